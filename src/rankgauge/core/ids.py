@@ -1,0 +1,277 @@
+"""Columns of ids: exact bytes, held as places in one byte buffer.
+
+No Python object is made per id. Ids are compared, ordered and hashed as eight-byte words gathered from the
+buffer; a hash only narrows a search down, equality of the bytes decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.errors import InputError, InputTypeError, shown
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+WORD = 8
+PADDING = 2 * WORD  # bytes behind the last id, so that a word can be read at any place
+_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(32)
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """A column of ids. ``buffer`` has ``PADDING`` bytes behind the last of them."""
+
+    buffer: NDArray[np.uint8]
+    start: Ints
+    length: Ints
+
+    @classmethod
+    def from_bytes(cls, ids: Sequence[bytes]) -> Ids:
+        """A column from byte strings."""
+        length = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        buffer = np.frombuffer(b"".join(ids) + bytes(PADDING), dtype=np.uint8)
+        return cls(buffer, np.cumsum(length) - length, length)
+
+    @classmethod
+    def from_text(cls, ids: Iterable[object], what: str = "id") -> Ids:
+        """A column from ``str`` (encoded as UTF-8) or ``bytes``; anything else is an error."""
+        return cls.from_bytes([encode_id(value, what) for value in ids])
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, row: int) -> bytes:
+        begin = int(self.start[row])
+        return self.buffer[begin : begin + int(self.length[row])].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        text = self.buffer.tobytes()
+        for begin, length in zip(self.start.tolist(), self.length.tolist(), strict=True):
+            yield text[begin : begin + length]
+
+    def to_text(self) -> list[str]:
+        """The ids as ``str``; bytes that are no UTF-8 survive as surrogate escapes."""
+        return [value.decode("utf-8", "surrogateescape") for value in self]
+
+    def take(self, rows: Ints | NDArray[np.bool_]) -> Ids:
+        """Some of the ids, over the same buffer."""
+        return Ids(self.buffer, self.start[rows], self.length[rows])
+
+    def compact(self) -> Ids:
+        """The same ids over a buffer of their own that holds nothing else."""
+        start = np.cumsum(self.length) - self.length
+        buffer = np.zeros(int(self.length.sum()) + PADDING, dtype=np.uint8)
+        if len(self) and int(self.length.max()) > 64 * WORD:
+            for begin, target, size in zip(self.start, start, self.length, strict=True):
+                buffer[target : target + size] = self.buffer[begin : begin + size]
+        else:
+            source = np.repeat(self.start - start, self.length)
+            buffer[: len(source)] = self.buffer[source + np.arange(len(source))]
+        return Ids(buffer, start, self.length)
+
+    def words(self, j: int, rows: Ints | None = None) -> Words:
+        """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
+        start = self.start if rows is None else self.start[rows]
+        left = (self.length if rows is None else self.length[rows]) - WORD * j
+        view: Words = np.ndarray(
+            (len(self.buffer) - WORD + 1,), dtype="<u8", buffer=self.buffer, strides=(1,)
+        )
+        found: Words = view[start + WORD * j]
+        found &= _KEEP[np.minimum(left, WORD)]
+        return found
+
+    def hash(self, seed: Words) -> Words:
+        """A 64-bit hash of each id with a seed of its own."""
+        mixed = (seed ^ self.length.astype(np.uint64)) * _MULTIPLIER
+        rows: Ints | None = None
+        j = 0
+        while True:
+            alive = np.flatnonzero(self.length > WORD * j)
+            if not len(alive):
+                break
+            rows = None if len(alive) == len(self) else alive
+            step = (mixed if rows is None else mixed[rows]) ^ self.words(j, rows)
+            step *= _MULTIPLIER
+            step ^= step >> _SHIFT
+            step *= _MULTIPLIER
+            if rows is None:
+                mixed = step
+            else:
+                mixed[rows] = step
+            j += 1
+        mixed ^= mixed >> _SHIFT
+        return mixed
+
+    def same(self, rows: Ints, other: Ids, others: Ints) -> NDArray[np.bool_]:
+        """Whether ``self[rows[i]]`` and ``other[others[i]]`` are the same bytes, for each i."""
+        equal: NDArray[np.bool_] = self.length[rows] == other.length[others]
+        j = 0
+        while True:
+            alive = np.flatnonzero(equal & (self.length[rows] > WORD * j))
+            if not len(alive):
+                return equal
+            equal[alive] = self.words(j, rows[alive]) == other.words(j, others[alive])
+            j += 1
+
+    def order(self, group: Ints | None = None, *, descending: bool = False) -> Ints:
+        """The rows sorted by group (which must be given ascending) and, within a group, by bytes; stable.
+
+        Only groups of more than one are touched, and only as many words are read as tell them apart.
+        """
+        order = np.arange(len(self))
+        group = np.zeros(len(self), dtype=np.int64) if group is None else group
+        open_at = order
+        j = 0
+        while True:
+            lone = np.ones(len(open_at), dtype=bool)
+            same = group[1:] == group[:-1]
+            lone[1:] &= ~same
+            lone[:-1] &= ~same
+            open_at, group = open_at[~lone], group[~lone]
+            rows = order[open_at]
+            if not np.any(self.length[rows] > WORD * j):
+                return order
+            word = np.zeros(len(rows), dtype=np.uint64)
+            alive = np.flatnonzero(self.length[rows] > WORD * j)
+            word[alive] = self.words(j, rows[alive]).byteswap()
+            by = np.lexsort((~word if descending else word, group))
+            order[open_at] = rows[by]
+            word, group = word[by], group[by]
+            fresh = np.ones(len(by), dtype=bool)
+            fresh[1:] = (group[1:] != group[:-1]) | (word[1:] != word[:-1])
+            group = np.cumsum(fresh)
+            j += 1
+
+    def content(self) -> bytes:
+        """The column as bytes for a content hash: the lengths first, then the ids."""
+        packed = self.compact()
+        lengths = np.ascontiguousarray(packed.length, dtype="<i8").tobytes()
+        return lengths + packed.buffer[: int(packed.length.sum())].tobytes()
+
+
+def concatenate(parts: Sequence[Ids]) -> Ids:
+    """One column from several."""
+    packed = [part.compact() for part in parts]
+    sizes = np.array([int(part.length.sum()) for part in packed], dtype=np.int64)
+    buffer = np.concatenate(
+        [part.buffer[:size] for part, size in zip(packed, sizes, strict=True)]
+        + [np.zeros(PADDING, dtype=np.uint8)]
+    )
+    shift = np.cumsum(sizes) - sizes
+    start = [part.start + by for part, by in zip(packed, shift, strict=True)]
+    empty = np.zeros(0, dtype=np.int64)
+    return Ids(
+        buffer,
+        np.concatenate([*start, empty]),
+        np.concatenate([*(part.length for part in packed), empty]),
+    )
+
+
+def seeds(group: Ints) -> Words:
+    """A hash seed for each group number."""
+    return (group.astype(np.uint64) + np.uint64(1)) * _MULTIPLIER
+
+
+class Index:
+    """Finds the row of an id within its group: the judged documents of a query, the queries of a file."""
+
+    def __init__(self, ids: Ids, group: Ints) -> None:
+        self.ids = ids
+        self.group = group
+        hashes = ids.hash(seeds(group))
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
+        bits = max(4, (16 * len(ids)).bit_length())
+        self._shift = np.uint64(64 - bits)
+        self._maybe = np.zeros(1 << bits, dtype=bool)
+        self._maybe[hashes >> self._shift] = True
+
+    def find(self, ids: Ids, group: Ints) -> tuple[Ints, Ints]:
+        """The rows of ``ids`` that are known, ascending, and where in the index each stands."""
+        hashes = ids.hash(seeds(group))
+        rows = np.flatnonzero(self._maybe[hashes >> self._shift])
+        at = np.searchsorted(self._hashes, hashes[rows])
+        found, where = [], []
+        while len(rows):
+            inside = at < len(self._hashes)
+            inside[inside] = self._hashes[at[inside]] == hashes[rows[inside]]
+            rows, at = rows[inside], at[inside]
+            row = self._order[at]
+            same = self.ids.same(row, ids, rows) & (self.group[row] == group[rows])
+            found.append(rows[same])
+            where.append(row[same])
+            rows, at = rows[~same], at[~same] + 1  # another id with the same hash: look one further
+        if len(found) == 1:
+            return found[0], where[0]
+        empty = np.zeros(0, dtype=np.int64)
+        all_rows = np.concatenate([*found, empty])
+        by = np.argsort(all_rows, kind="stable")
+        return all_rows[by], np.concatenate([*where, empty])[by]
+
+
+def repeated(ids: Ids, group: Ints) -> tuple[Ints, Ints]:
+    """Pairs of rows that hold the same id in the same group: (an earlier row, the later one)."""
+    if len(ids) < 2:
+        empty = np.zeros(0, dtype=np.int64)
+        return empty, empty
+    hashes = ids.hash(seeds(group))
+    ordered = np.sort(hashes)
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return twice.astype(np.int64), twice.astype(np.int64)
+    rows = np.flatnonzero(np.isin(hashes, twice))
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    rows = rows[ids.take(rows).order(group[rows])]
+    first, second = rows[:-1], rows[1:]
+    same = (group[first] == group[second]) & ids.same(first, ids, second)
+    first, second = first[same], second[same]
+    by = np.argsort(second, kind="stable")
+    return first[by], second[by]
+
+
+class Interner:
+    """Gives every distinct id a number, in the order of first appearance."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[bytes, int] = {}
+
+    def __call__(self, ids: Ids) -> Ints:
+        """The number of each id. Runs of the same id, the usual case for queries, cost one look-up."""
+        if not len(ids):
+            return np.zeros(0, dtype=np.int64)
+        here = np.arange(1, len(ids))
+        changes = np.flatnonzero(~ids.same(here, ids, here - 1)) + 1
+        begins = np.concatenate([[0], changes])
+        number = [self.numbers.setdefault(value, len(self.numbers)) for value in ids.take(begins)]
+        return np.repeat(np.array(number, dtype=np.int64), np.diff([*begins, len(ids)]))
+
+    @cached_property
+    def ids(self) -> Ids:
+        """The distinct ids, by number; ask when all have been seen."""
+        return Ids.from_bytes(list(self.numbers))
+
+
+def encode_id(value: object, what: str) -> bytes:
+    """An id as bytes; the error says which kind of id it was."""
+    if isinstance(value, str):
+        data = value.encode("utf-8", "surrogateescape")
+    elif isinstance(value, bytes):
+        data = value
+    else:
+        raise InputTypeError(
+            f"{what} must be a string, found {type(value).__name__}: {shown(repr(value))}",
+            hint=f"write str({what}) where the ids are numbers, on both sides alike",
+        )
+    if not data:
+        raise InputError(f"{what} is empty")
+    if 0 in data:
+        raise InputError(f"{what} holds a NUL byte: {shown(data)}")
+    return data

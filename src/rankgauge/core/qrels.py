@@ -1,0 +1,273 @@
+"""Judgments: which document is how relevant to which query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core.ids import Ids, Index, Interner, Ints, repeated
+from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
+from rankgauge.errors import InputError, InputTypeError, shown
+
+LARGEST_GRADE = 127
+
+
+@dataclass(frozen=True, eq=False)
+class Qrels:
+    """Judgments of (query, document), or of (query, document, subtopic), sorted by their bytes.
+
+    ``columns`` hold what is known of each query: category, difficulty, ``k``, ``unit``, …
+    """
+
+    name: str
+    queries: Ids
+    offsets: Ints
+    docs: Ids
+    grades: Floats
+    iters: Ids | None = None
+    by_subtopic: bool = False
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    @classmethod
+    def from_columns(
+        cls,
+        query: Sequence[object] | Ids,
+        doc: Sequence[object] | Ids,
+        grade: Sequence[float] | Floats,
+        *,
+        iters: Sequence[object] | Ids | None = None,
+        by_subtopic: bool = False,
+        columns: Mapping[str, Any] | None = None,
+        name: str = "qrels",
+    ) -> Qrels:
+        """From parallel columns, rows in any order."""
+        query = query if isinstance(query, Ids) else Ids.from_text(query, "query id")
+        doc = doc if isinstance(doc, Ids) else Ids.from_text(doc, "document id")
+        if iters is not None and not isinstance(iters, Ids):
+            iters = Ids.from_text(iters, "subtopic")
+        if by_subtopic and iters is None:
+            raise InputError("judgments by subtopic need a subtopic for each row")
+        grades = np.asarray(grade, dtype=np.float64)
+        if not len(query) == len(doc) == len(grades):
+            raise InputError(
+                f"columns differ in length: {len(query)} queries, {len(doc)} documents, {len(grades)} grades"
+            )
+        check_grades(query, doc, grades)
+        return cls.build(query, doc, grades, iters=iters, by_subtopic=by_subtopic, columns=columns, name=name)
+
+    @classmethod
+    def build(
+        cls,
+        query: Ids,
+        doc: Ids,
+        grades: Floats,
+        *,
+        iters: Ids | None = None,
+        by_subtopic: bool = False,
+        columns: Mapping[str, Any] | None = None,
+        name: str = "qrels",
+        unique: bool = True,
+    ) -> Qrels:
+        """Sort the rows and group them by query. ``unique=False`` leaves repeated documents for the caller."""
+        intern = Interner()
+        number = intern(query)
+        by_query = intern.ids.order()
+        place = np.empty_like(by_query)
+        place[by_query] = np.arange(len(by_query))
+        group = place[number]
+        rows = np.argsort(group, kind="stable")
+        if by_subtopic and iters is not None:
+            rows = rows[iters.take(rows).order(group[rows])]
+        rows = rows[doc.take(rows).order(group[rows])]
+        doc, group = doc.take(rows).compact(), group[rows]
+        iters = None if iters is None else iters.take(rows).compact()
+        queries = intern.ids.take(by_query).compact()
+        made = cls(
+            name=name,
+            queries=queries,
+            offsets=frozen(offsets_of(group, len(queries))),
+            docs=doc,
+            grades=frozen(grades[rows]),
+            iters=iters,
+            by_subtopic=by_subtopic,
+            columns=query_columns(columns, queries),
+        )
+        if unique:
+            made.refuse_duplicates()
+        return made
+
+    @classmethod
+    def from_dict(
+        cls,
+        judgments: Mapping[str, Mapping[str, float]],
+        *,
+        columns: Mapping[str, Any] | None = None,
+        name: str = "qrels",
+    ) -> Qrels:
+        """From ``{query: {document: grade}}``. A query with no documents is a query without relevant ones."""
+        query: list[object] = []
+        doc: list[object] = []
+        grade: list[float] = []
+        bare: list[bytes] = []
+        for q, row in judgments.items():
+            if not isinstance(row, Mapping):
+                raise InputTypeError(
+                    f"judgments of query {shown(str(q))} must map documents to grades, "
+                    f"found {type(row).__name__}"
+                )
+            if not row:
+                bare += Ids.from_text([q], "query id")
+            for d, g in row.items():
+                query.append(q)
+                doc.append(d)
+                grade.append(checked_grade(g, q, d))
+        made = cls.from_columns(query, doc, grade, name=name)
+        return made.with_queries(bare).with_columns(columns)
+
+    @classmethod
+    def from_lists(
+        cls,
+        relevant: Mapping[str, Iterable[str]],
+        *,
+        columns: Mapping[str, Any] | None = None,
+        name: str = "qrels",
+    ) -> Qrels:
+        """From ``{query: [relevant documents]}``; each has grade 1 and a repeated one counts once."""
+        graded: dict[str, dict[str, float]] = {}
+        for query, docs in relevant.items():
+            listed = [docs] if isinstance(docs, str) else list(docs)
+            graded[query] = dict.fromkeys(listed, 1)
+        return cls.from_dict(graded, columns=columns, name=name)
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def __repr__(self) -> str:
+        return f"Qrels({self.name!r}, {len(self.queries)} queries, {len(self)} judgments)"
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query number of each row."""
+        return group_of(self.offsets)
+
+    @cached_property
+    def index(self) -> Index:
+        """Finds the row of (query number, document)."""
+        return Index(self.docs, self.query)
+
+    @cached_property
+    def query_index(self) -> Index:
+        """Finds the number of a query."""
+        return Index(self.queries, np.zeros(len(self.queries), dtype=np.int64))
+
+    @cached_property
+    def max_grade(self) -> float:
+        """The largest grade of the whole collection; 0 where there is none above."""
+        return max(0.0, float(self.grades.max(initial=0.0)))
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of the content: the same whatever the format and the order of rows it was read from."""
+        digest = hashlib.sha256(b"rankgauge qrels 1\n")
+        digest.update(self.queries.content())
+        digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())
+        digest.update(self.docs.content())
+        digest.update(np.ascontiguousarray(self.grades, dtype="<f8").tobytes())
+        if self.by_subtopic and self.iters is not None:
+            digest.update(self.iters.content())
+        return digest.hexdigest()
+
+    def select(self, wanted: Ints) -> Qrels:
+        """The judgments of some queries, by their numbers."""
+        wanted = np.sort(wanted)
+        rows = within(wanted, self.offsets)
+        sizes = self.offsets[wanted + 1] - self.offsets[wanted]
+        return replace(
+            self,
+            queries=self.queries.take(wanted),
+            offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+            docs=self.docs.take(rows),
+            grades=frozen(self.grades[rows]),
+            iters=None if self.iters is None else self.iters.take(rows),
+            columns={name: frozen(values[wanted]) for name, values in self.columns.items()},
+        )
+
+    def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
+        """The same judgments with more known of each query."""
+        return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
+
+    def with_queries(self, more: Sequence[bytes]) -> Qrels:
+        """The same judgments with more queries, of which nothing is judged."""
+        if not more:
+            return self
+        queries = Ids.from_bytes([*self.queries, *more])
+        order = queries.order()
+        sizes = np.concatenate([np.diff(self.offsets), np.zeros(len(more), dtype=np.int64)])[order]
+        return replace(
+            self,
+            queries=queries.take(order).compact(),
+            offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+        )
+
+    def as_documents(self) -> Qrels:
+        """One judgment per document: its largest grade over all subtopics."""
+        if not self.by_subtopic:
+            return self
+        here = np.arange(1, len(self))
+        fresh = np.ones(len(self), dtype=bool)
+        fresh[1:] = (self.query[1:] != self.query[:-1]) | ~self.docs.same(here, self.docs, here - 1)
+        begins = np.flatnonzero(fresh)
+        return replace(
+            self,
+            offsets=frozen(offsets_of(self.query[begins], len(self.queries))),
+            docs=self.docs.take(begins),
+            grades=frozen(np.maximum.reduceat(self.grades, begins) if len(begins) else self.grades),
+            iters=None,
+            by_subtopic=False,
+        )
+
+    def refuse_duplicates(self) -> None:
+        """Raise where a document is judged twice for one query (and subtopic)."""
+        if self.by_subtopic and self.iters is not None:
+            group = np.unique(
+                np.stack([self.query, Interner()(self.iters)]), axis=1, return_inverse=True
+            )[1].reshape(-1)
+        else:
+            group = self.query
+        first, _ = repeated(self.docs, group)
+        if len(first):
+            row = int(first[0])
+            raise InputError(
+                f"document {shown(self.docs[row])} is judged twice for query "
+                f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
+                hint="keep one judgment of each query and document",
+            )
+
+
+def check_grades(query: Ids, doc: Ids, grades: Floats) -> None:
+    """Raise where a grade is no finite number within the limits."""
+    bad = np.flatnonzero(~(np.abs(grades) <= LARGEST_GRADE))
+    if len(bad):
+        row = int(bad[0])
+        raise InputError(
+            f"grade of document {shown(doc[row])} for query {shown(query[row])} is {grades[row]:g}, "
+            f"expected a number from {-LARGEST_GRADE} to {LARGEST_GRADE}"
+        )
+
+
+def checked_grade(grade: object, query: object, doc: object) -> float:
+    """A grade as a float; the error names the query and the document."""
+    try:
+        if isinstance(grade, (str, bytes)) or grade is None:
+            raise TypeError
+        return float(grade)  # type: ignore[arg-type]  # whatever has __float__ may come
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f"grade of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
+            f"found {type(grade).__name__}: {shown(repr(grade))}"
+        ) from None

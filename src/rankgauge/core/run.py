@@ -1,0 +1,273 @@
+"""A run: what a system returned for each query, with scores."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core import ranking
+from rankgauge.core.ids import Ids, Interner, Ints, encode_id, repeated
+from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
+from rankgauge.errors import InputError, InputTypeError, shown
+
+OnDuplicate = Literal["error", "first"]
+
+
+class Status(IntEnum):
+    """What became of a query."""
+
+    ANSWERED = 0
+    EMPTY = 1  # asked, and nothing came back
+    FAILED = 2  # asked, and the system failed: no zero, but no answer
+    MISSING = 3  # judged, and not in the run
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Results grouped by query, in the order in which they arrived."""
+
+    name: str
+    queries: Ids
+    offsets: Ints
+    docs: Ids
+    scores: Floats
+    status: NDArray[np.uint8]
+    source_sha256: str | None = None
+    columns: Mapping[str, Column] = field(default_factory=dict)
+
+    @classmethod
+    def from_columns(
+        cls,
+        query: Sequence[object] | Ids,
+        doc: Sequence[object] | Ids,
+        score: Sequence[float] | Floats,
+        *,
+        name: str = "run",
+        on_duplicate: OnDuplicate = "error",
+    ) -> Run:
+        """From parallel columns, rows in any order."""
+        query = query if isinstance(query, Ids) else Ids.from_text(query, "query id")
+        doc = doc if isinstance(doc, Ids) else Ids.from_text(doc, "document id")
+        scores = np.asarray(score, dtype=np.float64)
+        if not len(query) == len(doc) == len(scores):
+            raise InputError(
+                f"columns differ in length: {len(query)} queries, {len(doc)} documents, {len(scores)} scores"
+            )
+        bad = np.flatnonzero(np.isnan(scores))
+        if len(bad):
+            row = int(bad[0])
+            raise InputError(f"score of document {shown(doc[row])} for query {shown(query[row])} is NaN")
+        made = cls.build(query, doc, scores, name=name)
+        return made.deduplicated() if on_duplicate == "first" else made.refuse_duplicates()
+
+    @classmethod
+    def build(
+        cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None
+    ) -> Run:
+        """Group rows by query. Repeated documents and NaN are the caller's matter."""
+        intern = Interner()
+        group = intern(query)
+        if np.any(group[1:] < group[:-1]):
+            rows = np.argsort(group, kind="stable")
+            doc, scores, group = doc.take(rows), scores[rows], group[rows]
+        queries = intern.ids
+        return cls(
+            name=name,
+            queries=queries,
+            offsets=frozen(offsets_of(group, len(queries))),
+            docs=doc,
+            scores=frozen(scores),
+            status=frozen(np.zeros(len(queries), dtype=np.uint8)),
+            source_sha256=sha256,
+        )
+
+    @classmethod
+    def from_dict(
+        cls,
+        results: Mapping[str, Mapping[str, float]],
+        *,
+        name: str = "run",
+        failed: Iterable[str] = (),
+    ) -> Run:
+        """From ``{query: {document: score}}``; a query with nothing in it was asked and got an empty answer."""
+        queries: list[bytes] = []
+        docs: list[bytes] = []
+        scores: list[float] = []
+        sizes: list[int] = []
+        for q, row in results.items():
+            queries.append(encode_id(q, "query id"))
+            if not isinstance(row, Mapping):
+                raise InputTypeError(
+                    f"results of query {shown(str(q))} must map documents to scores, "
+                    f"found {type(row).__name__}"
+                )
+            docs += [encode_id(d, f"document id of query {shown(str(q))}") for d in row]
+            scores += [checked_score(s, q, d) for d, s in row.items()]
+            sizes.append(len(row))
+        return cls._from_parts(queries, sizes, docs, scores, name, failed)
+
+    @classmethod
+    def from_lists(
+        cls,
+        results: Mapping[str, Sequence[Any]],
+        *,
+        name: str = "run",
+        failed: Iterable[str] = (),
+        on_duplicate: OnDuplicate = "error",
+    ) -> Run:
+        """From ``{query: [documents, best first]}`` or ``{query: [(document, score), …]}``."""
+        queries: list[bytes] = []
+        docs: list[bytes] = []
+        scores: list[float] = []
+        sizes: list[int] = []
+        for q, row in results.items():
+            queries.append(encode_id(q, "query id"))
+            listed = [row] if isinstance(row, str) else list(row)
+            what = f"document id of query {shown(str(q))}"
+            if listed and not isinstance(listed[0], (str, bytes)):
+                try:
+                    pairs = [(d, s) for d, s in listed]
+                except (TypeError, ValueError):
+                    raise InputTypeError(
+                        f"results of query {shown(str(q))} must be ids or (id, score) pairs, "
+                        f"found {shown(repr(listed[0]))}"
+                    ) from None
+                docs += [encode_id(d, what) for d, _ in pairs]
+                scores += [checked_score(s, q, d) for d, s in pairs]
+            else:
+                docs += [encode_id(d, what) for d in listed]
+                scores += range(len(listed), 0, -1)
+            sizes.append(len(listed))
+        made = cls._from_parts(queries, sizes, docs, scores, name, failed)
+        return made.deduplicated() if on_duplicate == "first" else made.refuse_duplicates()
+
+    @classmethod
+    def _from_parts(
+        cls,
+        queries: list[bytes],
+        sizes: list[int],
+        docs: list[bytes],
+        scores: list[float],
+        name: str,
+        failed: Iterable[str],
+    ) -> Run:
+        status = [Status.ANSWERED if size else Status.EMPTY for size in sizes]
+        for query in failed:
+            key = encode_id(query, "query id")
+            if key in queries:
+                status[queries.index(key)] = Status.FAILED
+            else:
+                queries, sizes, status = [*queries, key], [*sizes, 0], [*status, Status.FAILED]
+        return cls(
+            name=name,
+            queries=Ids.from_bytes(queries),
+            offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+            docs=Ids.from_bytes(docs),
+            scores=frozen(np.array(scores, dtype=np.float64)),
+            status=frozen(np.array(status, dtype=np.uint8)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self.queries)} queries, {len(self)} results)"
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query number of each row."""
+        return group_of(self.offsets)
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the file it was read from, as ``sha256sum`` prints it; else a hash of the columns."""
+        if self.source_sha256 is not None:
+            return self.source_sha256
+        digest = hashlib.sha256(b"rankgauge run 1\n")
+        digest.update(self.queries.content())
+        digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())
+        digest.update(self.docs.content())
+        digest.update(np.ascontiguousarray(self.scores, dtype="<f8").tobytes())
+        digest.update(self.status.tobytes())
+        return digest.hexdigest()
+
+    def select(self, wanted: Ints) -> Run:
+        """The results of some queries, by their numbers."""
+        rows = within(wanted, self.offsets)
+        sizes = self.offsets[wanted + 1] - self.offsets[wanted]
+        return replace(
+            self,
+            queries=self.queries.take(wanted),
+            offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+            docs=self.docs.take(rows),
+            scores=frozen(self.scores[rows]),
+            status=frozen(self.status[wanted]),
+            source_sha256=None,
+        )
+
+    def ranked(self, compat: ranking.Compat = "trec_eval-9") -> Run:
+        """The same run with every query's results in rank order."""
+        by = ranking.order(self.offsets, self.docs, self.scores, compat)
+        return replace(self, docs=self.docs.take(by), scores=frozen(self.scores[by]))
+
+    def top(self, depth: int, compat: ranking.Compat = "trec_eval-9") -> Run:
+        """The first ``depth`` results of each query, in rank order."""
+        best = self.ranked(compat)
+        place = np.arange(len(best)) - best.offsets[:-1][best.query]
+        keep = np.flatnonzero(place < depth)
+        return replace(
+            best,
+            offsets=frozen(offsets_of(best.query[keep], len(best.queries))),
+            docs=best.docs.take(keep),
+            scores=frozen(best.scores[keep]),
+        )
+
+    def refuse_duplicates(self) -> Run:
+        """The run itself; raises where a document stands twice in one query's results."""
+        first, _ = repeated(self.docs, self.query)
+        if len(first):
+            row = int(first[0])
+            raise InputError(
+                f"document {shown(self.docs[row])} stands twice in the results of query "
+                f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
+                hint="return each document once, or ask for on_duplicate='first'",
+            )
+        return self
+
+    def deduplicated(self) -> Run:
+        """The same run with every document kept at its first row only."""
+        _, again = repeated(self.docs, self.query)
+        if not len(again):
+            return self
+        keep = np.ones(len(self), dtype=bool)
+        keep[again] = False
+        return replace(
+            self,
+            offsets=frozen(offsets_of(self.query[keep], len(self.queries))),
+            docs=self.docs.take(np.flatnonzero(keep)),
+            scores=frozen(self.scores[keep]),
+        )
+
+
+def checked_score(score: object, query: object, doc: object) -> float:
+    """A score as a float; the error names the query and the document."""
+    try:
+        if isinstance(score, (str, bytes)) or score is None:
+            raise TypeError
+        value = float(score)  # type: ignore[arg-type]  # whatever has __float__ may come
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f"score of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
+            f"found {type(score).__name__}: {shown(repr(score))}"
+        ) from None
+    if math.isnan(value):
+        raise InputError(f"score of document {shown(str(doc))} for query {shown(str(query))} is NaN")
+    return value

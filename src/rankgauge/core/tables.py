@@ -1,0 +1,86 @@
+"""What judgments and runs share: rows grouped by query, held in frozen NumPy columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.ids import Ids, Ints
+
+Floats = NDArray[np.float64]
+Column = NDArray[Any]
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def frozen(array: Array) -> Array:
+    """The array, made read-only (a copy where somebody else may still write to its memory)."""
+    if array.flags.writeable and not array.flags.owndata:
+        array = array.copy()  # type: ignore[assignment]  # a copy has the type of its source
+    array.flags.writeable = False
+    return array
+
+
+def offsets_of(group: Ints, groups: int) -> Ints:
+    """Where each group begins, and where the last one ends, in rows sorted by group."""
+    return np.concatenate([[0], np.cumsum(np.bincount(group, minlength=groups))]).astype(np.int64)
+
+
+def group_of(offsets: Ints) -> Ints:
+    """The group number of each row: the inverse of :func:`offsets_of`."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def within(rows: Ints, offsets: Ints) -> Ints:
+    """All rows of the given groups, in order."""
+    sizes = offsets[rows + 1] - offsets[rows]
+    ends = np.cumsum(sizes)
+    return np.repeat(offsets[rows] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+
+
+def steps(offsets: Ints) -> Iterator[Ints]:
+    """The first row of every group, then the second of every group that has one, and so on."""
+    rows = offsets[:-1][offsets[1:] > offsets[:-1]]
+    ends = offsets[1:][offsets[1:] > offsets[:-1]]
+    while len(rows):
+        yield rows
+        more = rows + 1 < ends
+        rows, ends = rows[more] + 1, ends[more]
+
+
+def running(values: Floats, offsets: Ints) -> Floats:
+    """The sum of each group's values up to and including each row, added one by one.
+
+    Differences of one long prefix sum would be quicker and have other last digits.
+    """
+    out = values.copy()
+    for place, rows in enumerate(steps(offsets)):
+        if place:
+            out[rows] += out[rows - 1]
+    return out
+
+
+def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, Column]:
+    """Per-query columns as arrays aligned with the queries.
+
+    A column is a mapping from query id to value (a query without one gets ``None``, or NaN among numbers) or a
+    sequence as long as there are queries.
+    """
+    names = queries.to_text()
+    out: dict[str, Column] = {}
+    for name, values in (columns or {}).items():
+        listed = [values.get(query) for query in names] if isinstance(values, Mapping) else list(values)
+        if len(listed) != len(names):
+            raise ValueError(f"column '{name}' has {len(listed)} values for {len(names)} queries")
+        numeric = all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
+                      for value in listed)
+        if numeric and any(value is not None for value in listed):
+            whole = all(isinstance(value, int) for value in listed)
+            kind: type = np.int64 if whole else np.float64
+            array: Column = np.array([np.nan if value is None else value for value in listed], dtype=kind)
+        else:
+            array = np.array(listed, dtype=object)
+        out[name] = frozen(array)
+    return out

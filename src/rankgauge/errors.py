@@ -1,0 +1,131 @@
+"""Every error that a user can cause.
+
+    RankgaugeError              what all of them are; carries the exit code of the command line
+    ├── InputError              a file or a value is wrong (exit 2); also a ValueError
+    │   └── InputTypeError      a value has the wrong type; also a TypeError
+    ├── UsageError              the call is wrong (exit 64); also a ValueError
+    │   └── MeasureError        a measure's name or parameter is wrong
+    └── MissingExtraError       an optional library is not installed (exit 64); also an ImportError
+
+A message says where (``file:line``), what was found and what was expected; ``hint`` says what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SHOWN_FAULTS = 20
+SHOWN_CHARACTERS = 60
+
+
+class RankgaugeError(Exception):
+    """The base of all errors that rankgauge raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
+
+class InputError(RankgaugeError, ValueError):
+    """A file or a value does not hold what it must."""
+
+    exit_code = 2
+
+    @classmethod
+    def at(
+        cls, source: str | Path | None, line: int | None, message: str, *, hint: str | None = None
+    ) -> InputError:
+        """An error at one place of a source."""
+        return cls(place(source, line) + message, hint=hint)
+
+    @classmethod
+    def many(cls, source: str | Path, faults: Sequence[Fault], total: int | None = None) -> InputError:
+        """All the faults of one source: the first few, then the count."""
+        count = len(faults) if total is None else total
+        lines = [place(source, fault.line) + fault.message for fault in faults[:SHOWN_FAULTS]]
+        if count > len(lines):
+            lines.append(f"{place(source, None)}{count} errors in all, the first {len(lines)} shown")
+        hints = [fault.hint for fault in faults[:SHOWN_FAULTS] if fault.hint]
+        return cls("\n".join(lines), hint="\nhint: ".join(dict.fromkeys(hints)) or None)
+
+
+class InputTypeError(InputError, TypeError):
+    """A value has a type that cannot be used."""
+
+
+class UsageError(RankgaugeError, ValueError):
+    """The call itself is wrong: an option, an argument, a combination."""
+
+    exit_code = 64
+
+
+class MeasureError(UsageError):
+    """A measure's name or one of its parameters is wrong."""
+
+
+class MissingExtraError(RankgaugeError, ImportError):
+    """An optional library is needed and not installed."""
+
+    exit_code = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong in a source, and where."""
+
+    line: int
+    message: str
+    hint: str | None = None
+
+
+class RankgaugeWarning(UserWarning):
+    """Something that was accepted and that a careful reader wants to know."""
+
+
+def place(source: str | Path | None, line: int | None) -> str:
+    """The ``file:line: `` in front of a message."""
+    if source is None:
+        return "" if line is None else f"line {line}: "
+    name = printable(str(source), limit=None)
+    return f"{name}: " if line is None else f"{name}:{line}: "
+
+
+def shown(value: bytes | str, limit: int = SHOWN_CHARACTERS) -> str:
+    """Text from data, quoted, shortened, with nothing that a terminal would obey."""
+    return f"'{printable(value, limit)}'"
+
+
+def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
+    """Text from data with control characters escaped and bytes that are no UTF-8 shown as ``\\xNN``."""
+    if isinstance(value, bytes):
+        # Twice the limit is enough to see that something was cut, and bounds the work.
+        value = (value if limit is None else value[: 4 * limit + 4]).decode("utf-8", "surrogateescape")
+    out = []
+    for character in value if limit is None else value[: limit + 1]:
+        code = ord(character)
+        if 0xDC80 <= code <= 0xDCFF:
+            out.append(f"\\x{code - 0xDC00:02x}")
+        elif character.isprintable():
+            out.append(character)
+        else:
+            out.append(character.encode("unicode_escape", "backslashreplace").decode("ascii"))
+    if limit is not None and len(out) > limit:
+        out[limit:] = ["…"]
+    return "".join(out)
+
+
+def nearest(wanted: str, known: Sequence[str]) -> str | None:
+    """The known name closest to a misspelt one, if any is close."""
+    import difflib
+
+    folded = {name.casefold(): name for name in reversed(known)}
+    close = difflib.get_close_matches(wanted.casefold(), folded, n=1, cutoff=0.5)
+    return folded[close[0]] if close else None

@@ -1,0 +1,1 @@
+"""Reading and writing: files of any supported format in, columns out."""

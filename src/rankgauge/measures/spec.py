@@ -1,0 +1,254 @@
+"""What a measure is: a declaration around one kernel, and a canonical name for each choice of parameters."""
+
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.core.qrels import Qrels
+from rankgauge.errors import MeasureError, nearest, shown
+
+Kernel = Callable[..., PerQuery]
+Aggregate = Literal["mean", "sum", "gmean"]
+Freeze = Callable[[dict[str, Any], Qrels], dict[str, Any]]
+
+LARGEST_CUTOFF = 10**9
+REQUIRED = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A declared measure. Its help, its documentation and its tests are made from this."""
+
+    name: str
+    kernel: Kernel
+    parameters: Mapping[str, Any]
+    at: str | None
+    aliases: tuple[str, ...]
+    spelled: Mapping[str, Mapping[str, Any]]
+    range: tuple[float, float]
+    better: Literal["higher", "lower"] | None
+    aggregate: Aggregate
+    missing: float | None
+    monotone: bool
+    formula: str
+    reference: str
+    freeze: Freeze | None
+
+    @property
+    def summary(self) -> str:
+        """The first line of the kernel's explanation."""
+        return (self.kernel.__doc__ or "").strip().split("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        """The whole of the kernel's explanation."""
+        lines = (self.kernel.__doc__ or "").strip().split("\n")
+        return "\n".join(line.strip() for line in lines)
+
+    @cached_property
+    def choices(self) -> dict[str, tuple[Any, ...]]:
+        """The values that a parameter with a closed list of them may take."""
+        hints = typing.get_type_hints(self.kernel)
+        found = {}
+        for name in self.parameters:
+            literal = [
+                value
+                for kind in (typing.get_args(hints.get(name)) or ()) + (hints.get(name),)
+                if typing.get_origin(kind) is Literal
+                for value in typing.get_args(kind)
+            ]
+            if literal:
+                found[name] = tuple(literal)
+        return found
+
+    def __call__(self, **parameters: Any) -> Measure:
+        """The measure with these parameters."""
+        return Measure(self, self._checked(parameters))
+
+    def _checked(self, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        for name in given:
+            if name not in self.parameters:
+                close = nearest(name, list(self.parameters))
+                raise MeasureError(
+                    f"{self.name} has no parameter {shown(name)}; it has {', '.join(self.parameters) or 'none'}",
+                    hint=f"did you mean {close}?" if close else None,
+                )
+        full = {**self.parameters, **given}
+        for name, value in full.items():
+            if value is REQUIRED:
+                example = f"{self.name}@{'0.5' if name == 'recall' else '10'}"
+                raise MeasureError(f"{self.name} needs a {name}", hint=f"write {example}")
+        return tuple((name, self._value(name, value)) for name, value in full.items())
+
+    def _value(self, name: str, value: Any) -> Any:
+        if value is None or value is self.parameters.get(name):
+            return value
+        check = _CHECKS.get(name)
+        if name in self.choices and (check is None or isinstance(value, str)):
+            if value not in self.choices[name]:
+                listed = ", ".join(repr(choice) for choice in self.choices[name])
+                raise MeasureError(f"{name} of {self.name} must be one of {listed}, found {value!r}")
+            return value
+        if check is None:
+            return value
+        expected, convert = check
+        converted = convert(value)
+        if converted is None:
+            raise MeasureError(f"{name} of {self.name} must be {expected}, found {value!r}")
+        return converted
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A measure with all its parameters; two are equal when their canonical names are."""
+
+    definition: Definition
+    parameters: tuple[tuple[str, Any], ...] = field(repr=False)
+
+    @cached_property
+    def name(self) -> str:
+        """The canonical name: only parameters that are not the default are named."""
+        base, values = self.definition.name, dict(self.parameters)
+        for spelled, fixed in self.definition.spelled.items():
+            if all(values[key] == value for key, value in fixed.items()):
+                base = spelled
+                values = {key: value for key, value in values.items() if key not in fixed}
+                break
+        at = values.pop(self.definition.at, None) if self.definition.at else None
+        named = [
+            f"{key}={_text(value)}"
+            for key, value in values.items()
+            if value != self.definition.parameters[key] and value is not None
+        ]
+        return base + (f"({','.join(named)})" if named else "") + (f"@{at}" if at is not None else "")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __getitem__(self, parameter: str) -> Any:
+        return dict(self.parameters)[parameter]
+
+    @property
+    def cutoff(self) -> int | str | None:
+        """How deep it looks: a number, the name of a query column that says it, or all the way."""
+        found: int | str | None = dict(self.parameters).get("cutoff")
+        return found
+
+    def but(self, **parameters: Any) -> Measure:
+        """The same measure with some parameters changed, as far as it has them."""
+        known = {key: value for key, value in parameters.items() if key in self.definition.parameters}
+        return self.definition(**{**dict(self.parameters), **known})
+
+    def frozen(self, qrels: Qrels) -> Measure:
+        """The same measure with what it takes from the whole collection written into its name."""
+        if self.definition.freeze is None:
+            return self
+        changed = self.definition.freeze(dict(self.parameters), qrels)
+        return self.but(**changed) if changed else self
+
+    def __call__(self, hits: Hits) -> PerQuery:
+        """The value for each query; NaN where it has none."""
+        values = dict(self.parameters)
+        if values.pop("judged_only", False):
+            hits = hits.judged_only()
+        if isinstance(values.get("cutoff"), str):
+            values["cutoff"] = _column(hits, values["cutoff"])
+        return self.definition.kernel(hits, **values)
+
+
+def _column(hits: Hits, name: str) -> Any:
+    """The cutoff of each query, from a query column."""
+    if name not in hits.columns:
+        known = ", ".join(hits.columns) or "none"
+        raise MeasureError(
+            f"cutoff '{name}' is neither a number nor a column of the queries (columns: {known})",
+            hint="write a number behind the @, as in P@10",
+        )
+    depth = np.asarray(hits.columns[name])
+    if not np.issubdtype(depth.dtype, np.integer) or (depth < 1).any():
+        raise MeasureError(f"column '{name}' must hold a whole number of at least 1 for every query")
+    return depth
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_text(key)}:{_text(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, tuple):
+        return "[" + ",".join(map(_text, value)) + "]"
+    return repr(value)
+
+
+def _number(value: Any, low: float, high: float, *, open_low: bool = False) -> float | int | None:
+    """The number where it lies within its bounds; whole floats become ints, so that names are canonical."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    if not low <= value <= high or (open_low and value == low):
+        return None
+    return int(value) if value == int(value) else value
+
+
+def _cutoff(value: Any) -> int | str | None:
+    if isinstance(value, str) and value.isidentifier():
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_CUTOFF:
+        return value
+    return None
+
+
+def _inner(value: Any) -> float | None:
+    found = _number(value, 0, 1, open_low=True)
+    return None if found is None or found == 1 else float(found)
+
+
+def _gains(value: Any) -> dict[float, float] | None:
+    if not isinstance(value, dict) or not value:
+        return None
+    pairs = [(_number(k, 0, math.inf), _number(v, -math.inf, math.inf)) for k, v in value.items()]
+    return None if any(None in pair for pair in pairs) else dict(pairs)  # type: ignore[arg-type]  # just checked
+
+
+def _recalls(value: Any) -> tuple[float, ...] | None:
+    points = [_number(point, 0, 1) for point in value] if isinstance(value, (list, tuple)) else []
+    return None if not points or None in points else tuple(sorted(float(p) for p in points if p is not None))
+
+
+def _any_number(value: Any) -> float | None:
+    return _number(value, -math.inf, math.inf)
+
+
+def _positive(value: Any) -> float | None:
+    return _number(value, 0, math.inf, open_low=True)
+
+
+_CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "cutoff": (f"a whole number from 1 to {LARGEST_CUTOFF}", _cutoff),
+    "rel": ("a grade of at least 0", lambda value: _number(value, 0, math.inf)),
+    "recall": ("a number from 0 to 1", lambda value: _number(value, 0, 1)),
+    "recalls": ("a list of numbers from 0 to 1", _recalls),
+    "p": ("a number between 0 and 1", _inner),
+    "beta": ("a number above 0", _positive),
+    "weight": ("a number of at least 0", lambda value: _number(value, 0, math.inf)),
+    "mult": ("a number above 0", _positive),
+    "max_rel": ("a grade above 0", _positive),
+    "gains": ("gains for grades of at least 0, as in {1: 3, 2: 9}", _gains),
+    "judged_only": ("True or False", lambda value: value if isinstance(value, bool) else None),
+    "collection": ("a whole number", lambda value: value if isinstance(value, int) and value >= 0 else None),
+    **dict.fromkeys(("relevant", "nonrelevant", "missed", "rest"), ("a number", _any_number)),
+}
