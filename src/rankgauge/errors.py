@@ -40,9 +40,7 @@ class InputError(RankgaugeError, ValueError):
     exit_code = 2
 
     @classmethod
-    def at(
-        cls, source: str | Path | None, line: int | None, message: str, *, hint: str | None = None
-    ) -> InputError:
+    def at(cls, source: str | Path | None, line: int | None, message: str, *, hint: str | None = None) -> InputError:
         """An error at one place of a source."""
         return cls(place(source, line) + message, hint=hint)
 
@@ -104,7 +102,7 @@ def shown(value: bytes | str, limit: int = SHOWN_CHARACTERS) -> str:
 
 
 def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
-    """Text from data with control characters escaped and bytes that are no UTF-8 shown as ``\\xNN``."""
+    """Text from data with control characters, and bytes that are no UTF-8, escaped with a backslash."""
     if isinstance(value, bytes):
         # Twice the limit is enough to see that something was cut, and bounds the work.
         value = (value if limit is None else value[: 4 * limit + 4]).decode("utf-8", "surrogateescape")

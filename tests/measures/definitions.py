@@ -127,9 +127,7 @@ def recall(
     return ratio(count_relevant(top(labels, cutoff), rel), divisor)
 
 
-def f_measure(
-    labels: Labels, judged: Grades, *, cutoff: int, rel: float = 1, beta: float = 1.0
-) -> float:
+def f_measure(labels: Labels, judged: Grades, *, cutoff: int, rel: float = 1, beta: float = 1.0) -> float:
     """F: the true F-beta of P_k and recall_k."""
     p = precision(labels, judged, cutoff=cutoff, rel=rel)
     r = recall(labels, judged, cutoff=cutoff, rel=rel)
@@ -172,18 +170,14 @@ def yaap(labels: Labels, judged: Grades, *, rel: float = 1) -> float:
 # The first relevant document
 
 
-def first_relevant(
-    labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1
-) -> float | None:
+def first_relevant(labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1) -> float | None:
     """Return the rank of the first relevant document."""
     for rank, _ in hits_so_far(top(labels, cutoff), rel):
         return float(rank)
     return None
 
 
-def reciprocal_rank(
-    labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1
-) -> float:
+def reciprocal_rank(labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1) -> float:
     """recip_rank: one over the rank of the first relevant document."""
     rank = first_relevant(labels, judged, cutoff=cutoff, rel=rel)
     return 0.0 if rank is None else 1 / rank
@@ -197,9 +191,7 @@ def success(labels: Labels, judged: Grades, *, cutoff: int, rel: float = 1) -> f
 # Graded gain
 
 
-def gain_of(
-    label: Label, gain: Literal["linear", "exp"], gains: Mapping[float, float] | None
-) -> float:
+def gain_of(label: Label, gain: Literal["linear", "exp"], gains: Mapping[float, float] | None) -> float:
     """Return the gain of one document; what is unjudged has none."""
     if label is None or label < 0:
         return 0.0
@@ -270,9 +262,7 @@ def binary_g(labels: Labels, judged: Grades, *, rel: float = 1) -> float:
     return ratio(add(terms), count_relevant(judged, rel))
 
 
-def expected_reciprocal_rank(
-    labels: Labels, judged: Grades, *, cutoff: int | None = None, max_rel: float
-) -> float:
+def expected_reciprocal_rank(labels: Labels, judged: Grades, *, cutoff: int | None = None, max_rel: float) -> float:
     """ERR: one over the rank at which a reader, satisfied by grades, is expected to stop."""
     reading, total = 1.0, 0.0
     for rank, label in enumerate(top(labels, cutoff), start=1):
@@ -332,9 +322,7 @@ def q_measure(
 # The retrieved documents as a set
 
 
-def set_precision(
-    labels: Labels, judged: Grades, *, rel: float = 1, relative: bool = False
-) -> float:
+def set_precision(labels: Labels, judged: Grades, *, rel: float = 1, relative: bool = False) -> float:
     """Compute set_P and set_relative_P: the share of relevant ones among the retrieved."""
     retrieved = len(labels)
     divisor = min(retrieved, count_relevant(judged, rel)) if relative else retrieved
@@ -445,9 +433,7 @@ def unjudged_share(labels: Labels, judged: Grades, *, cutoff: int) -> float:
     return (len(shown) - count_relevant(shown, 0)) / cutoff
 
 
-def pair_accuracy(
-    labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1
-) -> float | None:
+def pair_accuracy(labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1) -> float | None:
     """Accuracy: how often a relevant document of the top stands before any other of it."""
     shown = top(labels, cutoff)
     if not count_relevant(shown, rel):
@@ -462,7 +448,7 @@ def pair_accuracy(
 # Precision at a level of recall
 
 
-def needed_documents(recall: float, relevant: int, round: Literal["up", "nearest"]) -> int:  # noqa: A002
+def needed_documents(recall: float, relevant: int, round: Literal["up", "nearest"]) -> int:
     """Return how many relevant documents make the recall: trec_eval 9's rule, or 10's."""
     exact = recall * relevant
     if round == "up":
@@ -477,7 +463,7 @@ def interpolated_precision(
     *,
     recall: float,
     rel: float = 1,
-    round: Literal["up", "nearest"] = "up",  # noqa: A002
+    round: Literal["up", "nearest"] = "up",
 ) -> float:
     """iprec_at_recall: the best precision at any rank with at least that recall."""
     needed = needed_documents(recall, count_relevant(judged, rel), round)
@@ -494,14 +480,11 @@ def average_interpolated_precision(
     *,
     rel: float = 1,
     recalls: Sequence[float] | None = None,
-    round: Literal["up", "nearest"] = "up",  # noqa: A002
+    round: Literal["up", "nearest"] = "up",
 ) -> float:
     """11pt_avg: the mean interpolated precision, added from the largest recall down."""
     points = sorted(ELEVEN_POINTS if recalls is None else recalls, reverse=True)
-    values = (
-        interpolated_precision(labels, judged, recall=point, rel=rel, round=round)
-        for point in points
-    )
+    values = (interpolated_precision(labels, judged, recall=point, rel=rel, round=round) for point in points)
     return ratio(add(values), len(points))
 
 
@@ -513,9 +496,7 @@ def number_of_queries(labels: Labels, judged: Grades) -> float:
     return 1.0
 
 
-def number_retrieved(
-    labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float | None = None
-) -> float:
+def number_retrieved(labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float | None = None) -> float:
     """num_ret, and num_rel_ret where rel is given."""
     shown = top(labels, cutoff)
     return float(len(shown) if rel is None else count_relevant(shown, rel))

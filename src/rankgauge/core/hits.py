@@ -14,7 +14,7 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Column, Floats, group_of, offsets_of, running
+from rankgauge.core.tables import Column, Floats, count_by, group_of, offsets_of, running, sum_by
 from rankgauge.errors import InputError, shown
 
 PerQuery = Floats
@@ -180,10 +180,7 @@ class Hits:
 
     def sum(self, values: Floats | Ints) -> PerQuery:
         """The sum over each query's hits, added one by one from the first rank on."""
-        if len(values) == 0:
-            return np.zeros(len(self))
-        # bincount adds sequentially, so that the digits are those of a plain loop.
-        return np.bincount(self.query, weights=values, minlength=len(self))
+        return sum_by(self.query, values, len(self))
 
     def last(self, values: Floats | Ints, default: float = 0.0) -> PerQuery:
         """The value at each query's last hit."""
@@ -205,17 +202,17 @@ class Hits:
 
     def above(self, chosen: NDArray[np.bool_]) -> Ints:
         """How many of the chosen hits stand above each hit in its query."""
-        total = np.concatenate([[0], np.cumsum(chosen)])
+        total: Ints = np.concatenate([[0], np.cumsum(chosen)])
         return total[:-1] - total[self.offsets[:-1][self.query]]
 
     def relevant_judged(self, rel: float) -> Ints:
         """R: how many of each query's judgments are relevant."""
-        return np.bincount(self.judged_query[self.judged >= max(rel, 0)], minlength=len(self))
+        return count_by(self.judged_query[self.judged >= max(rel, 0)], len(self))
 
     def nonrelevant_judged(self, rel: float) -> Ints:
         """How many of each query's judgments say that a document is not relevant."""
         chosen = (self.judged >= 0) & (self.judged < rel)
-        return np.bincount(self.judged_query[chosen], minlength=len(self))
+        return count_by(self.judged_query[chosen], len(self))
 
     def ideal(self, gains: Floats) -> Ideal:
         """The best possible ranking, for the gain of each judgment."""
@@ -276,9 +273,7 @@ def concatenate(parts: Sequence[Hits]) -> Hits:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     query = place[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
-    judged_query = place[
-        np.concatenate([p.judged_query + by for p, by in zip(parts, query_shift, strict=True)])
-    ]
+    judged_query = place[np.concatenate([p.judged_query + by for p, by in zip(parts, query_shift, strict=True)])]
     rows = np.argsort(query, kind="stable")
     judged_rows = np.argsort(judged_query, kind="stable")
     moved = np.empty_like(judged_rows)
@@ -301,7 +296,5 @@ def concatenate(parts: Sequence[Hits]) -> Hits:
         tie_last=hits("tie_last"),  # type: ignore[arg-type]
         judged_offsets=offsets_of(judged_query[judged_rows], len(order)),
         judged=np.concatenate([part.judged for part in parts])[judged_rows],
-        columns={
-            name: np.concatenate([part.columns[name] for part in parts])[order] for name in sorted(shared)
-        },
+        columns={name: np.concatenate([part.columns[name] for part in parts])[order] for name in sorted(shared)},
     )

@@ -81,9 +81,7 @@ class Ids:
         """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
         start = self.start if rows is None else self.start[rows]
         left = (self.length if rows is None else self.length[rows]) - WORD * j
-        view: Words = np.ndarray(
-            (len(self.buffer) - WORD + 1,), dtype="<u8", buffer=self.buffer, strides=(1,)
-        )
+        view: Words = np.ndarray((len(self.buffer) - WORD + 1,), dtype="<u8", buffer=self.buffer, strides=(1,))
         found: Words = view[start + WORD * j]
         found &= _KEEP[np.minimum(left, WORD)]
         return found
@@ -162,8 +160,7 @@ def concatenate(parts: Sequence[Ids]) -> Ids:
     packed = [part.compact() for part in parts]
     sizes = np.array([int(part.length.sum()) for part in packed], dtype=np.int64)
     buffer = np.concatenate(
-        [part.buffer[:size] for part, size in zip(packed, sizes, strict=True)]
-        + [np.zeros(PADDING, dtype=np.uint8)]
+        [part.buffer[:size] for part, size in zip(packed, sizes, strict=True)] + [np.zeros(PADDING, dtype=np.uint8)]
     )
     shift = np.cumsum(sizes) - sizes
     start = [part.start + by for part, by in zip(packed, shift, strict=True)]

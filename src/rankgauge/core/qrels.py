@@ -117,8 +117,7 @@ class Qrels:
         for q, row in judgments.items():
             if not isinstance(row, Mapping):
                 raise InputTypeError(
-                    f"judgments of query {shown(str(q))} must map documents to grades, "
-                    f"found {type(row).__name__}"
+                    f"judgments of query {shown(str(q))} must map documents to grades, found {type(row).__name__}"
                 )
             if not row:
                 bare += Ids.from_text([q], "query id")
@@ -234,9 +233,9 @@ class Qrels:
     def refuse_duplicates(self) -> None:
         """Raise where a document is judged twice for one query (and subtopic)."""
         if self.by_subtopic and self.iters is not None:
-            group = np.unique(
-                np.stack([self.query, Interner()(self.iters)]), axis=1, return_inverse=True
-            )[1].reshape(-1)
+            group = np.unique(np.stack([self.query, Interner()(self.iters)]), axis=1, return_inverse=True)[1].reshape(
+                -1
+            )
         else:
             group = self.query
         first, _ = repeated(self.docs, group)

@@ -69,9 +69,7 @@ class Run:
         return made.deduplicated() if on_duplicate == "first" else made.refuse_duplicates()
 
     @classmethod
-    def build(
-        cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None
-    ) -> Run:
+    def build(cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None) -> Run:
         """Group rows by query. Repeated documents and NaN are the caller's matter."""
         intern = Interner()
         group = intern(query)
@@ -106,8 +104,7 @@ class Run:
             queries.append(encode_id(q, "query id"))
             if not isinstance(row, Mapping):
                 raise InputTypeError(
-                    f"results of query {shown(str(q))} must map documents to scores, "
-                    f"found {type(row).__name__}"
+                    f"results of query {shown(str(q))} must map documents to scores, found {type(row).__name__}"
                 )
             docs += [encode_id(d, f"document id of query {shown(str(q))}") for d in row]
             scores += [checked_score(s, q, d) for d, s in row.items()]
@@ -130,11 +127,11 @@ class Run:
         sizes: list[int] = []
         for q, row in results.items():
             queries.append(encode_id(q, "query id"))
-            listed = [row] if isinstance(row, str) else list(row)
+            listed: list[Any] = [row] if isinstance(row, str) else list(row)
             what = f"document id of query {shown(str(q))}"
             if listed and not isinstance(listed[0], (str, bytes)):
                 try:
-                    pairs = [(d, s) for d, s in listed]
+                    pairs: list[tuple[object, object]] = [(d, s) for d, s in listed]
                 except (TypeError, ValueError):
                     raise InputTypeError(
                         f"results of query {shown(str(q))} must be ids or (id, score) pairs, "

@@ -18,14 +18,14 @@ Array = TypeVar("Array", bound=NDArray[Any])
 def frozen(array: Array) -> Array:
     """The array, made read-only (a copy where somebody else may still write to its memory)."""
     if array.flags.writeable and not array.flags.owndata:
-        array = array.copy()  # type: ignore[assignment]  # a copy has the type of its source
+        array = array.copy()
     array.flags.writeable = False
     return array
 
 
 def offsets_of(group: Ints, groups: int) -> Ints:
     """Where each group begins, and where the last one ends, in rows sorted by group."""
-    return np.concatenate([[0], np.cumsum(np.bincount(group, minlength=groups))]).astype(np.int64)
+    return np.concatenate([[0], np.cumsum(count_by(group, groups))]).astype(np.int64)
 
 
 def group_of(offsets: Ints) -> Ints:
@@ -38,6 +38,18 @@ def within(rows: Ints, offsets: Ints) -> Ints:
     sizes = offsets[rows + 1] - offsets[rows]
     ends = np.cumsum(sizes)
     return np.repeat(offsets[rows] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+
+
+def count_by(group: Ints, groups: int) -> Ints:
+    """How many rows each group has."""
+    return np.bincount(group, minlength=groups).astype(np.int64)
+
+
+def sum_by(group: Ints, values: Floats | Ints, groups: int) -> Floats:
+    """The sum of each group's values, added one by one: bincount does, unlike np.sum or np.add.reduceat."""
+    if not len(group):
+        return np.zeros(groups)
+    return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
 
 
 def steps(offsets: Ints) -> Iterator[Ints]:
@@ -74,8 +86,9 @@ def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, 
         listed = [values.get(query) for query in names] if isinstance(values, Mapping) else list(values)
         if len(listed) != len(names):
             raise ValueError(f"column '{name}' has {len(listed)} values for {len(names)} queries")
-        numeric = all(value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
-                      for value in listed)
+        numeric = all(
+            value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in listed
+        )
         if numeric and any(value is not None for value in listed):
             whole = all(isinstance(value, int) for value in listed)
             kind: type = np.int64 if whole else np.float64

@@ -34,20 +34,21 @@ def read_qrels(path: str | Path, *, name: str | None = None, by_subtopic: bool =
     grades, bad = _grades(token)
     faults.add(
         bad,
-        lambda row: f"expected a whole number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade, "
-        f"found {shown(token[row])}",
+        lambda row: (
+            f"expected a whole number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade, found {shown(token[row])}"
+        ),
     )
     faults.stop()
     first, second = repeated(doc, _groups(query, iters if by_subtopic else None))
     faults.add(
         second,
-        lambda row: f"document {shown(doc[row])} is judged again for query {shown(query[row])}: "
-        f"first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}",
+        lambda row: (
+            f"document {shown(doc[row])} is judged again for query {shown(query[row])}: "
+            f"first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}"
+        ),
     )
     faults.stop()
-    return Qrels.build(
-        query, doc, grades, iters=iters, by_subtopic=by_subtopic, name=name or _stem(path), unique=False
-    )
+    return Qrels.build(query, doc, grades, iters=iters, by_subtopic=by_subtopic, name=name or _stem(path), unique=False)
 
 
 def read_run(path: str | Path, *, name: str | None = None, on_duplicate: OnDuplicate = "error") -> Run:
@@ -71,8 +72,10 @@ def read_run(path: str | Path, *, name: str | None = None, on_duplicate: OnDupli
         first, second = repeated(doc, _groups(query, None))
         faults.add(
             second,
-            lambda row: f"document {shown(doc[row])} stands again in the results of query "
-            f"{shown(query[row])}: first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}",
+            lambda row: (
+                f"document {shown(doc[row])} stands again in the results of query "
+                f"{shown(query[row])}: first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}"
+            ),
             "keep each document once a query, or pass on_duplicate='first' (--on-duplicate first)",
         )
         faults.stop()
@@ -93,9 +96,7 @@ def _lines(source: str, data: bytes, columns: int) -> Lines:
         raise InputError.at(source, None, "looks like UTF-16, expected UTF-8", hint="convert it: iconv -t utf-8")
     if b"\0" in data:
         at = data.index(b"\0")
-        raise InputError.at(
-            source, data.count(b"\n", 0, at) + 1, f"NUL byte at offset {at}: not a text file"
-        )
+        raise InputError.at(source, data.count(b"\n", 0, at) + 1, f"NUL byte at offset {at}: not a text file")
     if data.startswith(b"\xef\xbb\xbf"):
         _warn(source, 1, "byte order mark skipped (trec_eval makes it part of the first query id)")
         data = data[3:]
@@ -129,9 +130,7 @@ class _Faults:
     def short_lines(self, names: tuple[str, ...], hint: Callable[[bytes, int], str | None]) -> None:
         """Lines with too few columns."""
         self.total += len(self.lines.short)
-        for line, count in zip(
-            self.lines.short[:SHOWN_FAULTS].tolist(), self.lines.short_count.tolist(), strict=False
-        ):
+        for line, count in zip(self.lines.short[:SHOWN_FAULTS].tolist(), self.lines.short_count.tolist(), strict=False):
             text = self.lines.text(line)
             message = f"expected {len(names)} columns ({' '.join(names)}), found {count}: {shown(text)}"
             self.found.append(Fault(line, message, hint(text, count)))
@@ -141,11 +140,15 @@ class _Faults:
         rows = np.flatnonzero(self.lines.count > columns)
         self.add(
             rows,
-            lambda row: f"expected {columns} columns ({' '.join(names)}), found {self.lines.count[row]}: "
-            f"{shown(self.lines.text(int(self.lines.line[row])))}",
-            lambda row: "this looks like a run: are the arguments swapped?"
-            if self.lines.count[row] == len(RUN_COLUMNS)
-            else None,
+            lambda row: (
+                f"expected {columns} columns ({' '.join(names)}), found {self.lines.count[row]}: "
+                f"{shown(self.lines.text(int(self.lines.line[row])))}"
+            ),
+            lambda row: (
+                "this looks like a run: are the arguments swapped?"
+                if self.lines.count[row] == len(RUN_COLUMNS)
+                else None
+            ),
         )
 
     def stop(self) -> None:

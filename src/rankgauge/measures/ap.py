@@ -17,9 +17,7 @@ from rankgauge.measures.registry import measure
     formula="(1/R) · Σ over relevant ranks i ≤ k of P@i",
     reference="trec_eval: map, map_cut_k; Harman, Evaluation issues in information retrieval, 1992",
 )
-def ap(
-    hits: Hits, *, cutoff: int | None = None, rel: float = 1, norm: Literal["all", "min"] = "all"
-) -> PerQuery:
+def ap(hits: Hits, *, cutoff: int | None = None, rel: float = 1, norm: Literal["all", "min"] = "all") -> PerQuery:
     """The mean of the precision at each relevant document; those not retrieved count 0. Its mean is MAP.
 
     norm='min' divides by min(R, k) instead of R.

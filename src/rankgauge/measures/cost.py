@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
-from rankgauge.core.tables import running
+from rankgauge.core.tables import running, sum_by
 from rankgauge.measures.numbers import each, linear_gain, log2
 from rankgauge.measures.registry import measure
 
@@ -28,7 +28,7 @@ def g(hits: Hits) -> PerQuery:
     beyond = np.maximum(found.rank - ideal.count[found.query], 0)
     cost = ideal.at(steps, found.query, found.rank) + beyond
     discount = each(2.0 + cost - found.running(found.grade), math.log2)
-    total = np.bincount(ideal.query, weights=ideal.gain, minlength=len(hits))
+    total = sum_by(ideal.query, ideal.gain, len(hits))
     return divide(found.sum(found.grade / discount), total)
 
 

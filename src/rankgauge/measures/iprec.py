@@ -18,9 +18,7 @@ ELEVEN = tuple(n / 10 for n in range(11))
     formula="max of P@i over the ranks i from that of the c-th relevant document on, c = ⌊x·R + 0.9⌋",
     reference="trec_eval: iprec_at_recall_x",
 )
-def iprec(
-    hits: Hits, *, recall: float, rel: float = 1, round: Literal["up", "nearest"] = "up"
-) -> PerQuery:
+def iprec(hits: Hits, *, recall: float, rel: float = 1, round: Literal["up", "nearest"] = "up") -> PerQuery:
     """The best precision at or beyond a point of recall; 0 where that recall is not reached.
 
     How many documents a share x of recall is: round='up' takes ⌊x·R + 0.9⌋ (trec_eval 9), round='nearest' rounds

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, Ideal, PerQuery, divide
 from rankgauge.core.ids import Ints
-from rankgauge.core.tables import Floats, running
+from rankgauge.core.tables import Floats, count_by, running, sum_by
 from rankgauge.measures.numbers import each, exponential_gain, linear_gain, log2
 from rankgauge.measures.registry import measure
 
@@ -37,9 +37,7 @@ def discounted(ideal: Ideal, cutoff: int | Ints | None, queries: int) -> PerQuer
     if cutoff is not None:
         keep = rank <= (cutoff if isinstance(cutoff, int) else cutoff[query])
         gain, rank, query = gain[keep], rank[keep], query[keep]
-    if not len(gain):
-        return np.zeros(queries)
-    return np.bincount(query, weights=gain / log2(rank + 1), minlength=queries)
+    return sum_by(query, gain / log2(rank + 1), queries)
 
 
 @measure(
@@ -103,8 +101,7 @@ def rndcg(hits: Hits, *, rel: float = 1) -> PerQuery:
     query = np.concatenate([ideal.query[ends], longer])
     rank = np.concatenate([ideal.rank[ends], hits.retrieved[longer]])
     value = divide(reached(found, gained, query, rank), ideal.at(best, query, rank))
-    points = np.bincount(query, minlength=len(hits))
-    mean = divide(np.bincount(query, weights=value, minlength=len(hits)), points)
+    mean = divide(sum_by(query, value, len(hits)), count_by(query, len(hits)))
     return np.where(hits.relevant_judged(rel) > 0, mean, 0.0)
 
 

@@ -102,9 +102,7 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
     return [_measure(name, None, None)]
 
 
-def _read_trec(
-    family: trec.Family, text: str | None, compat: Compat, *, quiet: bool = False
-) -> Sequence[Measure]:
+def _read_trec(family: trec.Family, text: str | None, compat: Compat, *, quiet: bool = False) -> Sequence[Measure]:
     """A family of trec_eval's, strictly: what trec_eval would ignore or misread is an error."""
     if family.kind == "text":
         if quiet:
@@ -123,9 +121,7 @@ def _read_trec(
             parts = text.split(",")
             bad = next((part for part in parts if not (part.isascii() and part.isdigit() and int(part))), None)
             if bad is not None:
-                raise MeasureError(
-                    f"cutoffs of {family.name} must be whole numbers of at least 1, found {shown(bad)}"
-                )
+                raise MeasureError(f"cutoffs of {family.name} must be whole numbers of at least 1, found {shown(bad)}")
             text = ",".join(dict.fromkeys(str(int(part)) for part in parts))
         elif family.kind in ("points", "recalls", "number", "numbers"):
             bad = next((part for part in text.split(",") if not trec.REAL.fullmatch(part)), None)
@@ -175,9 +171,7 @@ def _look_up(name: str, at: str | None) -> tuple[Definition, Any]:
 def _arguments(name: str, arguments: str | None) -> dict[str, Any]:
     if not arguments:
         return {}
-    wrong = MeasureError(
-        f"cannot read the parameters of {shown(name)}: {shown(arguments)}", hint="write AP(rel=2)@100"
-    )
+    wrong = MeasureError(f"cannot read the parameters of {shown(name)}: {shown(arguments)}", hint="write AP(rel=2)@100")
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:

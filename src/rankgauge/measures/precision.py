@@ -17,9 +17,7 @@ from rankgauge.measures.registry import measure
     formula="|relevant in the top k| / k",
     reference="trec_eval: P_k; van Rijsbergen, Information Retrieval, 1979",
 )
-def precision(
-    hits: Hits, *, cutoff: int, rel: float = 1, norm: Literal["k", "retrieved"] = "k"
-) -> PerQuery:
+def precision(hits: Hits, *, cutoff: int, rel: float = 1, norm: Literal["k", "retrieved"] = "k") -> PerQuery:
     """The share of relevant documents among the first k.
 
     The divisor is k even where fewer were returned; norm='retrieved' divides by the number returned, at most k.

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats, group_of
+from rankgauge.core.tables import Floats, group_of, sum_by
 from rankgauge.measures.err import check_grades, largest_grade
 from rankgauge.measures.numbers import linear_gain, powers
 from rankgauge.measures.registry import measure
@@ -70,5 +70,5 @@ def rbp_residual(hits: Hits, *, p: float = 0.9) -> PerQuery:
     unjudged[offsets[judged.query] + judged.rank - 1] = False
     rows = np.flatnonzero(unjudged)
     weight = powers(p, rows - offsets[query[rows]])
-    total = np.bincount(query[rows], weights=weight, minlength=len(hits))
+    total = sum_by(query[rows], weight, len(hits))
     return np.where(total > 0, powers(p, hits.retrieved) + (1.0 - p) * total, 0.0)

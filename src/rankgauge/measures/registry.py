@@ -36,9 +36,9 @@ def measure(
     """
 
     def declare(kernel: Kernel) -> Definition:
-        code = kernel.__code__  # type: ignore[attr-defined]  # a kernel is a plain function
+        code = kernel.__code__
         names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        defaults = kernel.__kwdefaults__ or {}  # type: ignore[attr-defined]
+        defaults = kernel.__kwdefaults__ or {}
         parameters = {parameter: defaults.get(parameter, REQUIRED) for parameter in names}
         if judged_only:
             parameters["judged_only"] = False
@@ -67,7 +67,7 @@ def measure(
 def register(definition: Definition) -> None:
     """Make a definition known under its name and aliases; a name that is taken is an error."""
     names: dict[str, Mapping[str, Any]] = {definition.name: {}}
-    names.update(dict.fromkeys(definition.aliases, {}))
+    names.update((alias, {}) for alias in definition.aliases)
     names.update(definition.spelled)
     for name in names:
         if name in NAMES:

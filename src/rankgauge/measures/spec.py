@@ -56,17 +56,13 @@ class Definition:
     @cached_property
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """The values that a parameter with a closed list of them may take."""
-        hints = typing.get_type_hints(self.kernel)
+        hints: dict[str, Any] = typing.get_type_hints(self.kernel)
         found = {}
         for name in self.parameters:
-            literal = [
-                value
-                for kind in (typing.get_args(hints.get(name)) or ()) + (hints.get(name),)
-                if typing.get_origin(kind) is Literal
-                for value in typing.get_args(kind)
-            ]
-            if literal:
-                found[name] = tuple(literal)
+            kinds = (hints.get(name), *typing.get_args(hints.get(name)))
+            listed = [typing.get_args(kind) for kind in kinds if typing.get_origin(kind) is Literal]
+            if listed:
+                found[name] = tuple(value for values in listed for value in values)
         return found
 
     def __call__(self, **parameters: Any) -> Measure:

@@ -105,9 +105,7 @@ FAMILIES: tuple[Family, ...] = (
 BY_NAME = {family.name: family for family in FAMILIES}
 PLACE = {family.name: place for place, family in enumerate(FAMILIES)}
 
-OFFICIAL = (
-    "runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
-).split()
+OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
 
 
@@ -166,9 +164,7 @@ def parameters(family: Family, text: str) -> dict[str, Any]:
         return {"p": reals(family, value)[0]}
     pairs = [item.partition("=") for item in text.split(",")]
     if not all(sep and WHOLE.fullmatch(grade) and REAL.fullmatch(gain) for grade, sep, gain in pairs):
-        raise MeasureError(
-            f"{family.name} takes gains as grade=gain, found {shown(text)}", hint="write ndcg.1=3,2=9"
-        )
+        raise MeasureError(f"{family.name} takes gains as grade=gain, found {shown(text)}", hint="write ndcg.1=3,2=9")
     return {"gains": {int(grade): float(gain) for grade, _, gain in pairs}}
 
 

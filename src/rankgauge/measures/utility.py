@@ -31,12 +31,10 @@ def utility(
     found = hits.relevant(rel).count.astype(float)
     total = hits.relevant_judged(rel)
     wrong, lost = hits.retrieved - found, total - found
-    return (
-        relevant * found
-        + nonrelevant * wrong
-        + missed * lost
-        + rest * (collection + found - hits.retrieved - total)
+    value: PerQuery = (
+        relevant * found + nonrelevant * wrong + missed * lost + rest * (collection + found - hits.retrieved - total)
     )
+    return value
 
 
 @measure(

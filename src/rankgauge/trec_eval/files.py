@@ -41,9 +41,7 @@ def read_qrels(path: str, compat: Compat) -> Qrels:
         line = int(wrong.min())
         raise Stop(FILE, f"{path}:{line}: malformed line, expected 4 columns: {shown(lines.text(line))}")
     tokens = lines.column(3)
-    return Qrels.build(
-        lines.column(0), lines.column(2), _grades(path, tokens, lines.line), name=path, unique=False
-    )
+    return Qrels.build(lines.column(0), lines.column(2), _grades(path, tokens, lines.line), name=path, unique=False)
 
 
 def read_results(path: str, compat: Compat) -> Results:

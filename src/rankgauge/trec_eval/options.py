@@ -164,5 +164,3 @@ def note_misread(options: Options, family: trec.Family, text: str | None) -> Non
     for item in text.split(","):
         if str(trec.whole(item)) != item:
             options.notes.append(f"{family.name}.{item} is read as {trec.whole(item)}, as trec_eval does")
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import repeated
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Floats
+from rankgauge.core.tables import Floats, count_by
 from rankgauge.errors import shown
 from rankgauge.measures import iprec, ndcg, trec
 from rankgauge.measures.aggregates import SMALLEST, geometric_mean, total
@@ -89,7 +90,7 @@ def first_broken(options: Options, qrels: Qrels, run: Run, present: NDArray[np.b
 
 def note_all_negative(options: Options, hits: Hits, present: NDArray[np.bool_]) -> None:
     """Say which queries trec_eval would stop or crash at: here they count as queries without relevant documents."""
-    judged = np.bincount(hits.judged_query[hits.judged >= 0], minlength=len(hits)) > 0
+    judged = count_by(hits.judged_query[hits.judged >= 0], len(hits)) > 0
     for number in np.flatnonzero(present & ~judged).tolist():
         options.notes.append(
             f"all judgments of query {shown(hits.queries[number])} are negative: evaluated as having no relevant "
@@ -105,7 +106,7 @@ def check_gains(options: Options, qrels: Qrels) -> None:
             continue
         others = {float(grade) for grade in np.unique(qrels.grades) if grade >= 0 and grade not in gains}
         ordered = sorted({float(gain) for gain in gains.values()} | others)
-        for low, high in zip(ordered[:-1], ordered[1:], strict=True):
+        for low, high in pairwise(ordered):
             if high - low < 1:
                 raise Stop(
                     FILE,
@@ -137,7 +138,7 @@ def with_nan(measure: Measure, hits: Hits, values: Floats) -> Floats:
     elif measure.definition is iprec.iprec_average:
         points = measure["recalls"] or iprec.ELEVEN
     elif measure.definition is ndcg.rndcg:
-        gained = np.bincount(hits.judged_query[hits.judged > 0], minlength=len(hits)) > 0
+        gained = count_by(hits.judged_query[hits.judged > 0], len(hits)) > 0
         return np.where(~gained & (hits.relevant_judged(measure["rel"]) > 0), np.nan, values)
     else:
         return values
@@ -194,6 +195,8 @@ def summary_lines(
             value = float(queries)
         elif name == "num_rel" and options.complete and options.zscores is None:
             value = float((qrels.grades > 0).sum())
+        elif asked.measure.definition.aggregate == "gmean" and options.zscores is not None:
+            value = 0.0  # trec_eval has no values of single queries to scale here
         elif asked.measure.definition.aggregate == "gmean":
             value = geometric_mean(np.concatenate([found, np.full(queries - len(found), SMALLEST)]))
         elif asked.measure.definition.aggregate == "sum":

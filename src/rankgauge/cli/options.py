@@ -1,0 +1,49 @@
+"""What several commands share: options, the talk on standard error, colour."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from rankgauge.errors import RankgaugeWarning, printable
+from rankgauge.notes import Note
+
+
+def colour() -> bool:
+    """Whether to use bold: a terminal that did not ask for none."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """How wide a table may be."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 160
+
+
+@contextmanager
+def collected_notes() -> Iterator[list[Note]]:
+    """Warnings of the readers, collected instead of shown."""
+    notes: list[Note] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RankgaugeWarning)
+        yield notes
+    notes += [Note("input", str(item.message)) for item in caught if issubclass(item.category, RankgaugeWarning)]
+
+
+def say(notes: list[Note], *, about: str | None = None) -> None:
+    """Print warnings on standard error."""
+    for note in notes:
+        where = f"{printable(about)}: " if about else ""
+        click.echo(f"warning: {where}{note.message} [{note.code}]", err=True)
+
+
+def write(text: str) -> None:
+    """Data on standard output, as UTF-8 bytes; ids that are no UTF-8 come out as they went in."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()

@@ -1,0 +1,247 @@
+"""Judgments, a run and measures in; scores out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.hits import Hits, join
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.run import OnDuplicate, Run, Status
+from rankgauge.core.tables import Column, Floats
+from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
+from rankgauge.measures.spec import Measure
+from rankgauge.notes import Note, notes_on
+
+Queries = Literal["qrels", "both"]
+NoRelevant = Literal["zero", "skip"]
+AnyQrels = Qrels | Mapping[str, Any] | str | Path
+AnyRun = Run | Mapping[str, Any] | str | Path
+Names = str | Measure | Iterable[str | Measure]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """What tools disagree on, and what was done here. Conventions of one measure stand in its name."""
+
+    compat: Compat = "trec_eval-9"
+    queries: Queries = "qrels"
+    no_relevant: NoRelevant = "zero"
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("compat", self.compat, COMPATS),
+            ("queries", self.queries, ("qrels", "both")),
+            ("no_relevant", self.no_relevant, ("zero", "skip")),
+        ):
+            if value not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, found {shown(str(value))}")
+
+    @property
+    def precision(self) -> str:
+        """In which precision scores are compared."""
+        return "float64" if self.compat == "trec_eval-10" else "float32"
+
+    def to_dict(self) -> dict[str, str]:
+        """For JSON."""
+        return {
+            "compat": self.compat,
+            "ties": f"document id descending, scores as {self.precision}",
+            "queries": self.queries,
+            "no_relevant": self.no_relevant,
+            "measures": "unless the name says otherwise: gain linear, rel 1, AP and R over all relevant, P over k",
+        }
+
+    def __str__(self) -> str:
+        averaged = "every judged query" if self.queries == "qrels" else "queries in run and judgments"
+        skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        return (
+            f"linear gain, relevant from grade 1, AP and R over all relevant, P over k; {averaged} averaged{skipped}; "
+            f"ties by document id descending, scores as {self.precision}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The value of each measure for each query, unrounded, and how it came about."""
+
+    run: str
+    run_sha256: str
+    qrels: str
+    qrels_sha256: str
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats  # queries × measures; NaN where there is none
+    averaged: NDArray[np.bool_]
+    status: NDArray[np.uint8]
+    without_relevant: NDArray[np.bool_]
+    conventions: Conventions
+    notes: tuple[Note, ...] = ()
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    asked: tuple[Measure, ...] = ()
+
+    def __getitem__(self, measure: str | Measure) -> float | None:
+        """The value over all queries; None where there is nothing to average."""
+        return self.over_queries[self.measures[self._place(measure)].name][0]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={_rounded(value)}" for name, (value, _) in self.over_queries.items())
+        return f"Scores({self.run!r} on {self.qrels!r}, {int(self.averaged.sum())} queries: {listed})"
+
+    def _place(self, measure: str | Measure) -> int:
+        wanted = parse_measure(measure, compat=self.conventions.compat)
+        for listed in (self.measures, self.asked):
+            if wanted in listed:
+                return listed.index(wanted)
+        raise KeyError(f"{wanted} was not evaluated; there are {', '.join(map(str, self.measures))}")
+
+    @cached_property
+    def over_queries(self) -> dict[str, tuple[float | None, int]]:
+        """For each measure, the value over all queries and how many it was made of."""
+        out = {}
+        for place, measure in enumerate(self.measures):
+            values = self.values[self.averaged, place]
+            values = values[~np.isnan(values)]
+            out[measure.name] = (aggregate(values, measure.definition.aggregate), len(values))
+        return out
+
+    def per_query(self, measure: str | Measure) -> dict[str, float | None]:
+        """The value for each query that was evaluated."""
+        column = self.values[:, self._place(measure)]
+        return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """One run of the JSON schema ``rankgauge.scores/1``."""
+        out: dict[str, Any] = {
+            "name": self.run,
+            "sha256": self.run_sha256,
+            "queries": {
+                "averaged": int(self.averaged.sum()),
+                "missing": int((self.status == Status.MISSING).sum()),
+                "failed": int((self.status == Status.FAILED).sum()),
+                "without_relevant": int(self.without_relevant.sum()),
+            },
+            "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
+        }
+        if per_query:
+            names = [measure.name for measure in self.measures]
+            out["per_query"] = {
+                self.queries[row]: dict(zip(names, map(_number, self.values[row]), strict=True))
+                for row in np.flatnonzero(self.averaged).tolist()
+            }
+        return out
+
+
+def evaluate(
+    qrels: AnyQrels,
+    run: AnyRun,
+    measures: Names | None = None,
+    *,
+    compat: Compat = "trec_eval-9",
+    queries: Queries = "qrels",
+    no_relevant: NoRelevant = "zero",
+    rel: float | None = None,
+    on_duplicate: OnDuplicate = "error",
+) -> Scores:
+    """Score one run.
+
+    Judgments and run may be paths, ``{query: {document: number}}``, ``{query: [documents]}``, or the objects
+    themselves. ``rel`` is the grade from which a document is relevant, for every measure that does not say its own.
+    """
+    return evaluate_all(
+        [qrels],
+        [run],
+        measures,
+        compat=compat,
+        queries=queries,
+        no_relevant=no_relevant,
+        rel=rel,
+        on_duplicate=on_duplicate,
+    )[0]
+
+
+def evaluate_all(
+    qrels: Sequence[AnyQrels],
+    runs: Sequence[AnyRun],
+    measures: Names | None = None,
+    *,
+    compat: Compat = "trec_eval-9",
+    queries: Queries = "qrels",
+    no_relevant: NoRelevant = "zero",
+    rel: float | None = None,
+    on_duplicate: OnDuplicate = "error",
+) -> list[Scores]:
+    """Score several runs, against each of several judgments: one Scores for each pair, runs inside."""
+    from rankgauge.io.inputs import as_qrels, as_run
+
+    conventions = Conventions(compat, queries, no_relevant)
+    asked = tuple(_at_level(m, rel) for m in parse_measures(measures or DEFAULT, compat=compat))
+    judged = [as_qrels(item) for item in qrels]
+    found = [as_run(item, on_duplicate=on_duplicate) for item in runs]
+    return [score(j, r, join(j, r, compat=compat), asked, conventions) for j in judged for r in found]
+
+
+def score(qrels: Qrels, run: Run, hits: Hits, asked: tuple[Measure, ...], conventions: Conventions) -> Scores:
+    """Apply measures to a join."""
+    if len(hits) and not np.any(hits.status != Status.MISSING):
+        raise InputError(
+            f"run {shown(run.name)} and judgments {shown(qrels.name)} have no query in common: "
+            f"{_sample(run)} against {_sample(qrels)}",
+            hint="the query ids must be the same bytes on both sides",
+        )
+    measures = tuple(measure.frozen(qrels) for measure in asked)
+    values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
+    without = hits.relevant_judged(np.nextafter(0, 1)) == 0
+    averaged = hits.status != Status.FAILED
+    if conventions.queries == "both":
+        averaged &= hits.status != Status.MISSING
+    if conventions.no_relevant == "skip":
+        averaged &= ~without
+    return Scores(
+        run=run.name,
+        run_sha256=run.sha256,
+        qrels=qrels.name,
+        qrels_sha256=qrels.sha256,
+        queries=tuple(hits.queries.to_text()),
+        measures=measures,
+        values=values,
+        averaged=averaged,
+        status=hits.status,
+        without_relevant=without,
+        conventions=conventions,
+        notes=notes_on(hits, measures, run_queries=len(run.queries)),
+        columns=hits.columns,
+        asked=asked,
+    )
+
+
+def _at_level(measure: Measure, rel: float | None) -> Measure:
+    """The measure at a level of relevance, unless its name says one."""
+    parameters = measure.definition.parameters
+    if rel is None or "rel" not in parameters or measure["rel"] is None or measure["rel"] != 1:
+        return measure
+    return measure.but(rel=rel)
+
+
+def _sample(data: Qrels | Run) -> str:
+    return ", ".join(shown(query) for query in list(data.queries)[:3])
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _rounded(value: float | None) -> str:
+    return "null" if value is None else f"{value:.4f}"
