@@ -48,9 +48,10 @@ def lexical_scorer(texts: Sequence[str]) -> Scorer:
     stemmer = Stemmer.Stemmer("english")
 
     def tokens(batch: Sequence[str]) -> list[list[str]]:
-        return bm25s.tokenize(
+        cut: list[list[str]] = bm25s.tokenize(
             list(batch), stopwords="en", stemmer=stemmer, return_ids=False, show_progress=False
         )
+        return cut
 
     index = bm25s.BM25(k1=1.2, b=0.75)
     index.index(tokens(texts), show_progress=False)
@@ -63,7 +64,8 @@ def vector_scorer(texts: Sequence[str]) -> Scorer:
 
     def embed(batch: Sequence[str]) -> NDArray[np.float64]:
         rows = np.asarray(model.embed([text.lower() for text in batch]), dtype=np.float64)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: NDArray[np.float64] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
     documents = embed(texts)
     return lambda query: [float(score) for score in documents @ embed([query])[0]]

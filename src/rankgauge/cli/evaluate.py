@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options import collected_notes, colour, say, width, write
+from rankgauge.cli.options import collected_notes, colour, say, say_of_runs, width, write
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation import NoRelevant, Queries, Scores, evaluate_all
@@ -111,8 +111,7 @@ def show(scores: list[Scores], notes: list[Note], *, form: str, per_query: bool)
             write(render.as_table(scores, per_query=per_query, colour=colour(), width=width()) + "\n")
             write("\n" + averaged_line(scores) + f"\nconventions: {scores[0].conventions}\n")
     say(notes)
-    for run in scores:
-        say(list(run.notes), about=run.run if len(scores) > 1 else None)
+    say_of_runs(scores)
 
 
 def averaged_line(scores: list[Scores]) -> str:

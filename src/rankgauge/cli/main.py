@@ -68,16 +68,17 @@ def cli() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     try:
-        code = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="rankgauge", standalone_mode=False
-        )
+        with cli.make_context("rankgauge", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
+        where = getattr(error, "ctx", None)
         click.echo(f"error: {error.format_message()}", err=True)
-        if context is not None:
-            click.echo(f"hint: {context.command_path} --help", err=True)
+        if where is not None:
+            click.echo(f"hint: {where.command_path} --help", err=True)
         return USAGE
     except click.exceptions.Abort:
         return INTERRUPTED

@@ -6,12 +6,13 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
 from rankgauge.errors import RankgaugeWarning, printable
+from rankgauge.evaluation import Scores
 from rankgauge.notes import Note
 
 
@@ -40,6 +41,16 @@ def say(notes: list[Note], *, about: str | None = None) -> None:
     for note in notes:
         where = f"{printable(about)}: " if about else ""
         click.echo(f"warning: {where}{note.message} [{note.code}]", err=True)
+
+
+def say_of_runs(scores: Sequence[Scores]) -> None:
+    """Print the warnings about runs, each once: what is true of all of them names none."""
+    runs: dict[Note, list[str]] = {}
+    for run in scores:
+        for note in run.notes:
+            runs.setdefault(note, []).append(run.run)
+    for note, names in runs.items():
+        say([note], about=None if len(names) == len(scores) else ", ".join(names))
 
 
 def write(text: str) -> None:

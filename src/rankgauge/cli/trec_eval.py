@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 
 import click
 
@@ -34,6 +35,11 @@ measures: {names}
 """
 
 
+def usage() -> str:
+    """What -h prints."""
+    return USAGE.format(names=textwrap.fill("  ".join(trec.BY_NAME), 100, subsequent_indent=" " * 10))
+
+
 @click.command(
     "trec_eval",
     add_help_option=False,
@@ -55,7 +61,7 @@ def command(arguments: tuple[str, ...]) -> int:
             out.write(f"trec_eval 9.0.8 and 10.0 as rankgauge {__version__} computes them\n".encode())
             return 0
         if options.help:
-            out.write(USAGE.format(names="  ".join(trec.BY_NAME)).encode())
+            out.write(usage().encode())
             return 0
         for line in report(options):
             out.write(line)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Qrels:
     @classmethod
     def from_dict(
         cls,
-        judgments: Mapping[str, Mapping[str, float]],
+        judgments: Mapping[str, Mapping[str, SupportsFloat]],
         *,
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",

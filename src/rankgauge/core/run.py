@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class Run:
         """From parallel columns, rows in any order."""
         query = query if isinstance(query, Ids) else Ids.from_text(query, "query id")
         doc = doc if isinstance(doc, Ids) else Ids.from_text(doc, "document id")
-        scores = np.asarray(score, dtype=np.float64)
+        scores = np.array(score, dtype=np.float64)  # a copy: the caller keeps his own
         if not len(query) == len(doc) == len(scores):
             raise InputError(
                 f"columns differ in length: {len(query)} queries, {len(doc)} documents, {len(scores)} scores"
@@ -90,7 +90,7 @@ class Run:
     @classmethod
     def from_dict(
         cls,
-        results: Mapping[str, Mapping[str, float]],
+        results: Mapping[str, Mapping[str, SupportsFloat]],
         *,
         name: str = "run",
         failed: Iterable[str] = (),

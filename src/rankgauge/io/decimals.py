@@ -36,6 +36,19 @@ _POWERS = np.array([10.0**n for n in range(LONGEST)])
 _BEFORE = np.array([(1 << (8 * (8 - n))) - 1 for n in range(9)], dtype=np.uint64)
 
 
+def read(tokens: Ids) -> tuple[Floats, Ints]:
+    """The value of each token, and the rows of those that are no decimal number (nor infinity)."""
+    values, plain = parse(tokens)
+    bad = []
+    for row in np.flatnonzero(~plain).tolist():
+        text = tokens[row]
+        if DECIMAL.fullmatch(text) or INFINITE.fullmatch(text):
+            values[row] = float(text)
+        else:
+            bad.append(row)
+    return values, np.array(bad, dtype=np.int64)
+
+
 def parse(tokens: Ids) -> tuple[Floats, NDArray[np.bool_]]:
     """The value of each token, and whether it is a plain decimal (where not, the value means nothing)."""
     buffer, end = tokens.buffer, tokens.start + tokens.length

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Ints, repeated
+from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import LARGEST_GRADE, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
@@ -59,11 +58,23 @@ def read_run(path: str | Path, *, name: str | None = None, on_duplicate: OnDupli
     faults = _Faults(source, lines)
     faults.short_lines(RUN_COLUMNS, _run_hint)
     query, doc, token = lines.column(0), lines.column(2), lines.column(4)
-    scores, bad, hints = _scores(token)
-    faults.add(bad, lambda row: f"expected a number as score, found {shown(token[row])}", hints)
+    scores, bad = decimals.read(token)
+    faults.add(
+        bad,
+        lambda row: f"expected a number as score, found {shown(token[row])}",
+        lambda row: _score_hint(token[row]),
+    )
+    wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
+    rank = lines.column(3)
+    shifted = wide[decimals.read(rank.take(wide))[1]]
+    faults.add(
+        shifted,
+        lambda row: f"expected 6 columns, found {lines.count[row]}, and {shown(rank[row])} as rank",
+        "a document id with a space in it? columns are separated by white space",
+    )
     faults.stop()
-    if np.any(lines.count > len(RUN_COLUMNS)):
-        row = int(np.flatnonzero(lines.count > len(RUN_COLUMNS))[0])
+    if len(wide):
+        row = int(wide[0])
         _warn(source, int(lines.line[row]), f"{lines.count[row]} columns, expected 6: the rest is ignored")
     infinite = np.flatnonzero(np.isinf(scores))
     if len(infinite):
@@ -165,14 +176,12 @@ def _qrels_hint(text: bytes, count: int) -> str | None:
 
 
 def _run_hint(text: bytes, count: int) -> str | None:
-    if count == 4:
-        return "four columns are judgments: are the arguments swapped?"
-    return "a comment line? trec_eval 9 has none" if text.startswith(b"#") else None
+    if text.startswith(b"#"):
+        return "a comment line? trec_eval 9 has none"
+    return "four columns are judgments: are the arguments swapped?" if count == 4 else None
 
 
 def _groups(query: Ids, iters: Ids | None) -> Ints:
-    from rankgauge.core.ids import Interner
-
     group = Interner()(query)
     if iters is None:
         return group
@@ -194,32 +203,16 @@ def _grades(tokens: Ids) -> tuple[Floats, Ints]:
     return grades, np.flatnonzero(np.isnan(grades))
 
 
-def _scores(tokens: Ids) -> tuple[Floats, Ints, Callable[[int], str | None]]:
-    """Numbers, the rows that hold none, and what to say of them."""
-    values, plain = decimals.parse(tokens)
-    bad = []
-    for row in np.flatnonzero(~plain).tolist():
-        text = tokens[row]
-        if decimals.DECIMAL.fullmatch(text) or decimals.INFINITE.fullmatch(text):
-            values[row] = float(text)
-        else:
-            bad.append(row)
-
-    def hint(row: int) -> str | None:
-        text = tokens[row]
-        if text.replace(b",", b".", 1) != text and decimals.DECIMAL.fullmatch(text.replace(b",", b".", 1)):
-            return "a decimal comma? write a point"
-        if text.lower() in (b"score", b"sim", b"similarity"):
-            return "this looks like a header: remove the line"
-        if text.lower().lstrip(b"+-") == b"nan":
-            return "NaN has no place in an order: give the document a score or leave it out"
-        return "a document id with a space in it? columns are separated by white space"
-
-    return values, np.array(bad, dtype=np.int64), hint
+def _score_hint(text: bytes) -> str:
+    """What may have gone wrong where a number was expected."""
+    if b"," in text and decimals.DECIMAL.fullmatch(text.replace(b",", b".", 1)):
+        return "a decimal comma? write a point"
+    if text.lower() in (b"score", b"sim", b"similarity"):
+        return "this looks like a header: remove the line"
+    if text.lower().lstrip(b"+-") == b"nan":
+        return "NaN has no place in an order: give the document a score or leave it out"
+    return "a document id with a space in it? columns are separated by white space"
 
 
 def _warn(source: str, line: int, message: str) -> None:
     warnings.warn(place(source, line) + message, RankgaugeWarning, stacklevel=4)
-
-
-Bytes = NDArray[np.uint8]

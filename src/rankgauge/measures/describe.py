@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.errors import MeasureError
 from rankgauge.measures import registry, trec
-from rankgauge.measures.parse import AT_K, RAG_K, SETS, SPOKEN, parse_measures
+from rankgauge.measures.parse import AT_K, RAG_K, SETS, SPOKEN, look_up, parse_measures
 from rankgauge.measures.spec import REQUIRED, Definition
 
 
@@ -39,7 +39,7 @@ def describe(name: str) -> str:
     lines += [
         f"parameters  {text}" if not n else f"            {text}" for n, text in enumerate(parameters(definition))
     ]
-    lines += [f"range       {_span(definition)}", f"over        {over_queries(definition)}"]
+    lines += [f"range       {span(definition)}", f"over        {over_queries(definition)}"]
     if definition.reference:
         lines.append(f"reference   {definition.reference}")
     others = names(definition)
@@ -52,14 +52,16 @@ def describe(name: str) -> str:
 
 def find(name: str) -> Definition:
     """The definition behind a name in any notation; a measure that needs a cutoff may be named without one."""
-    if name in registry.NAMES:
-        return registry.NAMES[name][0]
-    try:
-        found = {measure.definition for measure in parse_measures(name)}
-    except MeasureError as error:
-        if "needs a" not in error.message:
-            raise
-        found = {measure.definition for measure in parse_measures(f"{name}@10")}
+    family = trec.BY_NAME.get(name)
+    if family is not None and family.kind == "text":
+        raise MeasureError(f"{name} is text, not a measure", hint="rankgauge trec_eval -m prints it")
+    if "@" not in name and "(" not in name and "." not in name and name not in (*SETS, *AT_K):
+        try:
+            return look_up(name, "1")[0]
+        except MeasureError:
+            if family is None and trec.nickname(name, "trec_eval-10") is None:
+                raise
+    found = {measure.definition for measure in parse_measures(name, compat="trec_eval-10")}
     if len(found) != 1:
         raise MeasureError(f"'{name}' names {len(found)} measures", hint="name one of them")
     return found.pop()
@@ -80,7 +82,8 @@ def _value(value: Any) -> str:
     return "none" if value is None else repr(value)
 
 
-def _span(definition: Definition) -> str:
+def span(definition: Definition) -> str:
+    """The range, and which end of it is better."""
     low, high = (("−∞" if n < 0 else "∞") if math.isinf(n) else f"{n:g}" for n in definition.range)
     better = {"higher": "higher is better", "lower": "lower is better", None: "neither end is better"}
     return f"{low} to {high}, {better[definition.better]}"

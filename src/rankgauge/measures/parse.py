@@ -131,7 +131,7 @@ def _read_trec(family: trec.Family, text: str | None, compat: Compat, *, quiet: 
 
 
 def _measure(name: str, arguments: str | None, at: str | None) -> Measure:
-    definition, fixed = _look_up(name, at)
+    definition, fixed = look_up(name, at)
     given: dict[str, Any] = {**fixed, **_arguments(name, arguments)}
     if at is not None:
         if definition.at is None:
@@ -144,7 +144,8 @@ def _measure(name: str, arguments: str | None, at: str | None) -> Measure:
     return definition(**given)
 
 
-def _look_up(name: str, at: str | None) -> tuple[Definition, Any]:
+def look_up(name: str, at: str | None) -> tuple[Definition, Any]:
+    """The definition behind a name without parameters, and the parameters that the name itself fixes."""
     if name in registry.NAMES:
         return registry.NAMES[name]
     folded = name.casefold()

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import click
+import pytest
+
+from rankgauge.cli.main import COMMANDS
+
+Command = Callable[..., Any]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_one_line_helps_are_those_of_the_commands(name: str) -> None:
+    module, text = COMMANDS[name]
+    command = import_module(module).command
+    assert isinstance(command, click.Command)
+    assert command.name == name
+    assert (command.help or "").splitlines()[0] == text
+
+
+def test_help_lists_every_command(command: Command) -> None:
+    outcome = command("--help")
+    assert outcome.code == 0
+    assert all(text in outcome.out for _, text in COMMANDS.values())
+
+
+def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
+    outcome = command("evalute")
+    assert outcome.code == 64
+    assert outcome.err == "error: no command 'evalute'; did you mean evaluate?\nhint: rankgauge --help\n"
+
+
+def test_the_demo_prints_its_table(command: Command) -> None:
+    outcome = command("demo")
+    assert outcome.code == 0
+    assert "216 passages, 48 queries, 874 judgments" in outcome.out
+    assert [line.split()[0] for line in outcome.out.splitlines()[3:5]] == ["lexical", "vector"]
+
+
+def test_measures_are_listed_and_explained(command: Command) -> None:
+    listed = command("measures").out
+    assert "Bpref" in listed
+    explained = command("measures", "ndcg_cut").out
+    for part in ("formula", "parameters  cutoff=none", "'linear' or 'exp'", "reference", "trec_eval   ndcg, ndcg_cut"):
+        assert part in explained
+    assert "P@cutoff" in command("measures", "Precision").out
+    assert "IPrec@recall" in command("measures", "iprec").out
+    assert "NumRelRet" in command("measures", "hits").out
+    assert command("measures", "rag").code == 64
+    outcome = command("measures", "ndgc")
+    assert outcome.code == 64
+    assert "did you mean" in outcome.err
+
+
+def test_a_closed_pipe_ends_quietly() -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        "pipe = subprocess.PIPE\n"
+        "p = subprocess.Popen([sys.executable, '-m', 'rankgauge', 'measures'], stdout=pipe, stderr=pipe)\n"
+        "p.stdout.close()\n"
+        "err = p.stderr.read()\n"
+        "print(p.wait(), err)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "141 b''\n"
+
+
+def test_an_interrupt_exits_130(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    import rankgauge.cli.measures as module
+
+    def interrupted() -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "listing", interrupted)
+    assert command("measures").code == 130
+
+
+def test_the_module_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "rankgauge", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("rankgauge ")

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from rankgauge.cli.main import run
+
+ROOT = Path(__file__).parents[1]
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+
+def require(what: str, present: bool) -> None:
+    """Skip where something is absent, but fail where the environment says that it must be there."""
+    if present:
+        return
+    if what in os.environ.get("REQUIRE", "").split():
+        pytest.fail(f"{what} is required and not here")
+    pytest.skip(f"{what} is not here")
+
+
+@pytest.fixture
+def collections() -> Path:
+    """A folder of real collections, which is not part of the project: RANKGAUGE_DATA, or beside the checkout."""
+    folder = Path(os.environ.get("RANKGAUGE_DATA", ROOT.parent / "shared" / "data"))
+    require("collections", folder.is_dir())
+    return folder
+
+
+class Outcome:
+    """What a command printed and how it ended."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def command(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Outcome]:
+    """Run a rankgauge command line in this process."""
+
+    def call(*arguments: object) -> Outcome:
+        code = run([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Outcome(code, out.decode("utf-8", "surrogateescape"), err.decode("utf-8", "surrogateescape"))
+
+    return call

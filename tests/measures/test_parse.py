@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measures.variants import ALL
+from rankgauge import Hits, MeasureError, evaluate, measure, parse_measure, parse_measures
+from rankgauge.core.hits import PerQuery
+from rankgauge.measures import registry, trec
+from rankgauge.measures.parse import split
+from rankgauge.measures.spec import Measure
+
+
+@pytest.mark.parametrize("one", ALL, ids=str)
+def test_a_canonical_name_parses_to_itself(one: Measure) -> None:
+    assert str(parse_measure(str(one))) == str(one)
+    assert parse_measure(str(one)) == one
+    assert hash(parse_measure(str(one))) == hash(one)
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("nDCG@10", "nDCG@10"),
+        ("ndcg@10", "nDCG@10"),
+        ("NDCG@10", "nDCG@10"),
+        ("ndcg_cut_10", "nDCG@10"),
+        ("ndcg_cut.10", "nDCG@10"),
+        ("nDCG(dcg='log2')@10", "nDCG@10"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(gain='exp')@10"),
+        ("nDCG(gain='linear')@10", "nDCG@10"),
+        ("ndcg.1=3,2=9", "nDCG(gains={1:3,2:9})"),
+        ("map", "AP"),
+        ("MAP", "AP"),
+        ("map@10", "AP@10"),
+        ("map_cut_100", "AP@100"),
+        ("AP(rel=2)@100", "AP(rel=2)@100"),
+        ("AP(rel=2.0)@100", "AP(rel=2)@100"),
+        ("gm_map", "GMAP"),
+        ("mrr", "RR"),
+        ("MRR@10", "RR@10"),
+        ("recip_rank", "RR"),
+        ("recip_rank@10", "RR@10"),
+        ("hit@5", "Success@5"),
+        ("HitRate@10", "Success@10"),
+        ("hit_rate@3", "Success@3"),
+        ("success_5", "Success@5"),
+        ("hits@5", "NumRelRet@5"),
+        ("precision@3", "P@3"),
+        ("Precision@3", "P@3"),
+        ("P_5", "P@5"),
+        ("P(judged_only=True)@5", "P(judged_only=True)@5"),
+        ("recall@100", "R@100"),
+        ("recall_100", "R@100"),
+        ("relative_P_5", "R(norm='min')@5"),
+        ("F1@5", "F1@5"),
+        ("f1@5", "F1@5"),
+        ("F@5", "F1@5"),
+        ("F(beta=2)@5", "F(beta=2)@5"),
+        ("iprec_at_recall_0.10", "IPrec@0.1"),
+        ("IPrec@0.5", "IPrec@0.5"),
+        ("11pt_avg", "IPrecAvg"),
+        ("set_F.2", "SetF(weight=2)"),
+        ("set_relative_P", "SetRelP"),
+        ("SetP(relative=True)", "SetRelP"),
+        ("num_rel_ret", "NumRelRet"),
+        ("NumRet(rel=1)", "NumRelRet"),
+        ("Rprec_mult_0.20", "Rprec(mult=0.2)"),
+        ("RPrec", "Rprec"),
+        ("BPref", "Bpref"),
+        ("bpref", "Bpref"),
+        ("yaap", "YAAP"),
+        ("utility.2,-1,0,0", "Utility(relevant=2)"),
+        ("R@k", "R@k"),
+        ("RBP(p=0.8)", "RBP"),
+    ],
+)
+def test_every_way_of_naming_gives_one_name(name: str, canonical: str) -> None:
+    assert str(parse_measure(name)) == canonical
+
+
+def test_lists_sets_and_mixtures() -> None:
+    assert [str(m) for m in parse_measures("nDCG@5,10 map P.5,10 nDCG@10")] == [
+        "nDCG@5", "nDCG@10", "AP", "P@5", "P@10",
+    ]  # fmt: skip
+    assert [str(m) for m in parse_measures(["kpi"])] == ["nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"]
+    assert [str(m) for m in parse_measures("rag@3")] == ["P@3", "R@3", "F1@3", "RR@3", "AP@3", "nDCG@3", "Success@3"]
+    assert len(parse_measures("beir")) == 24
+    assert len(parse_measures("P")) == 9
+    assert len(parse_measures("official")) == 29
+    assert len(parse_measures("set")) == 10
+    assert len(parse_measures("all_trec", compat="trec_eval-10")) == len(parse_measures("all_trec")) + 5
+    assert split("nDCG(gains={1: 3, 2: 9})@10  AP(rel=2, norm='min')@5") == [
+        "nDCG(gains={1: 3, 2: 9})@10", "AP(rel=2, norm='min')@5",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("recip_rank.10", "RR@10"),
+        ("map.5", "AP@5"),
+        ("infAP.5", "takes no parameter"),
+        ("ndgc@10", "did you mean nDCG@10"),
+        ("precison@5", "did you mean Precision@5"),
+        ("xyzzy", "unknown measure 'xyzzy'"),
+        ("P", "names 9 measures"),
+        ("Success", "write Success@10"),
+        ("IPrec", "write IPrec@0.5"),
+        ("P@0", "found 0"),
+        ("P@-1", "found '-1'"),
+        ("P@2.5", "found 2.5"),
+        ("P@1e3", "found '1e3'"),
+        ("P@99999999999999999999", "1000000000"),
+        ("P.0", "at least 1"),
+        ("P.abc", "found 'abc'"),
+        ("P.2.5", "found '2.5'"),
+        ("iprec_at_recall.x", "must be numbers"),
+        ("AP(rell=2)", "did you mean rel"),
+        ("AP(rel='a')", "found 'a'"),
+        ("AP(2)", "cannot read the parameters"),
+        ("AP(rel=)", "cannot read the parameters"),
+        ("AP(rel=__import__('os'))", "cannot read the parameters"),
+        ("AP(rel=2", "cannot read"),
+        ("P(norm='x')@5", "must be one of 'k', 'retrieved'"),
+        ("RBP(p=1)", "between 0 and 1"),
+        ("RBP(p=True)", "between 0 and 1"),
+        ("F(beta=0)@5", "above 0"),
+        ("IPrec@2", "from 0 to 1"),
+        ("nDCG(gains={})", "gains for grades"),
+        ("nDCG(gains={-1: 2})", "gains for grades"),
+        ("Bpref@10", "has no cutoff"),
+        ("P(cutoff=3)@5", "given twice"),
+        ("runid", "rankgauge trec_eval -m runid"),
+        ("utility.1,2", "four numbers"),
+    ],
+)
+def test_what_cannot_be_named_says_what_to_write(name: str, said: str) -> None:
+    with pytest.raises(MeasureError) as error:
+        parse_measure(name)
+    assert said in str(error.value)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_measure_or_one_clear_error(text: str) -> None:
+    with contextlib.suppress(MeasureError):
+        parse_measures(text)
+
+
+def test_something_that_is_no_name_is_an_error() -> None:
+    with pytest.raises(MeasureError, match="must be a name, found int"):
+        parse_measures([3])  # type: ignore[list-item]
+
+
+def test_a_measure_of_ones_own_in_a_few_lines() -> None:
+    @measure("Top1", aliases=("first_is_relevant",), range=(0, 1), formula="1 if rank 1 is relevant")
+    def top1(hits: Hits, *, rel: float = 1) -> PerQuery:
+        """Whether the first document is relevant."""
+        return hits.top(1).relevant(rel).count.astype(float)
+
+    try:
+        scores = evaluate({"q": {"a": 1}, "p": {"b": 1}}, {"q": ["a"], "p": ["x", "b"]}, ["Top1", "first_is_relevant"])
+        assert scores["Top1"] == 0.5
+        assert len(scores.measures) == 1
+        with pytest.raises(MeasureError, match="is taken by"):
+            measure("Top1")(top1.kernel)
+    finally:
+        registry.unregister("Top1")
+    with pytest.raises(MeasureError):
+        parse_measure("Top1")
+
+
+def test_what_a_measure_takes_from_the_collection_is_frozen_into_its_name() -> None:
+    judged = {"q": {"a": 1, "b": 0}, "p": {"c": 3}}
+    scores = evaluate(judged, {"q": ["a"], "p": ["c"]}, "ERR@5 RBP RBP(rel=1)")
+    assert [str(m) for m in scores.measures] == ["ERR(max_rel=3)@5", "RBP(max_rel=3)", "RBP(rel=1)"]
+    assert scores["ERR@5"] == scores["ERR(max_rel=3)@5"] == pytest.approx((1 / 8 + 7 / 8) / 2)
+    with pytest.raises(MeasureError, match="judgment of 3"):
+        evaluate(judged, {"q": ["a"]}, "ERR(max_rel=2)@5")
+    with pytest.raises(KeyError, match="was not evaluated"):
+        scores["AP"]
+
+
+def test_a_cutoff_may_be_a_column_of_the_queries() -> None:
+    from rankgauge import Qrels
+
+    qrels = Qrels.from_dict({"a": {"x": 1}, "b": {"x": 1}}, columns={"k": [1, 2], "word": ["u", "v"]})
+    scores = evaluate(qrels, {"a": ["y", "x"], "b": ["y", "x"]}, "R@k")
+    assert list(scores.per_query("R@k").values()) == [0.0, 1.0]
+    with pytest.raises(MeasureError, match="neither a number nor a column"):
+        evaluate(qrels, {"a": ["x"]}, "R@depth")
+    with pytest.raises(MeasureError, match="whole number of at least 1"):
+        evaluate(qrels, {"a": ["x"]}, "R@word")
+
+
+def test_each_of_trec_evals_families_is_known_by_its_name() -> None:
+    for family in trec.FAMILIES:
+        if family.kind != "text":
+            assert parse_measures(family.name, compat="trec_eval-10"), family.name

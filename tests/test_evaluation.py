@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rankgauge import Conventions, InputError, Qrels, Run, UsageError, evaluate, evaluate_all
+
+JUDGED = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 0}}
+RESULTS = {"q1": {"b": 3.0, "a": 2.0, "z": 1.0}, "q3": {"d": 1.0}, "q9": {"x": 1.0}}
+
+
+def codes(qrels: object, run: object, measures: str = "P@5") -> list[str]:
+    return [note.code for note in evaluate(qrels, run, measures).notes]  # type: ignore[arg-type]
+
+
+def test_every_judged_query_is_averaged_and_a_missing_one_counts_zero() -> None:
+    scores = evaluate(JUDGED, RESULTS, "RR")
+    assert scores.per_query("RR") == {"q1": 0.5, "q2": 0.0, "q3": 0.0}
+    assert scores["RR"] == pytest.approx(0.5 / 3)
+
+
+def test_only_queries_in_both_may_be_averaged() -> None:
+    scores = evaluate(JUDGED, RESULTS, "RR", queries="both")
+    assert scores.per_query("RR") == {"q1": 0.5, "q3": 0.0}
+    assert scores["RR"] == 0.25
+
+
+def test_queries_without_relevant_documents_may_be_skipped() -> None:
+    assert set(evaluate(JUDGED, RESULTS, "RR", no_relevant="skip").per_query("RR")) == {"q1", "q2"}
+
+
+def test_nothing_to_average_is_none_and_never_zero() -> None:
+    scores = evaluate({"q": {"a": 0}}, {"q": ["a"]}, "AP FirstRel NumQ", no_relevant="skip")
+    assert scores["AP"] is None
+    assert scores["FirstRel"] is None
+    assert scores["NumQ"] == 0
+
+
+def test_the_mean_of_a_value_that_may_be_null_is_over_those_that_are_not() -> None:
+    scores = evaluate({"a": {"x": 1}, "b": {"x": 1}}, {"a": ["y", "x"], "b": ["y"]}, "FirstRel")
+    assert scores.over_queries == {"FirstRel": (2.0, 1)}
+    assert scores.per_query("FirstRel") == {"a": 2.0, "b": None}
+
+
+def test_a_failed_query_is_no_zero() -> None:
+    run = Run.from_dict({"q1": {"a": 1.0}}, failed=["q2"])
+    scores = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, run, "RR")
+    assert scores["RR"] == 1.0
+    assert scores.per_query("RR") == {"q1": 1.0}
+    assert "queries-failed" in [note.code for note in scores.notes]
+    assert scores.to_dict()["queries"] == {"averaged": 1, "missing": 0, "failed": 1, "without_relevant": 0}
+
+
+def test_a_level_holds_for_measures_that_do_not_say_their_own() -> None:
+    scores = evaluate(JUDGED, RESULTS, "AP RR(rel=3) nDCG RBP(rel=3)", rel=2)
+    assert [str(m) for m in scores.measures] == ["AP(rel=2)", "RR(rel=3)", "nDCG", "RBP(rel=3)"]
+
+
+def test_no_query_in_common_is_an_error_with_samples() -> None:
+    with pytest.raises(InputError, match="no query in common: 'x' against 'q1', 'q2', 'q3'"):
+        evaluate(JUDGED, {"x": ["a"]})
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "measures", "code"),
+    [
+        (JUDGED, RESULTS, "AP", "queries-missing"),
+        (JUDGED, RESULTS, "AP", "queries-unjudged"),
+        (JUDGED, RESULTS, "AP", "no-relevant"),
+        (JUDGED, RESULTS, "AP", "unjudged"),
+        (JUDGED, RESULTS, "P@5", "shallow-run"),
+        (JUDGED, {"q1": {"a": 1.0, "b": 1.0}}, "P@1", "tie-at-cutoff"),
+    ],
+)
+def test_what_a_reader_should_know_is_noted(qrels: object, run: object, measures: str, code: str) -> None:
+    assert code in codes(qrels, run, measures)
+
+
+def test_a_clean_evaluation_has_no_notes() -> None:
+    assert codes({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "P@2") == []
+
+
+def test_several_named_judgments_in_one_evaluation() -> None:
+    strict = Qrels.from_dict({"q": {"a": 1}}, name="strict")
+    kind = Qrels.from_dict({"q": {"a": 1, "b": 1}}, name="kind")
+    runs = [Run.from_lists({"q": ["b", "a"]}, name="one"), Run.from_lists({"q": ["a"]}, name="two")]
+    scores = evaluate_all([strict, kind], runs, "P@1")
+    assert [(s.qrels, s.run, s["P@1"]) for s in scores] == [
+        ("strict", "one", 0.0), ("strict", "two", 1.0), ("kind", "one", 1.0), ("kind", "two", 1.0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["compat", "queries", "no_relevant"])
+def test_an_unknown_convention_is_a_usage_error(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} must be one of"):
+        Conventions(**{name: "other"})  # type: ignore[arg-type]  # that is the point
+
+
+def test_scores_say_what_they_are() -> None:
+    scores = evaluate(JUDGED, RESULTS, "RR")
+    assert repr(scores) == "Scores('run' on 'qrels', 3 queries: RR=0.1667)"
+    assert len(scores) == 3
+    assert "float32" in str(scores.conventions)
+    assert "float64" in str(Conventions("trec_eval-10"))
+
+
+def test_values_are_not_rounded() -> None:
+    value = evaluate({"q": {"a": 1, "b": 1, "c": 1}}, {"q": ["a"]}, "R@5")["R@5"]
+    assert value == 1 / 3
+    assert not math.isclose(value, 0.3333, rel_tol=1e-9)
+
+
+def test_version_10_compares_scores_as_float64() -> None:
+    run = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}
+    assert evaluate({"q": {"a": 1}}, run, "RR")["RR"] == 0.5
+    assert evaluate({"q": {"a": 1}}, run, "RR", compat="trec_eval-10")["RR"] == 1.0
+
+
+def test_lists_of_pairs_and_of_ids() -> None:
+    one = evaluate({"q": ["a"]}, {"q": [("b", 1.0), ("a", 2.0)]}, "RR")["RR"]
+    other = evaluate({"q": ["a"]}, {"q": ["a", "b"]}, "RR")["RR"]
+    assert one == other == 1.0
+
+
+def test_columns_come_along() -> None:
+    qrels = Qrels.from_dict(JUDGED, columns={"category": {"q1": "x", "q2": "y", "q3": "x"}})
+    assert evaluate(qrels, RESULTS, "RR").columns["category"].tolist() == ["x", "y", "x"]
+    assert np.array_equal(evaluate(qrels, RESULTS, "RR").averaged, [True] * 3)
