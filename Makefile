@@ -7,6 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
+DEBIAN :=
 
 .PHONY: demo test check docs bench test-deps clean
 
@@ -34,10 +35,9 @@ bench: $(BASE)
 # What `make test` uses and pip cannot install. A test that lacks it is skipped with a line that says so;
 # REQUIRE="browser java" makes that a failure.
 test-deps:
-	apt-get update -qq
-	apt-get install -y -qq --no-install-recommends $(DEBIAN)
+	@test -z "$(DEBIAN)" || apt-get update -qq
+	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
 
-DEBIAN := git
 
 $(VENV):
 	@echo "[1/3] $(VENV)"
