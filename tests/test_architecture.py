@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 # Library → the one file that imports it.
-OWNERS: dict[str, str] = {}
+OWNERS: dict[str, str] = {"zstandard": "io/sources.py"}
 OPTIONAL = {
     "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "pgvector",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",

@@ -12,9 +12,9 @@ ir_measures = pytest.importorskip("ir_measures")
 
 NAMES = [
     "P@5", "P(rel=2)@5", "P(judged_only=True)@5", "R@10", "AP", "AP@10", "AP(rel=2)@100", "nDCG", "nDCG@10",
-    "nDCG(judged_only=True)@5", "nDCG(gains={1:3,2:9})", "RR", "RR(rel=2)", "RR(judged_only=True)", "Success@5", "Rprec",
-    "Rprec(rel=2)", "Bpref", "infAP", "IPrec@0.1", "IPrec(rel=2)@0.5", "SetP", "SetRelP", "SetR", "SetF", "SetAP", "NumRet",
-    "NumRel", "NumRelRet", "NumQ", "Judged@10", "Accuracy",
+    "nDCG(judged_only=True)@5", "nDCG(gains={1:3,2:9})", "RR", "RR(rel=2)", "RR(judged_only=True)", "Success@5",
+    "Rprec", "Rprec(rel=2)", "Bpref", "infAP", "IPrec@0.1", "IPrec(rel=2)@0.5", "SetP", "SetRelP", "SetR", "SetF",
+    "SetAP", "NumRet", "NumRel", "NumRelRet", "NumQ", "Judged@10", "Accuracy",
 ]  # fmt: skip
 
 

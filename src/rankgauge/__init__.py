@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rankgauge.evaluation import Conventions, Scores, evaluate, evaluate_all
-    from rankgauge.io.trec import read_qrels, read_run
+    from rankgauge.io.reading import read_qrels, read_run
     from rankgauge.measures.parse import parse_measure, parse_measures
     from rankgauge.measures.registry import measure
     from rankgauge.measures.spec import Measure
@@ -49,8 +49,8 @@ _HOMES = {
     "measure": "rankgauge.measures.registry",
     "parse_measure": "rankgauge.measures.parse",
     "parse_measures": "rankgauge.measures.parse",
-    "read_qrels": "rankgauge.io.trec",
-    "read_run": "rankgauge.io.trec",
+    "read_qrels": "rankgauge.io.reading",
+    "read_run": "rankgauge.io.reading",
 }
 
 __all__ = [

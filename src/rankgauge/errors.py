@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 60
@@ -51,7 +52,7 @@ class InputError(RankgaugeError, ValueError):
         lines = [place(source, fault.line) + fault.message for fault in faults[:SHOWN_FAULTS]]
         if count > len(lines):
             lines.append(f"{place(source, None)}{count} errors in all, the first {len(lines)} shown")
-        hints = [fault.hint for fault in faults[:SHOWN_FAULTS] if fault.hint]
+        hints = [fault.action for fault in faults[:SHOWN_FAULTS] if fault.action]
         return cls("\n".join(lines), hint="\nhint: ".join(dict.fromkeys(hints)) or None)
 
 
@@ -75,13 +76,24 @@ class MissingExtraError(RankgaugeError, ImportError):
     exit_code = 64
 
 
+Severity = Literal["error", "warning", "note"]
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong in a source, and where."""
+    """One thing that is wrong in a source: where, what was found, what was expected, and what to do."""
 
-    line: int
-    message: str
-    hint: str | None = None
+    code: str
+    line: int | None
+    found: str
+    expected: str
+    action: str | None = None
+    severity: Severity = "error"
+
+    @property
+    def message(self) -> str:
+        """One sentence."""
+        return f"expected {self.expected}, found {self.found}"
 
 
 class RankgaugeWarning(UserWarning):

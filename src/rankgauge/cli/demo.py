@@ -13,7 +13,7 @@ from rankgauge.cli.evaluate import averaged_line
 from rankgauge.cli.options import collected_notes, colour, say, say_of_runs, width, write
 from rankgauge.errors import InputError
 from rankgauge.evaluation import evaluate_all
-from rankgauge.io.trec import read_qrels
+from rankgauge.io.reading import read_qrels
 from rankgauge.render import scores as render
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")

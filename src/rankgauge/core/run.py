@@ -227,6 +227,18 @@ class Run:
             scores=frozen(best.scores[keep]),
         )
 
+    def with_empty(self, more: Sequence[bytes]) -> Run:
+        """The same run with queries that were asked and got nothing."""
+        if not more:
+            return self
+        sizes = np.full(len(more), self.offsets[-1])
+        return replace(
+            self,
+            queries=Ids.from_bytes([*self.queries, *more]),
+            offsets=frozen(np.concatenate([self.offsets, sizes])),
+            status=frozen(np.concatenate([self.status, np.full(len(more), Status.EMPTY, dtype=np.uint8)])),
+        )
+
     def refuse_duplicates(self) -> Run:
         """The run itself; raises where a document stands twice in one query's results."""
         first, _ = repeated(self.docs, self.query)

@@ -9,7 +9,7 @@ from typing import Any
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputTypeError
-from rankgauge.io.trec import read_qrels, read_run
+from rankgauge.io.reading import read_qrels, read_run
 
 
 def as_qrels(given: Qrels | Mapping[str, Any] | str | Path) -> Qrels:

@@ -2,202 +2,159 @@
 
 from __future__ import annotations
 
-import hashlib
-import warnings
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 
-from rankgauge.core.ids import Ids, Interner, Ints, repeated
-from rankgauge.core.qrels import LARGEST_GRADE, Qrels
-from rankgauge.core.run import OnDuplicate, Run
+from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
-from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, RankgaugeWarning, place, shown
+from rankgauge.errors import InputError, shown
 from rankgauge.io import decimals
-from rankgauge.io.sources import read_bytes
+from rankgauge.io.faults import Faults
+from rankgauge.io.rows import Rows
+from rankgauge.io.text import checked
 from rankgauge.io.tokens import Lines, cut, padded
 
 QRELS_COLUMNS = ("query", "iter", "document", "grade")
 RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+SPACED = "a document id with a space in it? columns are separated by white space"
+SWAPPED = "are the judgments and the run swapped?"
 
 
-def read_qrels(path: str | Path, *, name: str | None = None, by_subtopic: bool = False) -> Qrels:
-    """Read judgments: ``query iter document grade`` on each line."""
-    source = str(path)
-    lines = _lines(source, read_bytes(path), len(QRELS_COLUMNS))
-    faults = _Faults(source, lines)
-    faults.short_lines(QRELS_COLUMNS, _qrels_hint)
-    faults.long_lines(len(QRELS_COLUMNS), QRELS_COLUMNS)
+def qrels_rows(faults: Faults, data: bytes) -> Rows:
+    """``query iter document grade`` on each line."""
+    lines = _lines(faults, data, QRELS_COLUMNS)
+    wide = np.flatnonzero(lines.count > len(QRELS_COLUMNS))
+    faults.add(
+        "columns",
+        lines.line[wide],
+        expected=_columns(QRELS_COLUMNS),
+        found=lambda at: f"{lines.count[wide[at]]}: {shown(lines.text(int(lines.line[wide[at]])))}",
+        action=lambda at: SWAPPED if lines.count[wide[at]] == len(RUN_COLUMNS) else None,
+    )
     query, iters, doc, token = (lines.column(number) for number in range(4))
     grades, bad = _grades(token)
     faults.add(
-        bad,
-        lambda row: (
-            f"expected a whole number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade, found {shown(token[row])}"
-        ),
+        "grade",
+        lines.line[bad],
+        expected=f"a whole number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade",
+        found=lambda at: shown(token[int(bad[at])]),
     )
-    faults.stop()
-    first, second = repeated(doc, _groups(query, iters if by_subtopic else None))
-    faults.add(
-        second,
-        lambda row: (
-            f"document {shown(doc[row])} is judged again for query {shown(query[row])}: "
-            f"first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}"
-        ),
-    )
-    faults.stop()
-    return Qrels.build(query, doc, grades, iters=iters, by_subtopic=by_subtopic, name=name or _stem(path), unique=False)
+    keep = np.ones(len(lines), dtype=bool)
+    keep[wide] = keep[bad] = False
+    return _kept(Rows(faults, lines.line, query, doc, grades, iters=iters), keep)
 
 
-def read_run(path: str | Path, *, name: str | None = None, on_duplicate: OnDuplicate = "error") -> Run:
-    """Read a run: ``query Q0 document rank score tag`` on each line. Its name is the tag, or the file's."""
-    source = str(path)
-    data = read_bytes(path)
-    lines = _lines(source, data, len(RUN_COLUMNS))
-    faults = _Faults(source, lines)
-    faults.short_lines(RUN_COLUMNS, _run_hint)
-    query, doc, token = lines.column(0), lines.column(2), lines.column(4)
+def run_rows(faults: Faults, data: bytes) -> Rows:
+    """``query Q0 document rank score tag`` on each line."""
+    lines = _lines(faults, data, RUN_COLUMNS)
+    query, iters, doc, rank, token, tag = (lines.column(number) for number in range(6))
+    scores, bad = read_scores(faults, token, lines.line)
+    wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
+    shifted = wide[decimals.read(rank.take(wide))[1]]
+    add_wide(faults, lines, wide, shifted)
+    keep = np.ones(len(lines), dtype=bool)
+    keep[bad] = keep[shifted] = False
+    return _kept(Rows(faults, lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag), keep)
+
+
+def read_scores(faults: Faults, token: Ids, line: Ints) -> tuple[Floats, Ints]:
+    """The scores, and the rows that have none."""
     scores, bad = decimals.read(token)
     faults.add(
-        bad,
-        lambda row: f"expected a number as score, found {shown(token[row])}",
-        lambda row: _score_hint(token[row]),
+        "score",
+        line[bad],
+        expected="a number as score",
+        found=lambda at: shown(token[int(bad[at])]),
+        action=lambda at: _score_hint(token[int(bad[at])]),
     )
-    wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
-    rank = lines.column(3)
-    shifted = wide[decimals.read(rank.take(wide))[1]]
-    faults.add(
-        shifted,
-        lambda row: f"expected 6 columns, found {lines.count[row]}, and {shown(rank[row])} as rank",
-        "a document id with a space in it? columns are separated by white space",
-    )
-    faults.stop()
-    if len(wide):
-        row = int(wide[0])
-        _warn(source, int(lines.line[row]), f"{lines.count[row]} columns, expected 6: the rest is ignored")
     infinite = np.flatnonzero(np.isinf(scores))
-    if len(infinite):
-        _warn(source, int(lines.line[infinite[0]]), f"{len(infinite)} infinite scores")
-    if on_duplicate == "error":
-        first, second = repeated(doc, _groups(query, None))
-        faults.add(
-            second,
-            lambda row: (
-                f"document {shown(doc[row])} stands again in the results of query "
-                f"{shown(query[row])}: first on line {lines.line[first[np.flatnonzero(second == row)[0]]]}"
-            ),
-            "keep each document once a query, or pass on_duplicate='first' (--on-duplicate first)",
-        )
-        faults.stop()
-    tag = lines.column(5)[len(lines) - 1].decode("utf-8", "surrogateescape")
-    made = Run.build(query, doc, scores, name=name or tag, sha256=hashlib.sha256(data).hexdigest())
-    return made.deduplicated() if on_duplicate == "first" else made
+    faults.add(
+        "infinite-score",
+        line[infinite],
+        expected="a finite score",
+        found=lambda at: shown(token[int(infinite[at])]),
+        severity="warning",
+    )
+    return scores, bad
 
 
-def _stem(path: str | Path) -> str:
-    return Path(path).name if str(path) != "-" else "stdin"
+def add_wide(faults: Faults, lines: Lines, wide: Ints, shifted: Ints) -> None:
+    """Lines with more than six columns: harmless at the end, an error where the rank shows that one was split."""
+    faults.add(
+        "columns",
+        lines.line[shifted],
+        expected=_columns(RUN_COLUMNS),
+        found=lambda at: (
+            f"{lines.count[shifted[at]]}, and {shown(lines.column(3)[int(shifted[at])])} as rank: "
+            f"{shown(lines.text(int(lines.line[shifted[at]])))}"
+        ),
+        action=SPACED,
+    )
+    extra = np.setdiff1d(wide, shifted)
+    faults.add(
+        "extra-columns",
+        lines.line[extra],
+        expected=_columns(RUN_COLUMNS),
+        found=lambda at: f"{lines.count[extra[at]]}: the rest is ignored",
+        severity="warning",
+    )
 
 
-def _lines(source: str, data: bytes, columns: int) -> Lines:
-    """The lines of a file that is text at all."""
-    if not data:
-        raise InputError.at(source, None, "file is empty")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[1:64:2].count(0) > 16:
-        raise InputError.at(source, None, "looks like UTF-16, expected UTF-8", hint="convert it: iconv -t utf-8")
-    if b"\0" in data:
-        at = data.index(b"\0")
-        raise InputError.at(source, data.count(b"\n", 0, at) + 1, f"NUL byte at offset {at}: not a text file")
-    if data.startswith(b"\xef\xbb\xbf"):
-        _warn(source, 1, "byte order mark skipped (trec_eval makes it part of the first query id)")
-        data = data[3:]
-    if b"\r" in data and b"\n" not in data.rstrip():
-        raise InputError.at(
-            source, None, "carriage-return line ends, expected newlines", hint="convert it: tr '\\r' '\\n'"
-        )
-    lines = cut(padded(data), columns)
+def _kept(rows: Rows, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rows:
+    from dataclasses import replace
+
+    if keep.all():
+        return rows
+    chosen = np.flatnonzero(keep)
+    taken = {
+        name: column.take(chosen)
+        for name in ("query", "doc", "iters", "rank", "tag")
+        if isinstance(column := getattr(rows, name), Ids)
+    }
+    return replace(rows, line=rows.line[chosen], value=rows.value[chosen], **taken)  # type: ignore[arg-type]
+
+
+def _columns(names: tuple[str, ...]) -> str:
+    return f"{len(names)} columns ({' '.join(names)})"
+
+
+def _lines(faults: Faults, data: bytes, names: tuple[str, ...]) -> Lines:
+    lines = cut(padded(checked(faults, data)), len(names))
     if not len(lines) and not len(lines.short):
-        raise InputError.at(source, None, "no lines with anything on them")
+        raise InputError.at(faults.source, None, "no lines with anything on them")
+    add_short(faults, lines, names)
     return lines
 
 
-class _Faults:
-    """Collects what is wrong in a file, the first few in the order of lines."""
-
-    def __init__(self, source: str, lines: Lines) -> None:
-        self.source, self.lines = source, lines
-        self.found: list[Fault] = []
-        self.total = 0
-
-    def add(
-        self, rows: Ints, message: Callable[[int], str], hint: str | Callable[[int], str | None] | None = None
-    ) -> None:
-        """Rows that are wrong."""
-        self.total += len(rows)
-        for row in rows[:SHOWN_FAULTS].tolist():
-            advice = hint(row) if callable(hint) else hint
-            self.found.append(Fault(int(self.lines.line[row]), message(row), advice))
-
-    def short_lines(self, names: tuple[str, ...], hint: Callable[[bytes, int], str | None]) -> None:
-        """Lines with too few columns."""
-        self.total += len(self.lines.short)
-        for line, count in zip(self.lines.short[:SHOWN_FAULTS].tolist(), self.lines.short_count.tolist(), strict=False):
-            text = self.lines.text(line)
-            message = f"expected {len(names)} columns ({' '.join(names)}), found {count}: {shown(text)}"
-            self.found.append(Fault(line, message, hint(text, count)))
-
-    def long_lines(self, columns: int, names: tuple[str, ...]) -> None:
-        """Lines with too many columns."""
-        rows = np.flatnonzero(self.lines.count > columns)
-        self.add(
-            rows,
-            lambda row: (
-                f"expected {columns} columns ({' '.join(names)}), found {self.lines.count[row]}: "
-                f"{shown(self.lines.text(int(self.lines.line[row])))}"
-            ),
-            lambda row: (
-                "this looks like a run: are the arguments swapped?"
-                if self.lines.count[row] == len(RUN_COLUMNS)
-                else None
-            ),
-        )
-
-    def stop(self) -> None:
-        """Raise if anything was found."""
-        if self.total:
-            faults = sorted(self.found, key=lambda fault: fault.line)
-            raise InputError.many(self.source, faults, self.total)
+def add_short(faults: Faults, lines: Lines, names: tuple[str, ...]) -> None:
+    """Lines with too few columns."""
+    faults.add(
+        "columns",
+        lines.short,
+        expected=_columns(names),
+        found=lambda at: f"{lines.short_count[at]}: {shown(lines.text(int(lines.short[at])))}",
+        action=lambda at: _short_hint(lines.text(int(lines.short[at])), int(lines.short_count[at]), names),
+    )
 
 
-def _qrels_hint(text: bytes, count: int) -> str | None:
-    if count == 3 and (b"\t" in text):
-        return "this looks like BEIR's tab-separated judgments; TREC's have 'query iter document grade'"
-    return "a comment line? trec_eval 9 has none" if text.startswith(b"#") else None
-
-
-def _run_hint(text: bytes, count: int) -> str | None:
+def _short_hint(text: bytes, count: int, names: tuple[str, ...]) -> str | None:
     if text.startswith(b"#"):
         return "a comment line? trec_eval 9 has none"
-    return "four columns are judgments: are the arguments swapped?" if count == 4 else None
-
-
-def _groups(query: Ids, iters: Ids | None) -> Ints:
-    group = Interner()(query)
-    if iters is None:
-        return group
-    pairs = np.stack([group, Interner()(iters)])
-    return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    if names is RUN_COLUMNS and count == len(QRELS_COLUMNS):
+        return SWAPPED
+    if names is QRELS_COLUMNS and count == 3:
+        return "BEIR's tab-separated judgments? --qrels-format beir"
+    return None
 
 
 def _grades(tokens: Ids) -> tuple[Floats, Ints]:
     """Whole numbers, and the rows that hold none. Few grades differ, so each is read once."""
-    first = tokens.words(0)
-    distinct, where = np.unique(first, return_inverse=True)
+    distinct, where = np.unique(tokens.words(0), return_inverse=True)
     values = np.full(len(distinct), np.nan)
     for number, word in enumerate(distinct.tolist()):
         text = int(word).to_bytes(8, "little").rstrip(b"\0")
-        if text.lstrip(b"+-").isdigit() and text[1:].isdigit() | text.isdigit():
-            values[number] = int(text)
+        if text[:1].isdigit() or (text[:1] in b"+-" and len(text) > 1):
+            values[number] = int(text) if text[1:].isdigit() or len(text) == 1 else np.nan
     grades = values[where.reshape(-1)]
     grades[(tokens.length > 8) | ~(np.abs(grades) <= LARGEST_GRADE)] = np.nan
     return grades, np.flatnonzero(np.isnan(grades))
@@ -211,8 +168,4 @@ def _score_hint(text: bytes) -> str:
         return "this looks like a header: remove the line"
     if text.lower().lstrip(b"+-") == b"nan":
         return "NaN has no place in an order: give the document a score or leave it out"
-    return "a document id with a space in it? columns are separated by white space"
-
-
-def _warn(source: str, line: int, message: str) -> None:
-    warnings.warn(place(source, line) + message, RankgaugeWarning, stacklevel=4)
+    return SPACED

@@ -61,7 +61,7 @@ def _lines(path: str, columns: int, compat: Compat, *, commented: bool) -> Lines
     if path == "-" and compat == "trec_eval-9":
         raise Stop(FILE, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does")
     try:
-        data = read_bytes(path)
+        data, _ = read_bytes(path)
     except InputError as error:
         raise Stop(FILE, error.message) from None
     if not data:

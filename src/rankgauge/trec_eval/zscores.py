@@ -28,7 +28,7 @@ class ZScores:
     def read(cls, path: str) -> ZScores:
         """Read ``query measure mean deviation`` lines."""
         try:
-            data = read_bytes(path)
+            data, _ = read_bytes(path)
         except InputError as error:
             raise Stop(FILE, error.message) from None
         known = {}

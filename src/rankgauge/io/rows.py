@@ -1,0 +1,106 @@
+"""The rows of a file, whatever its format: what readers make and writers take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core.ids import Ids, Interner, Ints, repeated
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import OnDuplicate, Run
+from rankgauge.core.tables import Floats
+from rankgauge.errors import RankgaugeWarning, shown
+from rankgauge.io.faults import Faults
+
+ONCE = "keep each document once a query, or ask for the first: on_duplicate='first', --on-duplicate first"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Columns of the same length. ``value`` is the score or the grade; what a format does not have is None.
+
+    Rows that could not be read are not here: ``faults`` tells of them.
+    """
+
+    faults: Faults
+    line: Ints
+    query: Ids
+    doc: Ids
+    value: Floats
+    iters: Ids | None = None
+    rank: Ids | None = None
+    tag: Ids | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)  # what is known of each query, by its id
+    empty: tuple[bytes, ...] = ()  # queries that are there without any row
+    sha256: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def group(self, *, by_iter: bool = False) -> Ints:
+        """A number for each query, or for each query and iter."""
+        number = Interner()(self.query)
+        if not by_iter or self.iters is None:
+            return number
+        pairs = np.stack([number, Interner()(self.iters)])
+        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def run_of(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
+    """A run from rows; raises where anything is wrong."""
+    if on_duplicate == "error":
+        first, second = repeated(rows.doc, rows.group())
+        rows.faults.add(
+            "duplicate-document",
+            rows.line[second],
+            expected="each document once in a query's results",
+            found=lambda at: (
+                f"document {shown(rows.doc[int(second[at])])} again for query {shown(rows.query[int(second[at])])}"
+                + _first_on(rows, int(first[at]))
+            ),
+            action=ONCE,
+        )
+    _finish(rows)
+    made = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256)
+    made = made.with_empty(rows.empty)
+    return made.deduplicated() if on_duplicate == "first" else made
+
+
+def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
+    """Judgments from rows; raises where anything is wrong."""
+    first, second = repeated(rows.doc, rows.group(by_iter=by_subtopic))
+    rows.faults.add(
+        "duplicate-judgment",
+        rows.line[second],
+        expected="one judgment of each document for a query",
+        found=lambda at: (
+            f"document {shown(rows.doc[int(second[at])])} judged again for query {shown(rows.query[int(second[at])])}"
+            + _first_on(rows, int(first[at]))
+            + _grades(rows, int(first[at]), int(second[at]))
+        ),
+        action="keep one of the two",
+    )
+    _finish(rows)
+    made = Qrels.build(
+        rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
+    )
+    return made.with_queries(rows.empty).with_columns(rows.columns)
+
+
+def _first_on(rows: Rows, row: int) -> str:
+    return f" (first on line {rows.line[row]})" if rows.line[row] else ""
+
+
+def _grades(rows: Rows, one: int, other: int) -> str:
+    same = rows.value[one] == rows.value[other]
+    return ", with the same grade" if same else f", {rows.value[one]:g} and {rows.value[other]:g}"
+
+
+def _finish(rows: Rows) -> None:
+    rows.faults.stop()
+    for text in rows.faults.warnings():
+        warnings.warn(text, RankgaugeWarning, stacklevel=4)
