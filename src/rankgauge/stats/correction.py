@@ -1,0 +1,96 @@
+"""Corrections of p values for their number. Each gives adjusted p values, to be compared with the level as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from rankgauge.errors import InputError
+from rankgauge.stats.results import FamilyResult, check_choice
+from rankgauge.stats.samples import Floats
+
+PValues = Sequence[float | None]
+FAMILY_WISE = "the chance of any false positive (family-wise error rate)"
+DISCOVERY = "the expected share of false positives among the positives (false discovery rate)"
+
+
+def bonferroni(p: PValues) -> FamilyResult:
+    """Each p times their number. Dunn, Multiple comparisons among means, JASA 1961."""
+    return _adjusted(p, "bonferroni", FAMILY_WISE, "none", lambda ordered: ordered * len(ordered))
+
+
+def holm(p: PValues) -> FamilyResult:
+    """The i-th smallest p times those not yet rejected (m − i + 1), never below a smaller one's.
+
+    Holm, A simple sequentially rejective multiple test procedure, Scandinavian J. Statistics 1979.
+    """
+
+    def step_down(ordered: Floats) -> Floats:
+        return np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+
+    return _adjusted(p, "holm", FAMILY_WISE, "none", step_down)
+
+
+def benjamini_hochberg(p: PValues) -> FamilyResult:
+    """The i-th smallest p times m / i, never above a larger one's.
+
+    Benjamini and Hochberg, Controlling the false discovery rate, J. Royal Statistical Society B 1995.
+    """
+    return _adjusted(p, "bh", DISCOVERY, "tests are independent or positively dependent", _step_up)
+
+
+def benjamini_yekutieli(p: PValues) -> FamilyResult:
+    """Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, which holds under any dependence.
+
+    Benjamini and Yekutieli, The control of the false discovery rate in multiple testing under dependency, Annals of
+    Statistics 2001.
+    """
+
+    def step_up(ordered: Floats) -> Floats:
+        return _step_up(ordered) * float(np.sum(1 / np.arange(1, len(ordered) + 1)))
+
+    return _adjusted(p, "by", DISCOVERY, "none", step_up)
+
+
+Correction = Literal["none", "bonferroni", "holm", "bh", "by"]
+CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh", "by")
+
+
+def correct(p: PValues, method: Correction = "holm") -> FamilyResult:
+    """Any of the corrections by its name; ``none`` leaves p as it is."""
+    check_choice("correction", method, CORRECTIONS)
+    known: dict[str, Callable[[PValues], FamilyResult]] = {
+        "bonferroni": bonferroni,
+        "holm": holm,
+        "bh": benjamini_hochberg,
+        "by": benjamini_yekutieli,
+    }
+    if method == "none":
+        return _adjusted(
+            p, "none", "the chance of a false positive in each test alone", "none", lambda ordered: ordered
+        )
+    return known[method](p)
+
+
+def _step_up(ordered: Floats) -> Floats:
+    m = len(ordered)
+    return np.minimum.accumulate((ordered * m / np.arange(1, m + 1))[::-1])[::-1]
+
+
+def _adjusted(
+    p: PValues, method: str, controls: str, assumption: str, adjust: Callable[[Floats], Floats]
+) -> FamilyResult:
+    """Adjust the p values that there are, in ascending order, and put them back."""
+    places = [place for place, value in enumerate(p) if value is not None]
+    values = np.array([p[place] for place in places], dtype=np.float64)
+    if not np.all((values >= 0) & (values <= 1)):
+        raise InputError(f"p values must lie between 0 and 1, found {values[~((values >= 0) & (values <= 1))][0]:g}")
+    order = np.argsort(values, kind="stable")
+    corrected = np.empty_like(values)
+    corrected[order] = np.minimum(adjust(values[order]), 1.0)
+    out: list[float | None] = [None] * len(p)
+    for place, value in zip(places, corrected.tolist(), strict=True):
+        out[place] = value
+    return FamilyResult(tuple(out), len(places), method, controls, assumption)

@@ -1,0 +1,108 @@
+"""The distributions that intervals and tests need. scipy is imported only where one of them is its own."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.stats.results import Alternative
+from rankgauge.stats.samples import Floats
+
+_NODES = 96
+_WIDTH = 14.0  # in standard deviations: what lies outside weighs less than 1e-30
+
+
+def normal_cdf(z: float) -> float:
+    """The probability that a standard normal number is at most z."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def normal_quantile(p: float) -> float:
+    """Where the standard normal distribution reaches p."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(p)
+
+
+def t_cdf(t: float, df: float) -> float:
+    """The probability that Student's t is at most t."""
+    from scipy.special import stdtr
+
+    return float(stdtr(df, t))
+
+
+def t_quantile(p: float, df: float) -> float:
+    """Where Student's t distribution reaches p."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, p))
+
+
+def binomial_cdf(successes: float | Floats, n: int) -> Floats:
+    """The probability of at most so many heads in n tosses of a fair coin."""
+    from scipy.special import bdtr
+
+    return np.asarray(bdtr(successes, n, 0.5), dtype=np.float64)
+
+
+def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
+    """The probability that a noncentral t is at most t.
+
+    ∫ Φ(t·s − noncentrality) f(s) ds, where s = sqrt(χ²_df / df) has the density f. scipy's nctdtr is NaN in the tails.
+    """
+    from scipy.special import ndtr
+
+    deviation = 1 / math.sqrt(2 * df)
+    low, high = max(0.0, 1 - _WIDTH * deviation), 1 + _WIDTH * deviation
+    # Φ climbs within a few 1 / t of noncentrality / t: a stretch of its own, or a steep climb falls between the nodes.
+    step = noncentrality / t if t else math.inf
+    reach = _WIDTH / abs(t) if t else 0.0
+    ends = sorted({low, high, *(end for end in (step - reach, step, step + reach) if low < end < high)})
+    constant = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
+    nodes, weights = _rule()
+    total = 0.0
+    for begin, end in pairwise(ends):
+        s = begin + (end - begin) * (nodes + 1) / 2
+        density = np.exp(constant + (df - 1) * np.log(s) - df * np.square(s) / 2)
+        total += float(np.sum(weights * density * ndtr(t * s - noncentrality))) * (end - begin) / 2
+    return min(1.0, max(0.0, total))
+
+
+@cache
+def _rule() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
+def tail(cdf: float, upper: float, alternative: Alternative) -> float:
+    """A p value from the probabilities of at most and of at least what was observed."""
+    if alternative == "greater":
+        return min(1.0, upper)
+    if alternative == "less":
+        return min(1.0, cdf)
+    return min(1.0, 2 * min(cdf, upper))
+
+
+def t_tail(t: float, df: float, alternative: Alternative) -> float:
+    """The p value of a t statistic."""
+    return tail(t_cdf(t, df), t_cdf(-t, df), alternative)
+
+
+def normal_tail(z: float, alternative: Alternative) -> float:
+    """The p value of a normal statistic."""
+    return tail(normal_cdf(z), normal_cdf(-z), alternative)
+
+
+def count_extreme(drawn: Floats, observed: float, slack: float, alternative: Alternative) -> int:
+    """How many drawn statistics are at least as extreme as the observed one."""
+    if alternative == "greater":
+        extreme: NDArray[np.bool_] = drawn >= observed - slack
+    elif alternative == "less":
+        extreme = drawn <= observed + slack
+    else:
+        extreme = np.abs(drawn) >= abs(observed) - slack
+    return int(np.count_nonzero(extreme))

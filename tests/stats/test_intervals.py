@@ -1,0 +1,272 @@
+import math
+import tracemalloc
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from rankgauge.errors import InputError, UsageError
+from rankgauge.stats.bootstrap import bca_ends, resampled_means
+from rankgauge.stats.intervals import (
+    DIFFERENCE_METHODS,
+    MEAN_METHODS,
+    DifferenceMethod,
+    MeanMethod,
+    difference_interval,
+    geometric_mean_interval,
+    mean_interval,
+    median_difference_interval,
+    median_interval,
+    ratio_interval,
+)
+from rankgauge.stats.proportions import newcombe_interval, wilson_interval
+from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
+from rankgauge.stats.samples import Floats, sample
+from rankgauge.stats.seeds import Stream
+from stats.strategies import pairs
+
+RNG = np.random.default_rng(4)
+A, B = RNG.random(25), RNG.random(25)
+ONES = (RNG.random(25) < 0.7).astype(float)
+OTHERS = np.where(RNG.random(25) < 0.7, ONES, 1 - ONES)
+UNITS = RNG.integers(0, 8, 25)
+
+
+def ends(interval: Interval) -> tuple[float, float]:
+    assert interval.low is not None, interval.reason
+    assert interval.high is not None
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_t_interval_is_scipys(level: float, alternative: Alternative) -> None:
+    wanted = stats.ttest_1samp(A, 0, alternative=alternative).confidence_interval(level)
+    assert ends(mean_interval(A, level=level, alternative=alternative)) == pytest.approx(tuple(wanted))
+    wanted = stats.ttest_rel(A, B, alternative=alternative).confidence_interval(level)
+    found = difference_interval(A, B, level=level, alternative=alternative)
+    assert ends(found) == pytest.approx(tuple(wanted))
+    assert found.estimate == pytest.approx(float(np.mean(A - B)))
+
+
+def test_the_t_interval_with_equal_units_is_that_of_unit_means() -> None:
+    units = np.repeat(np.arange(5), 5)
+    wanted = stats.ttest_1samp(A.reshape(5, 5).mean(axis=1), 0).confidence_interval()
+    found = mean_interval(A, units=units)
+    assert ends(found) == pytest.approx(tuple(wanted))
+    assert (found.n, found.units) == (25, 5)
+
+
+@pytest.mark.parametrize("method", MEAN_METHODS)
+@pytest.mark.parametrize("values", [[], [1.0]])
+def test_fewer_than_2_values_have_no_interval(method: MeanMethod, values: list[float]) -> None:
+    found = mean_interval(values, method=method)
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == f"at least 2 queries are needed, found {len(values)}"
+    assert found.estimate == (values[0] if values else None)
+
+
+def test_one_unit_has_no_interval() -> None:
+    assert mean_interval(A, units=[1] * 25).reason == "at least 2 units are needed, found 1 for 25 queries"
+
+
+@pytest.mark.parametrize("method", ["t", "bca", "percentile"])
+def test_equal_values_have_no_interval(method: MeanMethod) -> None:
+    assert mean_interval([0.1, 0.1, 0.1], method=method).reason == (
+        "all 3 values are equal, which does not say how much they vary"
+    )
+    assert difference_interval([0.8, 0.4], [0.7, 0.3], method=method).low is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("method", "scipys"), [("bca", "BCa"), ("percentile", "percentile")])
+def test_the_bootstrap_intervals_are_near_scipys(method: MeanMethod, scipys: str) -> None:
+    for alternative in ALTERNATIVES:
+        wanted = stats.bootstrap(
+            (A**3,), np.mean, n_resamples=50_000, method=scipys, alternative=alternative, rng=np.random.default_rng(1)
+        ).confidence_interval
+        found = mean_interval(A**3, method=method, alternative=alternative, resamples=50_000)
+        assert ends(found) == pytest.approx((wanted.low, wanted.high), abs=0.004)
+
+
+def test_bca_is_the_formula_applied_to_the_resamples() -> None:
+    values = np.array([0.0, 0.0, 0.1, 0.2, 0.25, 0.5, 1.0, 1.0])
+    units = [0, 0, 1, 2, 3, 3, 4, 5]
+    found = sample(values, units)
+    means = resampled_means(found, 999, Stream(1))
+    theta = values.mean()
+    sizes = np.bincount(units)
+    jackknife = np.array([np.delete(values, np.flatnonzero(np.array(units) == u)).mean() for u in range(6)])
+    c = jackknife.mean() - jackknife
+    a = (c**3).sum() / (6 * (c**2).sum() ** 1.5)
+    drawn = means / found.scale
+    ties = np.isclose(drawn, theta, atol=1e-10)
+    assert ties.any()
+    z0 = stats.norm.ppf(((drawn < theta) & ~ties).mean() + ties.mean() / 2)
+    wanted = [
+        np.quantile(drawn, stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))) for z in stats.norm.ppf([0.025, 0.975])
+    ]
+    assert bca_ends(found, means, 0.025) == pytest.approx(tuple(wanted), rel=1e-9)
+    assert sizes.sum() == 8
+
+
+def test_resampled_means_are_all_those_possible_with_their_chances() -> None:
+    values, units = [0.1, 0.4, 0.9], [0, 0, 1]
+    found = sample(values, units)
+    means = resampled_means(found, 40_000, Stream(2)) / found.scale
+    wanted: dict[float, float] = {}
+    for drawn in product([[0.1, 0.4], [0.9]], repeat=2):
+        flat = [value for group in drawn for value in group]
+        wanted[round(sum(flat) / len(flat), 9)] = wanted.get(round(sum(flat) / len(flat), 9), 0) + 1 / 4
+    seen, counts = np.unique(means.round(9), return_counts=True)
+    assert dict(zip(seen.tolist(), (counts / 40_000).tolist(), strict=True)) == pytest.approx(wanted, abs=0.015)
+
+
+def test_a_seed_gives_the_same_interval_and_another_seed_another() -> None:
+    one = difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "RR"))
+    assert one == difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "RR"))
+    assert ends(one) != ends(difference_interval(A, B, method="bca", seed=6, labels=("a", "b", "RR")))
+    assert ends(one) != ends(difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "AP")))
+
+
+def test_the_bootstrap_needs_little_memory() -> None:
+    values = np.random.default_rng(0).random(6980)
+    tracemalloc.start()
+    mean_interval(values, method="percentile", resamples=9000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000  # all draws at once would take 500 MB
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("values", [[0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1, 0], [0] * 60 + [1]])
+def test_wilson_is_scipys(values: list[float], alternative: Alternative) -> None:
+    found = wilson_interval(values, alternative=alternative, level=0.9)
+    result = stats.binomtest(int(sum(values)), len(values), alternative=alternative)
+    wanted = result.proportion_ci(0.9, method="wilson")
+    assert ends(found) == pytest.approx(tuple(wanted))
+    assert ends(mean_interval(values, method="wilson", alternative=alternative, level=0.9)) == ends(found)
+
+
+def fourfold(both: int, first: int, second: int, neither: int) -> tuple[Floats, Floats]:
+    one = [1] * both + [1] * first + [0] * second + [0] * neither
+    two = [1] * both + [0] * first + [1] * second + [0] * neither
+    return np.array(one, dtype=float), np.array(two, dtype=float)
+
+
+def test_newcombe_on_published_tables() -> None:
+    """Cavo et al. 2012 in Fagerland, Lydersen and Laake, Statistical Analysis of Contingency Tables, chapter 8."""
+    assert ends(newcombe_interval(*fourfold(59, 6, 16, 80))) == pytest.approx((-0.1186, -0.0046), abs=5e-5)
+
+
+@given(st.tuples(*[st.integers(0, 12)] * 4).filter(lambda table: sum(table) >= 2))
+def test_newcombe_is_its_formula(table: tuple[int, int, int, int]) -> None:
+    a, b, c, d = table
+    n = sum(table)
+    first, second = fourfold(a, b, c, d)
+    w1 = stats.binomtest(a + b, n).proportion_ci(method="wilson")
+    w2 = stats.binomtest(a + c, n).proportion_ci(method="wilson")
+    p1, p2 = (a + b) / n, (a + c) / n
+    bottom = (a + b) * (c + d) * (a + c) * (b + d)
+    top: float = a * d - b * c
+    top = max(top - n / 2, 0) if top > 0 else top
+    phi = top / math.sqrt(bottom) if bottom else 0.0
+    low = math.sqrt(
+        max(0.0, (p1 - w1.low) ** 2 - 2 * phi * (p1 - w1.low) * (w2.high - p2) + (w2.high - p2) ** 2)
+    )  # fmt: skip
+    high = math.sqrt(
+        max(0.0, (w1.high - p1) ** 2 - 2 * phi * (w1.high - p1) * (p2 - w2.low) + (p2 - w2.low) ** 2)
+    )  # fmt: skip
+    found = newcombe_interval(first, second)
+    assert ends(found) == pytest.approx((max(-1, p1 - p2 - low), min(1, p1 - p2 + high)), abs=1e-7)
+    assert found.estimate == pytest.approx(p1 - p2, abs=1e-12)
+    swapped = newcombe_interval(second, first)
+    assert ends(swapped) == pytest.approx((-ends(found)[1], -ends(found)[0]), abs=1e-12)
+
+
+def test_one_sided_intervals_of_proportions_end_where_proportions_do() -> None:
+    assert wilson_interval(ONES, alternative="greater").high == 1.0
+    assert wilson_interval(ONES, alternative="less").low == 0.0
+    assert newcombe_interval(ONES, OTHERS, alternative="greater").high == 1.0
+    assert newcombe_interval(ONES, OTHERS, alternative="less").low == -1.0
+
+
+def test_intervals_of_proportions_want_zeros_and_ones() -> None:
+    with pytest.raises(InputError, match=r"first must be 0 or 1 .* found 0.5 at position 1"):
+        newcombe_interval([1, 0.5], [1, 0])
+    with pytest.raises(InputError, match="needs both sides"):
+        difference_interval([1, 0], method="newcombe")
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_median_interval_is_scipys_of_a_quantile(level: float, alternative: Alternative) -> None:
+    wanted = stats.quantile_test(A, q=0, p=0.5, alternative=alternative).confidence_interval(level)
+    low = -math.inf if np.isnan(wanted.low) else wanted.low
+    high = math.inf if np.isnan(wanted.high) else wanted.high
+    found = median_interval(A, level=level, alternative=alternative)
+    assert ends(found) == pytest.approx((low, high), rel=1e-9)
+    assert found.estimate == pytest.approx(float(np.median(A)))
+
+
+def test_the_median_needs_six_values_at_95_percent() -> None:
+    assert median_interval(A[:5]).reason == "5 values are too few for this level, 6 are needed"
+    assert ends(median_interval(A[:6])) == pytest.approx((A[:6].min(), A[:6].max()))
+    assert median_difference_interval(A, B).estimate == pytest.approx(float(np.median(A - B)))
+
+
+def test_methods_that_know_no_units_say_so() -> None:
+    for found in (
+        median_interval(A, units=UNITS),
+        mean_interval(ONES, method="wilson", units=UNITS),
+        difference_interval(ONES, OTHERS, method="newcombe", units=UNITS),
+    ):
+        assert found.low is None
+        assert found.reason is not None
+        assert "share no unit" in found.reason
+
+
+def test_geometric_means_are_intervals_of_logarithms() -> None:
+    values = np.append(A, 0.0)
+    logs = np.log(np.maximum(values, 1e-5))
+    wanted = stats.ttest_1samp(logs, 0).confidence_interval()
+    found = geometric_mean_interval(values)
+    assert ends(found) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
+    assert found.estimate == pytest.approx(math.exp(logs.mean()))
+    ratio = ratio_interval(A, B, alternative="greater")
+    wanted = stats.ttest_rel(np.log(A), np.log(B), alternative="greater").confidence_interval()
+    assert ends(ratio) == pytest.approx((math.exp(wanted.low), math.inf))
+    assert ratio.method == "t on logarithms"
+    with pytest.raises(InputError, match="at least 0"):
+        geometric_mean_interval([0.1, -0.1])
+
+
+@given(pairs(3, 12), st.sampled_from([m for m in DIFFERENCE_METHODS if m != "newcombe"]))
+def test_swapping_the_systems_turns_the_interval(scores: list[tuple[float, float]], method: DifferenceMethod) -> None:
+    first, second = zip(*scores, strict=True)
+    one = difference_interval(first, second, method=method, resamples=199)
+    two = difference_interval(second, first, method=method, resamples=199)
+    if one.low is None or one.high is None:
+        assert two.reason == one.reason
+    else:
+        assert ends(two) == pytest.approx((-one.high, -one.low), abs=1e-9)
+        assert one.low <= one.high
+
+
+@given(pairs(3, 12), st.sampled_from(["t", "bca", "percentile"]))
+def test_a_higher_level_is_a_wider_interval(scores: list[tuple[float, float]], method: DifferenceMethod) -> None:
+    first, second = zip(*scores, strict=True)
+    narrow, wide = (difference_interval(first, second, method=method, resamples=199, level=x) for x in (0.8, 0.95))
+    if narrow.low is not None and wide.low is not None:
+        assert ends(wide)[0] <= ends(narrow)[0] + 1e-12
+        assert ends(wide)[1] >= ends(narrow)[1] - 1e-12
+
+
+def test_bad_options_are_refused() -> None:
+    for level in (0, 1, 95, math.nan):
+        with pytest.raises(UsageError, match="level must lie between 0 and 1"):
+            mean_interval(A, level=level)
+    with pytest.raises(UsageError, match="method must be one of t, bca, percentile, wilson"):
+        mean_interval(A, method="normal")  # type: ignore[arg-type]

@@ -1,0 +1,204 @@
+"""Do intervals cover, and do tests cry wolf, as often as they say? Seeded, so that they pass always or never.
+
+A query's value is a reciprocal rank; the other system changes half of the queries and is no better. Where a bound is
+not the nominal one, the method is known to be asymptotic and the bound says how far off it is at twenty queries.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from rankgauge.stats.intervals import difference_interval, mean_interval, median_interval, ratio_interval
+from rankgauge.stats.maxt import maxt
+from rankgauge.stats.power import power
+from rankgauge.stats.proportions import newcombe_interval, wilson_interval
+from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
+from rankgauge.stats.samples import Floats
+from rankgauge.stats.tests import PairedTest, equivalence, paired_t, paired_test, welch
+from rankgauge.stats.tukey import tukey
+
+pytestmark = pytest.mark.simulation
+
+RUNS = 1500
+N = 20
+VALUES = np.array([0.0] + [1 / rank for rank in range(10, 0, -1)])
+CHANCES = np.array([0.30, 0.02, 0.02, 0.02, 0.02, 0.02, 0.03, 0.05, 0.07, 0.10, 0.35])
+MEAN = float(VALUES @ CHANCES)
+RNG = np.random.default_rng(20260)
+A = RNG.choice(VALUES, size=(RUNS, N), p=CHANCES)
+B = np.where(RNG.random((RUNS, N)) < 0.5, A, RNG.choice(VALUES, size=(RUNS, N), p=CHANCES))
+# Two judged queries of each of twenty sessions, which go the same way more often than not.
+SESSIONS = np.repeat(np.arange(N), 2)
+SHARED = np.repeat(RNG.normal(0, 0.3, (RUNS, N)), 2, axis=1) + RNG.normal(0, 0.1, (RUNS, 2 * N))
+
+
+def coverage(interval: Callable[[int], Interval], truth: float) -> float:
+    """The share of intervals that hold the truth; none at all counts as a miss."""
+    found = [interval(run) for run in range(RUNS)]
+    return float(np.mean([i.low is not None and i.high is not None and i.low <= truth <= i.high for i in found]))
+
+
+def most(level: float, runs: int = RUNS) -> float:
+    """The largest share that chance allows where the true one is the level: once in a thousand it is more."""
+    return float(binom.ppf(0.999, runs, level)) / runs
+
+
+def false_positives(p_of: Callable[[int], float | None], level: float, runs: int = RUNS) -> float:
+    p = [p_of(run) for run in range(runs)]
+    return float(np.mean([value is not None and value <= level for value in p]))
+
+
+@pytest.mark.parametrize(
+    ("method", "low", "high"), [("t", 0.94, 0.975), ("percentile", 0.90, 0.94), ("bca", 0.86, 0.91)]
+)
+def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -> None:
+    found = coverage(
+        lambda run: difference_interval(A[run], B[run], method=method, resamples=999, seed=run),  # type: ignore[arg-type]
+        0.0,
+    )
+    assert low <= found <= high
+
+
+@pytest.mark.parametrize(
+    ("method", "low", "high"), [("t", 0.93, 0.97), ("percentile", 0.91, 0.96), ("bca", 0.92, 0.97)]
+)
+def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None:
+    found = coverage(
+        lambda run: mean_interval(A[run], method=method, resamples=999, seed=run),  # type: ignore[arg-type]
+        MEAN,
+    )
+    assert low <= found <= high
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater"])
+def test_one_sided_t_intervals_cover(alternative: Alternative) -> None:
+    found = coverage(lambda run: difference_interval(A[run], B[run], alternative=alternative, level=0.9), 0.0)
+    assert found == pytest.approx(0.9, abs=0.03)
+
+
+def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() -> None:
+    for method, low in (("t", 0.93), ("percentile", 0.91), ("bca", 0.90)):
+        found = coverage(
+            lambda run, method=method: mean_interval(  # type: ignore[misc]
+                SHARED[run], method=method, units=SESSIONS, resamples=999, seed=run
+            ),
+            0.0,
+        )
+        assert low <= found <= 0.97
+    assert coverage(lambda run: mean_interval(SHARED[run]), 0.0) < 0.88
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_intervals_of_proportions_cover(share: float) -> None:
+    one = (np.random.default_rng(1).random((RUNS, 40)) < share).astype(float)
+    two = np.where(np.random.default_rng(2).random((RUNS, 40)) < 0.7, one, np.roll(one, 1, axis=0))
+    assert 0.93 <= coverage(lambda run: wilson_interval(one[run]), share) <= 0.98
+    assert 0.94 <= coverage(lambda run: newcombe_interval(one[run], two[run]), 0.0) <= 1
+
+
+def test_medians_and_ratios_cover() -> None:
+    values = np.random.default_rng(3).lognormal(0, 1, (RUNS, N))
+    assert 0.95 - 0.02 <= coverage(lambda run: median_interval(values[run]), 1.0) <= 0.98
+    found = coverage(lambda run: ratio_interval(values[run], np.roll(values, 1, axis=0)[run]), 1.0)
+    assert found == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize(
+    ("test", "excess", "excess_one_sided"),
+    [
+        ("t", 0.0, 0.0),
+        ("randomization", 0.0, 0.0),
+        ("wilcoxon", 0.0, 0.0),
+        ("sign", 0.0, 0.0),
+        ("bootstrap", 0.0, 0.04),
+        ("bootstrap-centred", 0.04, 0.04),
+    ],
+)
+def test_tests_cry_wolf_no_more_often_than_they_say(
+    test: PairedTest, excess: float, excess_one_sided: float, level: float, alternative: Alternative
+) -> None:
+    found = false_positives(
+        lambda run: paired_test(test, A[run], B[run], alternative=alternative, resamples=499, seed=run).p, level, 1000
+    )
+    assert found <= most(level, 1000) + (excess if alternative == "two-sided" else excess_one_sided)
+    if test in ("t", "randomization", "bootstrap-centred") and level == 0.2:
+        assert found >= level - 0.06  # and are not merely timid
+
+
+@pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign", "bootstrap"])
+def test_tests_that_know_the_units_do_not_cry_wolf(test: PairedTest) -> None:
+    def p(run: int) -> float | None:
+        return paired_test(test, SHARED[run], units=SESSIONS, resamples=499, seed=run).p
+
+    assert false_positives(p, 0.05) <= most(0.05)
+    if test in ("t", "randomization"):
+        ignored = false_positives(lambda run: paired_test(test, SHARED[run], resamples=499, seed=run).p, 0.05)
+        assert ignored > 2 * 0.05
+
+
+def test_welch_does_not_cry_wolf() -> None:
+    rng = np.random.default_rng(5)
+    one, two = rng.normal(0, 1, (RUNS, 12)), rng.normal(0, 3, (RUNS, 25))
+    assert false_positives(lambda run: welch(one[run], two[run]).p, 0.05) <= most(0.05)
+
+
+@pytest.mark.parametrize("test", ["t", "randomization"])
+def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
+    d = np.random.default_rng(6).normal(0.1, 0.2, (RUNS, N))
+
+    def p(run: int) -> float | None:
+        return equivalence(d[run], margin=0.1, test=test, resamples=499, seed=run).p  # type: ignore[arg-type]
+
+    assert 0.02 <= false_positives(p, 0.05) <= most(0.05)
+
+
+def family() -> Floats:
+    """Six hypotheses that hang together, of very different spread, in RUNS × N queries."""
+    rng = np.random.default_rng(7)
+    common = rng.normal(0, 1, (RUNS, N, 1))
+    return np.asarray((common + rng.normal(0, 1, (RUNS, N, 6))) * np.array([1, 10, 0.1, 1, 3, 0.01]))
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_maxt_keeps_the_error_of_the_family(alternative: Alternative) -> None:
+    d = family()[:800]
+
+    def smallest(run: int) -> float:
+        return min(p for p in maxt(d[run], alternative=alternative, resamples=499, seed=run).p if p is not None)
+
+    found = false_positives(smallest, 0.05, 800)
+    assert 0.02 <= found <= most(0.05, 800)
+    uncorrected = false_positives(
+        lambda run: min(paired_t(c, alternative=alternative).p or 0.0 for c in d[run].T), 0.05, 800
+    )
+    assert uncorrected > most(0.05, 800)
+
+
+def test_tukey_keeps_the_error_of_all_pairs() -> None:
+    scores = np.random.default_rng(8).choice(VALUES, size=(800, N, 4), p=CHANCES)
+
+    def smallest(run: int) -> float:
+        return min(p for p in tukey(scores[run], resamples=499, seed=run).p if p is not None)
+
+    assert 0.02 <= false_positives(smallest, 0.05, 800) <= most(0.05, 800)
+
+
+def test_an_injected_difference_is_found_at_the_stated_power() -> None:
+    d = np.random.default_rng(9).normal(0.06, 0.1, (RUNS, N))
+    for alternative in ("two-sided", "greater"):
+        stated = power(0.06, 0.1, N, alternative=alternative).power
+        assert stated is not None
+        for test in ("t", "randomization"):
+            found = false_positives(
+                lambda run, test=test, alternative=alternative: (
+                    paired_test(  # type: ignore[misc]
+                        test, d[run], alternative=alternative
+                    ).p
+                ),
+                0.05,
+            )
+            assert found == pytest.approx(stated, abs=0.04)
