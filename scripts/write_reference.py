@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
 import click
 
 from rankgauge import measures as families
+from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.cli.main import COMMANDS, cli
+from rankgauge.io.formats import FORMATS
+from rankgauge.io.log import KEYS
+from rankgauge.io.names import NAMES
+from rankgauge.io.queries import DOC_IDS, QUERY_IDS, TEXTS
 from rankgauge.measures.describe import names, over_queries, parameters, span, trec_names
 from rankgauge.measures.registry import DEFINITIONS
+from rankgauge.validation.codes import CODES
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"
@@ -43,11 +50,77 @@ def cli_page() -> str:
     ]
     lines += ["2 bad input, 64 a wrong call, 130 interrupted. `trec_eval` has its own (1, 2, 4, 7).", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
-    for name, (module, _) in COMMANDS.items():
-        command = import_module(module).command
+    for name, command in commands(COMMANDS):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")
         lines += [f"## {name}", "", "```text", text, "```", ""]
     return "\n".join(lines)
+
+
+def commands(table: Commands, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Every command by its full name, those of a group behind the group."""
+    for name, (module, _) in table.items():
+        command: click.Command = import_module(module).command
+        yield prefix + name, command
+        if isinstance(command, LazyGroup):
+            yield from commands(command.lazy, f"{prefix}{name} ")
+
+
+def faults_page() -> str:
+    """A section for each fault that validation knows, from the table of codes."""
+    lines = ["# Faults", "", MADE, ""]
+    lines += [
+        "What `rankgauge runs validate` and `rankgauge qrels validate` can find; [a guide](../guides/validate.md)."
+    ]
+    lines += ["Codes and severities change only with a line in the changelog. `--strict` makes errors of warnings.", ""]
+    lines += ["| code | severity | of | what | `--fix` |", "|---|---|---|---|---|"]
+    for name, code in CODES.items():
+        of = " and ".join("runs" if kind == "run" else "judgments" for kind in code.of)
+        fixed = "yes" if code.repair else "–"
+        lines.append(f"| [{name}](#{name}) | {code.severity} | {of} | {code.title} | {fixed} |")
+    for name, code in CODES.items():
+        lines += ["", f"## {name}", "", f"*{code.severity}*: {code.title}. {code.why}", "", f"- action: {code.action}"]
+        lines += [f"- `--fix`: {code.repair}"] if code.repair else []
+        lines += [f"- looked for with {code.needs}"] if code.needs else []
+    return "\n".join(lines) + "\n"
+
+
+def formats_page() -> str:
+    """The table of formats, from the one that reads and writes them."""
+    lines = ["# Formats", "", MADE, ""]
+    lines += [
+        "Told by content, in this order, or named with `format=`, `--from` and `--to`; [a guide](../guides/formats.md)."
+    ]
+    lines += [
+        "",
+        "| name | what it is | judgments | runs | written | by suffix | needs |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for format in FORMATS:
+        cells = [f"`{format.name}`", format.summary]
+        cells += [f"`{format.columns[kind]}`" if format.holds(kind) else "–" for kind in ("qrels", "run")]
+        cells += ["yes" if format.write else "no", " ".join(f"`{suffix}`" for suffix in format.suffixes) or "–"]
+        cells += [f"`rankgauge[{format.extra}]`" if format.extra else "–"]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "## Names of columns", ""]
+    lines += [
+        "Case, blanks, hyphens, dots and underscores do not count. The second names are taken where no first is there."
+    ]
+    lines += ["", "| column | known by | else by |", "|---|---|---|"]
+    for role, tiers in NAMES.items():
+        listed = [" ".join(f"`{name}`" for name in tier) for tier in tiers] + ["–"]
+        lines.append(f"| {role} | {listed[0]} | {listed[1]} |")
+    lines += ["", "## Keys of a log", "", "| key | known by, the surest first |", "|---|---|"]
+    for role, tiers in KEYS.items():
+        lines.append(f"| {role} | {' '.join(f'`{name}`' for tier in tiers for name in tier)} |")
+    lines += ["", "## Queries and documents", ""]
+    lines += [
+        "`read_queries` and `read_corpus` take JSON Lines (BEIR's too), CSV, TSV, Parquet and Arrow; queries also a"
+    ]
+    lines += ["log, `id tab text` and `irds:…`. An id is found under the first of these names, a text likewise.", ""]
+    lines += [f"- queries: {' '.join(f'`{name}`' for name in QUERY_IDS)}"]
+    lines += [f"- documents: {' '.join(f'`{name}`' for name in DOC_IDS)}"]
+    lines += [f"- texts: {' '.join(f'`{name}`' for name in TEXTS)}"]
+    return "\n".join([*lines, ""])
 
 
 def help_of(command: click.Command, name: str) -> str:
@@ -65,7 +138,12 @@ def usage() -> str:
 def main() -> int:
     """Write, or compare."""
     stale = []
-    for name, text in (("measures.md", measures_page()), ("cli.md", cli_page())):
+    for name, text in (
+        ("measures.md", measures_page()),
+        ("cli.md", cli_page()),
+        ("formats.md", formats_page()),
+        ("faults.md", faults_page()),
+    ):
         path = FOLDER / name
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")

@@ -5,6 +5,7 @@
     │   └── InputTypeError      a value has the wrong type; also a TypeError
     ├── UsageError              the call is wrong (exit 64); also a ValueError
     │   └── MeasureError        a measure's name or parameter is wrong
+    ├── RetrieverError          a live retriever failed for more queries than it may (exit 1)
     └── MissingExtraError       an optional library is not installed (exit 64); also an ImportError
 
 A message says where (``file:line``), what was found and what was expected; ``hint`` says what to do.
@@ -68,6 +69,10 @@ class UsageError(RankgaugeError, ValueError):
 
 class MeasureError(UsageError):
     """A measure's name or one of its parameters is wrong."""
+
+
+class RetrieverError(RankgaugeError):
+    """A live retriever failed for more queries than it may."""
 
 
 class MissingExtraError(RankgaugeError, ImportError):

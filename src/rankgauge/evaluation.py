@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.run import OnDuplicate, Run, Status
@@ -22,10 +22,14 @@ from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.notes import Note, notes_on
 
+if TYPE_CHECKING:
+    from rankgauge.io.parallel import Report
+    from rankgauge.io.sources import Limits
+
 Queries = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
-AnyQrels = Qrels | Mapping[str, Any] | str | Path
-AnyRun = Run | Mapping[str, Any] | str | Path
+AnyQrels = Qrels | Mapping[str, Any] | str | Path | Any  # or a frame
+AnyRun = Run | Mapping[str, Any] | str | Path | Any
 Names = str | Measure | Iterable[str | Measure]
 
 
@@ -75,9 +79,9 @@ class Scores:
     """The value of each measure for each query, unrounded, and how it came about."""
 
     run: str
-    run_sha256: str
+    run_sha256: str | None  # None where nobody asked for a fingerprint
     qrels: str
-    qrels_sha256: str
+    qrels_sha256: str | None
     queries: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: Floats  # queries × measures; NaN where there is none
@@ -154,11 +158,13 @@ def evaluate(
     no_relevant: NoRelevant = "zero",
     rel: float | None = None,
     on_duplicate: OnDuplicate = "error",
+    fingerprint: bool = False,
 ) -> Scores:
     """Score one run.
 
-    Judgments and run may be paths, ``{query: {document: number}}``, ``{query: [documents]}``, or the objects
-    themselves. ``rel`` is the grade from which a document is relevant, for every measure that does not say its own.
+    Judgments and run may be paths, ``{query: {document: number}}``, ``{query: [documents]}``, frames, or the objects
+    themselves. ``rel`` is the grade from which a document is relevant, for every measure that does not say its own;
+    ``fingerprint`` asks for the run's hash, which is not free for a large file.
     """
     return evaluate_all(
         [qrels],
@@ -169,6 +175,7 @@ def evaluate(
         no_relevant=no_relevant,
         rel=rel,
         on_duplicate=on_duplicate,
+        fingerprint=fingerprint,
     )[0]
 
 
@@ -182,23 +189,35 @@ def evaluate_all(
     no_relevant: NoRelevant = "zero",
     rel: float | None = None,
     on_duplicate: OnDuplicate = "error",
+    fingerprint: bool = False,
+    qrels_format: str | None = None,
+    run_format: str | None = None,
+    limits: Limits | None = None,
+    progress: Report | None = None,
 ) -> list[Scores]:
     """Score several runs, against each of several judgments: one Scores for each pair, runs inside."""
-    from rankgauge.io.inputs import as_qrels, as_run
+    from rankgauge.io.inputs import as_qrels
+    from rankgauge.io.joining import Reading
+    from rankgauge.io.parallel import join_each
+    from rankgauge.io.sources import DEFAULT as NO_MORE
 
     conventions = Conventions(compat, queries, no_relevant)
     asked = tuple(_at_level(m, rel) for m in parse_measures(measures or DEFAULT, compat=compat))
-    judged = [as_qrels(item) for item in qrels]
-    found = [as_run(item, on_duplicate=on_duplicate) for item in runs]
-    return [score(j, r, join(j, r, compat=compat), asked, conventions) for j in judged for r in found]
+    limits = limits or NO_MORE
+    reading = Reading(compat, on_duplicate, run_format, limits, fingerprint)
+    judged = [as_qrels(item, format=qrels_format, limits=limits) for item in qrels]
+    return [
+        score(one, joined, asked, conventions) for one in judged for joined in join_each(one, runs, reading, progress)
+    ]
 
 
-def score(qrels: Qrels, run: Run, hits: Hits, asked: tuple[Measure, ...], conventions: Conventions) -> Scores:
+def score(qrels: Qrels, joined: Joined, asked: tuple[Measure, ...], conventions: Conventions) -> Scores:
     """Apply measures to a join."""
+    hits = joined.hits
     if len(hits) and not np.any(hits.status != Status.MISSING):
         raise InputError(
-            f"run {shown(run.name)} and judgments {shown(qrels.name)} have no query in common: "
-            f"{_sample(run)} against {_sample(qrels)}",
+            f"run {shown(joined.name)} and judgments {shown(qrels.name)} have no query in common: "
+            f"{_listed(joined.sample)} against {_listed(qrels.queries.head(3))}",
             hint="the query ids must be the same bytes on both sides",
         )
     measures = tuple(measure.frozen(qrels) for measure in asked)
@@ -210,10 +229,10 @@ def score(qrels: Qrels, run: Run, hits: Hits, asked: tuple[Measure, ...], conven
     if conventions.no_relevant == "skip":
         averaged &= ~without
     return Scores(
-        run=run.name,
-        run_sha256=run.sha256,
+        run=joined.name,
+        run_sha256=joined.sha256,
         qrels=qrels.name,
-        qrels_sha256=qrels.sha256,
+        qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=tuple(hits.queries.to_text()),
         measures=measures,
         values=values,
@@ -221,7 +240,7 @@ def score(qrels: Qrels, run: Run, hits: Hits, asked: tuple[Measure, ...], conven
         status=hits.status,
         without_relevant=without,
         conventions=conventions,
-        notes=notes_on(hits, measures, run_queries=len(run.queries)),
+        notes=notes_on(hits, measures, run_queries=joined.queries),
         columns=hits.columns,
         asked=asked,
     )
@@ -235,8 +254,8 @@ def _at_level(measure: Measure, rel: float | None) -> Measure:
     return measure.but(rel=rel)
 
 
-def _sample(data: Qrels | Run) -> str:
-    return ", ".join(shown(query) for query in list(data.queries)[:3])
+def _listed(queries: Iterable[bytes]) -> str:
+    return ", ".join(shown(query) for query in queries)
 
 
 def _number(value: float) -> float | None:

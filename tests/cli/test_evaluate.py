@@ -134,3 +134,10 @@ def test_nothing_from_data_reaches_the_terminal_as_a_command(command: Command, t
     (tmp_path / "r").write_bytes(b"\x1b]0;x\x07 Q0 a 1 1 \x1b[31mrun\n")
     outcome = command("evaluate", tmp_path / "q", tmp_path / "r", "-m", "P@5", "-q")
     assert "\x1b" not in outcome.out + outcome.err
+
+
+def test_files_of_other_formats_are_told_by_their_content(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n")
+    (tmp_path / "r").write_text('{"1": {"b": 2.5, "a": 1.5}}')
+    outcome = command("evaluate", tmp_path / "q", tmp_path / "r", "-m", "RR", "--format", "trec")
+    assert (outcome.code, outcome.out) == (0, "RR                    \tall\t0.5000\n")

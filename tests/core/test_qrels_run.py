@@ -9,11 +9,11 @@ from rankgauge.core.run import Status
 JUDGED = {"q2": {"b": 1, "a": 2}, "q1": {"c": 0}, "q3": {}}
 
 
-def test_judgments_are_sorted_by_bytes_and_keep_queries_without_any() -> None:
+def test_queries_are_sorted_by_bytes_and_keep_queries_without_any() -> None:
     qrels = Qrels.from_dict(JUDGED)
     assert list(qrels.queries) == [b"q1", b"q2", b"q3"]
-    assert list(qrels.docs) == [b"c", b"a", b"b"]
-    assert qrels.grades.tolist() == [0, 2, 1]
+    assert list(qrels.docs) == [b"c", b"b", b"a"]
+    assert qrels.grades.tolist() == [0, 1, 2]
     assert qrels.offsets.tolist() == [0, 1, 3, 3]
     assert qrels.max_grade == 2
 

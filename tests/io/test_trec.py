@@ -85,7 +85,8 @@ def test_white_space_order_and_notation_do_not_matter(tmp_path: Path, qrels: Pat
         (RUN.replace(b"Q0 x", b"Q0 my doc"), "a document id with a space"),
         (
             RUN + b"1 Q0 a 9 0.1 tag\n",
-            "run.txt:4: expected each document once in a query's results, found document 'a' again for query '1' (first on line 1)",
+            "run.txt:4: expected each document once in a query's results, "
+            "found document 'a' again for query '1' (first on line 1)",
         ),
         (RUN.replace(b"Q0 x", b"Q0 x\0y"), "NUL byte at offset 23"),
         (RUN.decode().encode("utf-16"), "UTF-16"),
@@ -123,7 +124,8 @@ def test_what_is_wrong_in_a_run_is_said_with_its_place(tmp_path: Path, data: byt
         (b"1 0 a 99999999999999999999\n", "found '99999999999999999999'"),
         (
             b"1 0 a 1\n1 0 b 0\n1 0 a 1\n",
-            "qrels.txt:3: expected one judgment of each document for a query, found document 'a' judged again for query '1' (first on line 1)",
+            "qrels.txt:3: expected one judgment of each document for a query, "
+            "found document 'a' judged again for query '1' (first on line 1)",
         ),
         (b"1 0 a 1\n1 7 a 2\n", "found document 'a' judged again for query '1' (first on line 1), 1 and 2"),
         (b"# hello\n1 0 a 1\n", "a comment line"),

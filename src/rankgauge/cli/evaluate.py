@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from rankgauge.cli.options import collected_notes, colour, say, say_of_runs, width, write
+from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, width, write
+from rankgauge.cli.progress import bar
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.run import OnDuplicate
+from rankgauge.errors import UsageError
 from rankgauge.evaluation import NoRelevant, Queries, Scores, evaluate_all
 from rankgauge.notes import Note
 from rankgauge.render import scores as render
 
 
 @click.command("evaluate")
-@click.argument("qrels", type=click.Path())
-@click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN [RUN …]")
+@click.argument("qrels", type=click.Path(allow_dash=True))
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @click.option(
     "-m",
     "--measure",
@@ -67,6 +71,7 @@ from rankgauge.render import scores as render
     show_default=True,
     help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
 )
+@reading_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -78,24 +83,53 @@ def command(
     no_relevant: NoRelevant,
     on_duplicate: OnDuplicate,
     compat: Compat,
+    qrels_format: str | None,
+    run_format: str | None,
+    max_bytes: int | None,
+    max_line: int | None,
 ) -> None:
     """Score runs against judgments.
 
-    QRELS holds lines of "query iter document grade", a RUN lines of "query Q0 document rank score tag"; either may be
-    compressed with gzip, or "-" for standard input.
+    QRELS holds judgments, each RUN results, in any format that `rankgauge convert --help` lists: told by their content,
+    compressed or not, "-" for standard input. A log (JSON Lines with what was retrieved and what was wanted for each
+    question) needs no second file.
     """
-    with collected_notes() as notes:
+    if [qrels, *runs].count("-") > 1:
+        raise UsageError("standard input can be only one of the files")
+    limits = limits_of(max_bytes, max_line)
+    with collected_notes() as notes, bar("reading") as progress:
+        judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
         scores = evaluate_all(
-            [qrels],
-            runs,
+            [judged],
+            given,
             measures or None,
             compat=compat,
             queries=queries,
             no_relevant=no_relevant,
             rel=level,
             on_duplicate=on_duplicate,
+            fingerprint=form == "json",
+            qrels_format=qrels_format,
+            run_format=run_format,
+            limits=limits,
+            progress=progress,
         )
     show(scores, notes, form=form, per_query=per_query)
+
+
+def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:
+    """Judgments and runs; where only one file is named, it must be a log that has both."""
+    if runs:
+        return qrels, list(runs)
+    from rankgauge.io.reading import looks_like_log, read_log
+
+    if not looks_like_log(qrels):
+        raise UsageError(
+            f"{qrels}: one file is enough only if it is a log that has both sides",
+            hint="name a run behind the judgments, or see `rankgauge evaluate --help`",
+        )
+    judged, run = read_log(qrels, on_duplicate=on_duplicate)
+    return judged, [run]
 
 
 def show(scores: list[Scores], notes: list[Note], *, form: str, per_query: bool) -> None:

@@ -5,64 +5,37 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import click
 
 from rankgauge import __version__
+from rankgauge.cli.lazy import LazyGroup
 from rankgauge.errors import RankgaugeError
 
 # Command → (its module, its one-line help). Data, so that --help imports nothing; a test compares it with the commands.
 COMMANDS = {
+    "convert": ("rankgauge.cli.convert", "Write judgments or a run in another format."),
     "demo": ("rankgauge.cli.demo", "See it work on a small collection that comes with it."),
     "evaluate": ("rankgauge.cli.evaluate", "Score runs against judgments."),
     "measures": ("rankgauge.cli.measures", "List the measures, or explain one."),
+    "qrels": ("rankgauge.cli.qrels", "Judgments: say what is wrong with them."),
+    "runs": ("rankgauge.cli.runs", "Runs: say what is wrong with them."),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval's own flags and output, to the byte."),
 }
 USAGE, INTERRUPTED, BROKEN_PIPE = 64, 130, 141
 
 
-class Commands(click.Group):
-    """A group whose commands are imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List them without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a misspelt one gets a suggestion."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from rankgauge.errors import nearest, shown
-
-            close = nearest(args[0], list(COMMANDS))
-            raise click.UsageError(f"no command {shown(args[0])}" + (f"; did you mean {close}?" if close else ""), ctx)
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="rankgauge %(version)s")
 def cli() -> None:
-    r"""Did my retrieval get better, how sure is that, and which queries moved?
+    """Did my retrieval get better, how sure is that, and which queries moved?
 
     \b
     rankgauge demo                              see it work
     rankgauge evaluate qrels.txt my.run         score a run
+    rankgauge runs validate my.run              what is wrong with a run
     rankgauge measures nDCG                     what a measure is
-    """
+    """  # noqa: D301 - click wants the character itself
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

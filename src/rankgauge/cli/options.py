@@ -6,14 +6,41 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import click
 
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation import Scores
+from rankgauge.io.sources import DEFAULT, Limits
 from rankgauge.notes import Note
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def reading_options(command: Command) -> Command:
+    """The options of every command that reads judgments and runs."""
+    for option in reversed(
+        (
+            click.option(
+                "--qrels-format", metavar="NAME", help="The format of the judgments, where it is not told rightly."
+            ),
+            click.option("--run-format", metavar="NAME", help="The format of the runs."),
+            click.option("--max-bytes", type=click.IntRange(min=1), help="The most that a file may unpack to."),
+            click.option("--max-line", type=click.IntRange(min=1), help="The most bytes that a line may have."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def limits_of(max_bytes: int | None, max_line: int | None) -> Limits:
+    """The limits of reading with some of them changed."""
+    given = {"total": max_bytes, "line": max_line}
+    return replace(DEFAULT, **{name: value for name, value in given.items() if value is not None})
 
 
 def colour() -> bool:

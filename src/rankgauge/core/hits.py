@@ -221,6 +221,17 @@ class Hits:
         return Ideal(offsets_of(self.judged_query[rows], len(self)), gains[rows])
 
 
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A join, and what is known of the run that it was made of."""
+
+    hits: Hits
+    name: str
+    queries: int  # how many the run has, judged or not
+    sample: tuple[bytes, ...] = ()  # some of them, for a message
+    sha256: str | None = None  # where it was asked for
+
+
 def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:
     """The quotient, and 0 where the divisor is 0."""
     out = np.zeros(len(upper))

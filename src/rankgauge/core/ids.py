@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,15 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD = 8
-PADDING = 2 * WORD  # bytes behind the last id, so that a word can be read at any place
+PADDING = 3 * WORD  # bytes behind the last id, so that words can be read at any place
 _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
+
+
+def words_of(buffer: NDArray[np.uint8]) -> Words:
+    """The eight bytes from each place of a buffer on, as a little-endian word."""
+    return np.ndarray((len(buffer) - WORD + 1,), dtype="<u8", buffer=buffer, strides=(1,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +49,16 @@ class Ids:
     @classmethod
     def from_text(cls, ids: Iterable[object], what: str = "id") -> Ids:
         """A column from ``str`` (encoded as UTF-8) or ``bytes``; anything else is an error."""
-        return cls.from_bytes([encode_id(value, what) for value in ids])
+        listed: list[Any] = ids if isinstance(ids, list) else list(ids)
+        try:
+            joined = "".join(listed)  # raises where one of them is no text
+            length = np.fromiter(map(len, listed), dtype=np.int64, count=len(listed))
+            if joined.isascii() and "\0" not in joined and length.all():
+                buffer = np.frombuffer(joined.encode("ascii") + bytes(PADDING), dtype=np.uint8)
+                return cls(buffer, np.cumsum(length) - length, length)
+        except TypeError:
+            pass
+        return cls.from_bytes([encode_id(value, what) for value in listed])
 
     def __len__(self) -> int:
         return len(self.start)
@@ -53,9 +68,9 @@ class Ids:
         return self.buffer[begin : begin + int(self.length[row])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        text = self.buffer.tobytes()
+        text = self.buffer.data
         for begin, length in zip(self.start.tolist(), self.length.tolist(), strict=True):
-            yield text[begin : begin + length]
+            yield bytes(text[begin : begin + length])
 
     def to_text(self) -> list[str]:
         """The ids as ``str``; bytes that are no UTF-8 survive as surrogate escapes."""
@@ -64,6 +79,10 @@ class Ids:
     def take(self, rows: Ints | NDArray[np.bool_]) -> Ids:
         """Some of the ids, over the same buffer."""
         return Ids(self.buffer, self.start[rows], self.length[rows])
+
+    def head(self, rows: int) -> Ids:
+        """The first so many ids."""
+        return Ids(self.buffer, self.start[:rows], self.length[:rows])
 
     def compact(self) -> Ids:
         """The same ids over a buffer of their own that holds nothing else."""
@@ -81,21 +100,16 @@ class Ids:
         """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
         start = self.start if rows is None else self.start[rows]
         left = (self.length if rows is None else self.length[rows]) - WORD * j
-        view: Words = np.ndarray((len(self.buffer) - WORD + 1,), dtype="<u8", buffer=self.buffer, strides=(1,))
-        found: Words = view[start + WORD * j]
+        found: Words = words_of(self.buffer)[start + WORD * j]
         found &= _KEEP[np.minimum(left, WORD)]
         return found
 
     def hash(self, seed: Words) -> Words:
         """A 64-bit hash of each id with a seed of its own."""
         mixed = (seed ^ self.length.astype(np.uint64)) * _MULTIPLIER
-        rows: Ints | None = None
-        j = 0
-        while True:
-            alive = np.flatnonzero(self.length > WORD * j)
-            if not len(alive):
-                break
-            rows = None if len(alive) == len(self) else alive
+        shortest, longest = int(self.length.min(initial=0)), int(self.length.max(initial=0))
+        for j in range(-(-longest // WORD)):
+            rows = None if shortest > WORD * j else np.flatnonzero(self.length > WORD * j)
             step = (mixed if rows is None else mixed[rows]) ^ self.words(j, rows)
             step *= _MULTIPLIER
             step ^= step >> _SHIFT
@@ -104,7 +118,6 @@ class Ids:
                 mixed = step
             else:
                 mixed[rows] = step
-            j += 1
         mixed ^= mixed >> _SHIFT
         return mixed
 
@@ -118,6 +131,17 @@ class Ids:
                 return equal
             equal[alive] = self.words(j, rows[alive]) == other.words(j, others[alive])
             j += 1
+
+    def changes(self) -> Ints:
+        """The rows that differ from the one before, the first among them."""
+        fresh = np.ones(len(self), dtype=bool)
+        if len(self):
+            np.not_equal(self.length[1:], self.length[:-1], out=fresh[1:])
+            first = self.words(0)
+            fresh[1:] |= first[1:] != first[:-1]
+            rows = np.flatnonzero(~fresh & (self.length > WORD))
+            fresh[rows] = ~self.same(rows, self, rows - 1)
+        return np.flatnonzero(fresh)
 
     def order(self, group: Ints | None = None, *, descending: bool = False) -> Ints:
         """The rows sorted by group (which must be given ascending) and, within a group, by bytes; stable.
@@ -184,16 +208,21 @@ class Index:
         self.ids = ids
         self.group = group
         hashes = ids.hash(seeds(group))
-        self._order = np.argsort(hashes, kind="stable")
+        self._order = np.argsort(hashes)
         self._hashes = hashes[self._order]
-        bits = max(4, (16 * len(ids)).bit_length())
+        # Sparse enough that few strangers pass, small enough to stay in a cache.
+        bits = max(4, (8 * len(ids)).bit_length(), min((64 * len(ids)).bit_length(), 20))
         self._shift = np.uint64(64 - bits)
         self._maybe = np.zeros(1 << bits, dtype=bool)
         self._maybe[hashes >> self._shift] = True
 
-    def find(self, ids: Ids, group: Ints) -> tuple[Ints, Ints]:
-        """The rows of ``ids`` that are known, ascending, and where in the index each stands."""
-        hashes = ids.hash(seeds(group))
+    def find(self, ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, Ints]:
+        """The rows of ``ids`` that are known, ascending, and where in the index each stands.
+
+        ``hashes`` are those of the ids under the seeds of their groups, where the caller has them already.
+        """
+        if hashes is None:
+            hashes = ids.hash(seeds(group))
         rows = np.flatnonzero(self._maybe[hashes >> self._shift])
         at = np.searchsorted(self._hashes, hashes[rows])
         found, where = [], []
@@ -214,12 +243,10 @@ class Index:
         return all_rows[by], np.concatenate([*where, empty])[by]
 
 
-def repeated(ids: Ids, group: Ints) -> tuple[Ints, Ints]:
+def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, Ints]:
     """Pairs of rows that hold the same id in the same group: (an earlier row, the later one)."""
-    if len(ids) < 2:
-        empty = np.zeros(0, dtype=np.int64)
-        return empty, empty
-    hashes = ids.hash(seeds(group))
+    if hashes is None:
+        hashes = ids.hash(seeds(group))
     ordered = np.sort(hashes)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(twice):
@@ -242,11 +269,7 @@ class Interner:
 
     def __call__(self, ids: Ids) -> Ints:
         """The number of each id. Runs of the same id, the usual case for queries, cost one look-up."""
-        if not len(ids):
-            return np.zeros(0, dtype=np.int64)
-        here = np.arange(1, len(ids))
-        changes = np.flatnonzero(~ids.same(here, ids, here - 1)) + 1
-        begins = np.concatenate([[0], changes])
+        begins = ids.changes()
         number = [self.numbers.setdefault(value, len(self.numbers)) for value in ids.take(begins)]
         return np.repeat(np.array(number, dtype=np.int64), np.diff([*begins, len(ids)]))
 
@@ -259,7 +282,10 @@ class Interner:
 def encode_id(value: object, what: str) -> bytes:
     """An id as bytes; the error says which kind of id it was."""
     if isinstance(value, str):
-        data = value.encode("utf-8", "surrogateescape")
+        try:
+            data = value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            raise InputError(f"{what} holds half a character (a lone surrogate): {shown(value)}") from None
     elif isinstance(value, bytes):
         data = value
     else:

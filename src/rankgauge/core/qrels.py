@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -19,7 +20,7 @@ LARGEST_GRADE = 127
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
-    """Judgments of (query, document), or of (query, document, subtopic), sorted by their bytes.
+    """Judgments of (query, document), or of (query, document, subtopic), by query; queries are sorted by their bytes.
 
     ``columns`` hold what is known of each query: category, difficulty, ``k``, ``unit``, …
     """
@@ -73,26 +74,24 @@ class Qrels:
         name: str = "qrels",
         unique: bool = True,
     ) -> Qrels:
-        """Sort the rows and group them by query. ``unique=False`` leaves repeated documents for the caller."""
+        """Group the rows by query. ``unique=False`` leaves repeated documents for the caller."""
         intern = Interner()
         number = intern(query)
         by_query = intern.ids.order()
         place = np.empty_like(by_query)
         place[by_query] = np.arange(len(by_query))
         group = place[number]
-        rows = np.argsort(group, kind="stable")
-        if by_subtopic and iters is not None:
-            rows = rows[iters.take(rows).order(group[rows])]
-        rows = rows[doc.take(rows).order(group[rows])]
-        doc, group = doc.take(rows).compact(), group[rows]
-        iters = None if iters is None else iters.take(rows).compact()
+        if np.any(group[1:] < group[:-1]):
+            rows = np.argsort(group, kind="stable")
+            doc, group, grades = doc.take(rows), group[rows], grades[rows]
+            iters = None if iters is None else iters.take(rows)
         queries = intern.ids.take(by_query).compact()
         made = cls(
             name=name,
             queries=queries,
             offsets=frozen(offsets_of(group, len(queries))),
             docs=doc,
-            grades=frozen(grades[rows]),
+            grades=frozen(grades),
             iters=iters,
             by_subtopic=by_subtopic,
             columns=query_columns(columns, queries),
@@ -110,23 +109,36 @@ class Qrels:
         name: str = "qrels",
     ) -> Qrels:
         """From ``{query: {document: grade}}``. A query with no documents is a query without relevant ones."""
-        query: list[object] = []
-        doc: list[object] = []
-        grade: list[float] = []
-        bare: list[bytes] = []
         for q, row in judgments.items():
             if not isinstance(row, Mapping):
                 raise InputTypeError(
                     f"judgments of query {shown(str(q))} must map documents to grades, found {type(row).__name__}"
                 )
-            if not row:
-                bare += Ids.from_text([q], "query id")
-            for d, g in row.items():
-                query.append(q)
-                doc.append(d)
-                grade.append(checked_grade(g, q, d))
-        made = cls.from_columns(query, doc, grade, name=name)
-        return made.with_queries(bare).with_columns(columns)
+        named = list(judgments)
+        queries = Ids.from_text(named, "query id")
+        order = queries.order()
+        rows = [judgments[named[place]] for place in order.tolist()]
+        docs = list(chain.from_iterable(rows))
+        column = Ids.from_text(docs, "document id")
+        given = list(chain.from_iterable(row.values() for row in rows))
+        if set(map(type, given)) <= {int, float, bool}:
+            grades = np.array(given, dtype=np.float64)
+        else:
+            pairs = [(q, d, g) for q, row in judgments.items() for d, g in row.items()]
+            for q, d, g in pairs:
+                checked_grade(g, q, d)
+            grades = np.array([float(grade) for grade in given], dtype=np.float64)
+        sizes = [len(row) for row in rows]
+        made = cls(
+            name=name,
+            queries=queries.take(order).compact(),
+            offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+            docs=column,
+            grades=frozen(grades),
+        )
+        check_grades(made.queries.take(made.query), column, grades)
+        made.__dict__["doc_names"] = docs  # they are at hand: no need to make them again from bytes
+        return made.with_columns(columns) if columns else made
 
     @classmethod
     def from_lists(
@@ -165,6 +177,11 @@ class Qrels:
         return Index(self.queries, np.zeros(len(self.queries), dtype=np.int64))
 
     @cached_property
+    def doc_names(self) -> list[str]:
+        """The documents as ``str``, for looking them up in a caller's dict."""
+        return self.docs.to_text()
+
+    @cached_property
     def max_grade(self) -> float:
         """The largest grade of the whole collection; 0 where there is none above."""
         return max(0.0, float(self.grades.max(initial=0.0)))
@@ -172,14 +189,23 @@ class Qrels:
     @cached_property
     def sha256(self) -> str:
         """A hash of the content: the same whatever the format and the order of rows it was read from."""
+        rows = self._sorted
         digest = hashlib.sha256(b"rankgauge qrels 1\n")
         digest.update(self.queries.content())
         digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())
-        digest.update(self.docs.content())
-        digest.update(np.ascontiguousarray(self.grades, dtype="<f8").tobytes())
+        digest.update(self.docs.take(rows).content())
+        digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
         if self.by_subtopic and self.iters is not None:
-            digest.update(self.iters.content())
+            digest.update(self.iters.take(rows).content())
         return digest.hexdigest()
+
+    @property
+    def _sorted(self) -> Ints:
+        """The rows by query, document and subtopic."""
+        rows = np.arange(len(self))
+        if self.by_subtopic and self.iters is not None:
+            rows = self.iters.order(self.query)
+        return rows[self.docs.take(rows).order(self.query)]
 
     def select(self, wanted: Ints) -> Qrels:
         """The judgments of some queries, by their numbers."""
@@ -217,15 +243,17 @@ class Qrels:
         """One judgment per document: its largest grade over all subtopics."""
         if not self.by_subtopic:
             return self
+        rows = self._sorted
+        docs, grades = self.docs.take(rows), self.grades[rows]
         here = np.arange(1, len(self))
         fresh = np.ones(len(self), dtype=bool)
-        fresh[1:] = (self.query[1:] != self.query[:-1]) | ~self.docs.same(here, self.docs, here - 1)
+        fresh[1:] = (self.query[1:] != self.query[:-1]) | ~docs.same(here, docs, here - 1)
         begins = np.flatnonzero(fresh)
         return replace(
             self,
             offsets=frozen(offsets_of(self.query[begins], len(self.queries))),
-            docs=self.docs.take(begins),
-            grades=frozen(np.maximum.reduceat(self.grades, begins) if len(begins) else self.grades),
+            docs=docs.take(begins),
+            grades=frozen(np.maximum.reduceat(grades, begins) if len(begins) else grades),
             iters=None,
             by_subtopic=False,
         )

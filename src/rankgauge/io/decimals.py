@@ -1,8 +1,9 @@
 """Numbers out of bytes, many at once and exact.
 
-A plain decimal of at most sixteen characters (``12.3456``, ``-7``) is turned into digits eight at a time by integer
-arithmetic on words; its digits make a whole number below 2^53 and its point a power of ten below 10^22, so that one
-division gives the correctly rounded double. Whatever is not so plain goes to Python, one by one.
+The digits of a plain decimal (``12.3456``, ``-7``) are turned into a whole number eight at a time, by integer
+arithmetic on words. Where that number is below 2^53 and the decimals are few, one division gives the correctly rounded
+double; longer ones are divided in extended precision where the machine has it, and the rare result that two roundings
+could spoil is left out. Whatever is not so plain goes to Python, one by one.
 """
 
 from __future__ import annotations
@@ -12,28 +13,31 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Ints, Words
+from rankgauge.core.ids import WORD, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
-LONGEST = 16
+CHUNK = 1 << 14  # rows at a time: what is computed on the way stays in the cache
 DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
+Flags = NDArray[np.bool_]
 
 
 def _repeat(byte: int) -> np.uint64:
-    return np.uint64(int.from_bytes(bytes([byte] * 8), "little"))
+    return np.uint64(int.from_bytes(bytes([byte] * WORD), "little"))
 
 
 _ZEROS, _DOTS, _ONES, _HIGH, _OVER = (_repeat(b) for b in (0x30, 0x2E, 0x01, 0x80, 0x46))
-_ZERO, _ONE, _SEVEN, _EIGHT, _LAST = (np.uint64(n) for n in (0x30, 1, 7, 8, 56))
-_TEN, _EIGHT_DIGITS = np.uint64(10), np.uint64(10**8)
+_NOTHING, _ONE, _SEVEN, _EIGHT, _ZERO, _LAST = (np.uint64(n) for n in (0, 1, 7, 8, 0x30, 56))
 _SHORT, _HALF = np.uint64(16), np.uint64(32)
+_TEN, _EIGHT_DIGITS = np.uint64(10), np.uint64(10**8)
 _PAIRS = np.uint64(0x000000FF000000FF)
 _EVEN, _ODD = np.uint64(0x000F424000000064), np.uint64(0x0000271000000001)
 _EXACT = np.uint64(1 << 53)
-_POWERS = np.array([10.0**n for n in range(LONGEST)])
+_TOP = np.uint64(1843)  # as the first of three words it keeps the number below 2^64
+_POWERS = np.array([10.0**n for n in range(23)])  # each of them exact
 # The bytes of a word that lie before a token which fills only its last n bytes.
-_BEFORE = np.array([(1 << (8 * (8 - n))) - 1 for n in range(9)], dtype=np.uint64)
+_BEFORE = np.array([(1 << (8 * (WORD - n))) - 1 for n in range(WORD + 1)], dtype=np.uint64)
+_EXTENDED = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 
 
 def read(tokens: Ids) -> tuple[Floats, Ints]:
@@ -49,59 +53,128 @@ def read(tokens: Ids) -> tuple[Floats, Ints]:
     return values, np.array(bad, dtype=np.int64)
 
 
-def parse(tokens: Ids) -> tuple[Floats, NDArray[np.bool_]]:
+def parse(tokens: Ids) -> tuple[Floats, Flags]:
     """The value of each token, and whether it is a plain decimal (where not, the value means nothing)."""
-    buffer, end = tokens.buffer, tokens.start + tokens.length
-    negative = buffer[tokens.start] == 0x2D
+    values, ok = np.zeros(len(tokens)), np.zeros(len(tokens), dtype=bool)
+    for first in range(0, len(tokens), CHUNK):
+        part = slice(first, first + CHUNK)
+        chunk = Ids(tokens.buffer, tokens.start[part], tokens.length[part])
+        if not _same_decimals(chunk, values[part], ok[part]):
+            _any_decimals(chunk, values[part], ok[part])
+    return values, ok
+
+
+def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
+    """The usual file: every number has the same few decimals, and at most eight digits before the point."""
+    end = tokens.start + tokens.length
+    places = tokens[0][::-1].find(b".")
+    before = end - places - 1  # where the point is expected
+    if not 0 < places <= WORD or int(before.min()) < WORD or (tokens.buffer[before] != 0x2E).any():
+        return False
+    digits = before - tokens.start
+    if int(digits.min()) < 1 or int(digits.max()) > WORD:
+        return False
+    view = words_of(tokens.buffer)
+    outside = _BEFORE[digits]
+    high = view[before - WORD]
+    high &= ~outside
+    high |= _ZEROS & outside
+    low = view[end - WORD]
+    low &= ~_BEFORE[places]
+    if places < WORD and int(digits.max()) + places <= WORD:
+        # Both parts fit into one word: the digits before the point move up to those behind it.
+        low |= high >> np.uint64(8 * places)
+        if not _are_digits(low).all():
+            return False
+        number = _eight(low)
+    else:
+        low |= _ZEROS & _BEFORE[places]
+        if not _are_digits(low, high).all():
+            return False
+        number = _eight(high) * np.uint64(10**places) + _eight(low)
+        if int(number.max()) >= 1 << 53:
+            return False
+    np.divide(number, _POWERS[places], out=values)
+    ok[:] = True
+    return True
+
+
+def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
+    """Any plain decimal of up to 24 characters."""
+    end = tokens.start + tokens.length
+    negative = tokens.buffer[tokens.start] == 0x2D
     size = tokens.length - negative
-    plain = (size > 0) & (size <= LONGEST) & (end >= LONGEST)
-    if not plain.all():
-        end, size = np.where(plain, end, LONGEST), np.where(plain, size, 1)
-    # The token stands at the end of two words; what lies before it there is read as '0'.
-    view: Words = np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer, strides=(1,))
-    low = _only(view[end - 8], _BEFORE[np.minimum(size, 8)])
-    high = _only(view[end - 16], _BEFORE[np.maximum(size - 8, 0)])
-    decimals = np.zeros(len(end), dtype=np.int64)
-    late = _dot(low)
-    early = np.where(late, np.uint64(0), _dot(high))  # a second point stays, and is no digit
-    if late.any():
-        has, moved, places = _without(low, late, high >> _LAST)
-        low = np.where(has, moved, low)
-        high = np.where(has, (high << _EIGHT) | _ZERO, high)
-        decimals = np.where(has, places, 0)
-        size = size - has
-    if early.any():
-        has, moved, places = _without(high, early, _ZERO)
-        high = np.where(has, moved, high)
-        decimals = np.where(has, places + 8, decimals)
-        size = size - has
-    number = _eight(high) * _EIGHT_DIGITS + _eight(low)
-    ok = plain & (size > 0) & (decimals < LONGEST) & (number < _EXACT) & _digits(low) & _digits(high)
-    value = number.astype(np.float64) / _POWERS[np.minimum(decimals, LONGEST - 1)]
-    np.negative(value, out=value, where=negative)
-    return value, ok
+    plain = (size > 0) & (size <= 3 * WORD) & (end >= 3 * WORD)
+    end, size = np.where(plain, end, 3 * WORD), np.where(plain, size, 1)
+    # The token stands at the end of some words, the last one first; what lies before it is read as '0'.
+    count = 2 if int(size.max()) <= 2 * WORD else 3
+    view = words_of(tokens.buffer)
+    words = []
+    for place in range(count):
+        outside = _BEFORE[np.clip(size - WORD * place, 0, WORD)]
+        words.append((view[end - WORD * (place + 1)] & ~outside) | (_ZEROS & outside))
+    words, decimals, has = _without_point(words)
+    number = _eight(words[1]) * _EIGHT_DIGITS + _eight(words[0])
+    good = plain & (size > has) & _are_digits(*words) & (decimals < len(_POWERS))
+    if count == 3:
+        top = _eight(words[2])
+        good &= top < _TOP
+        number += top * np.uint64(10**16)
+    short = number < _EXACT
+    power = _POWERS[np.minimum(decimals, len(_POWERS) - 1)]
+    np.divide(number, power, out=values)
+    good &= short | _in_extended(number, power, good & ~short, values)
+    np.negative(values, out=values, where=negative)
+    ok[:] = good
 
 
-def _only(word: Words, outside: Words) -> Words:
-    return (word & ~outside) | (_ZEROS & outside)
+def _in_extended(number: Words, power: Floats, chosen: Flags, values: Floats) -> Flags:
+    """Divide long numbers in extended precision; says which results a second rounding cannot have spoilt."""
+    safe = np.zeros(len(number), dtype=bool)
+    rows = np.flatnonzero(chosen)
+    if _EXTENDED and len(rows):
+        quotient = number[rows].astype(np.longdouble) / power[rows].astype(np.longdouble)
+        values[rows] = quotient
+        # Eleven bits are dropped on the way to a double. Exactly half of their range is what rounds twice.
+        dropped = quotient.view(np.uint64)[::2] & np.uint64(0x7FF)
+        safe[rows] = dropped != 0x400
+    return safe
 
 
-def _dot(word: Words) -> Words:
+def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
+    """The words with everything before the point moved over it; how many decimals; whether there was a point."""
+    decimals = np.zeros(len(words[0]), dtype=np.int64)
+    found = np.zeros(len(words[0]), dtype=bool)
+    out = []
+    for place, word in enumerate(words):
+        filler = words[place + 1] >> _LAST if place + 1 < len(words) else _ZERO
+        # A second point stays where it is, and is no digit.
+        dot = np.where(found, _NOTHING, _lowest_dot(word))
+        here = dot != 0
+        before = (dot >> _SEVEN) - _ONE
+        moved = (word & ~((dot << _ONE) - _ONE)) | ((word & before) << _EIGHT) | filler
+        out.append(np.where(here, moved, np.where(found, (word << _EIGHT) | filler, word)))
+        behind = WORD * place + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
+        decimals = np.where(here, behind, decimals)
+        found |= here
+    return out, decimals, found
+
+
+def _lowest_dot(word: Words) -> Words:
     """The high bit of the lowest byte that is a point, or 0."""
     other = word ^ _DOTS
-    found = (other - _ONES) & ~other & _HIGH
-    return found & (~found + _ONE)
+    dots = (other - _ONES) & ~other & _HIGH
+    return dots & (~dots + _ONE)
 
 
-def _without(word: Words, dot: Words, filler: Words | np.uint64) -> tuple[NDArray[np.bool_], Words, Ints]:
-    """The word with its bytes before the point moved over it, and how many places stand behind the point."""
-    before = (dot >> _SEVEN) - _ONE
-    moved = (word & ~((dot << _ONE) - _ONE)) | ((word & before) << _EIGHT) | filler
-    return dot != 0, moved, 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
-
-
-def _digits(word: Words) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (((word + _OVER) | (word - _ZEROS)) & _HIGH) == 0
+def _are_digits(*words: Words) -> Flags:
+    """Whether all bytes of all words are digits."""
+    wrong = (words[0] + _OVER) | (words[0] - _ZEROS)
+    for word in words[1:]:
+        wrong |= word + _OVER
+        wrong |= word - _ZEROS
+    wrong &= _HIGH
+    found: Flags = wrong == 0
     return found
 
 
@@ -109,4 +182,11 @@ def _eight(word: Words) -> Words:
     """Eight ASCII digits as a number."""
     digits = word - _ZEROS
     digits = digits * _TEN + (digits >> _EIGHT)
-    return ((digits & _PAIRS) * _EVEN + ((digits >> _SHORT) & _PAIRS) * _ODD) >> _HALF
+    pairs = digits >> _SHORT
+    pairs &= _PAIRS
+    pairs *= _ODD
+    digits &= _PAIRS
+    digits *= _EVEN
+    digits += pairs
+    digits >>= _HALF
+    return digits

@@ -34,7 +34,9 @@ class Faults:
         severity: Severity = "error",
     ) -> None:
         """Faults of one kind on some lines; the texts may be made from the place in that list."""
-        places = np.asarray(list(lines) if not isinstance(lines, np.ndarray) else lines)
+        places = lines if isinstance(lines, np.ndarray) else np.array(list(lines), dtype=np.int64)
+        if not len(places):
+            return
         already = self.counts[code, severity]
         self.counts[code, severity] += len(places)
         room = len(places) if self.limit is None else max(0, self.limit - already)

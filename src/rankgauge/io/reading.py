@@ -2,32 +2,154 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.io import trec
+from rankgauge.errors import UsageError, shown
+from rankgauge.io import datasets, formats, log
 from rankgauge.io.faults import Faults
-from rankgauge.io.rows import qrels_of, run_of
-from rankgauge.io.sources import DEFAULT, Limits, name_of, read_bytes
+from rankgauge.io.head import LOOKED_AT, Head
+from rankgauge.io.names import Columns, Kind
+from rankgauge.io.rows import Rows, qrels_of, run_of
+from rankgauge.io.sources import DEFAULT, Limits, name_of, opened, read_bytes
 
 
 def read_qrels(
-    path: str | Path, *, name: str | None = None, by_subtopic: bool = False, limits: Limits = DEFAULT
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    name: str | None = None,
+    by_subtopic: bool = False,
+    limits: Limits = DEFAULT,
 ) -> Qrels:
-    """Read judgments from a file."""
-    data, _ = read_bytes(path, limits=limits)
-    rows = trec.qrels_rows(Faults(str(path)), data)
-    return qrels_of(rows, name=name or name_of(path), by_subtopic=by_subtopic)
+    """Read judgments from a file, or from ``irds:…``.
+
+    The format is told by the content, or given: see ``docs/reference/formats.md``. ``columns`` says which column is
+    which where names do not: ``{"query": "question_no", "grade": "stars"}``.
+    """
+    rows, _ = read_rows(path, "qrels", format=format, columns=columns, limits=limits)
+    return qrels_of(rows, name=name or _title(path), by_subtopic=by_subtopic)
 
 
 def read_run(
-    path: str | Path, *, name: str | None = None, on_duplicate: OnDuplicate = "error", limits: Limits = DEFAULT
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    name: str | None = None,
+    on_duplicate: OnDuplicate = "error",
+    limits: Limits = DEFAULT,
+    source: str | None = None,
 ) -> Run:
-    """Read a run from a file. It is called by its tag, or else by its file."""
-    from dataclasses import replace
+    """Read a run from a file, or from ``irds:…``. It is called by its tag, or else by its file.
 
-    data, digest = read_bytes(path, limits=limits, hashed=True)
-    rows = replace(trec.run_rows(Faults(str(path)), data), sha256=digest)
+    ``source`` is what to call the file in a message, where that is not its path.
+    """
+    rows, _ = read_rows(path, "run", format=format, columns=columns, limits=limits, source=source)
     tag = rows.tag[len(rows) - 1].decode("utf-8", "surrogateescape") if rows.tag is not None and len(rows) else None
-    return run_of(rows, name=name or tag or name_of(path), on_duplicate=on_duplicate)
+    return run_of(rows, name=name or tag or _title(source or path), on_duplicate=on_duplicate)
+
+
+def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT) -> str:
+    """The name of a file's format, told by its first bytes."""
+    data, view = bytearray(), memoryview(bytearray(LOOKED_AT))
+    with opened(path, source=source, limits=limits) as stream:
+        while len(data) < LOOKED_AT or (b"\n" not in data and len(data) <= limits.line):
+            size = stream.readinto(view)
+            if not size:
+                break
+            data += view[:size]
+    return formats.guess(bytes(data), kind, source or str(path)).name
+
+
+def read_log(
+    path: str | Path,
+    *,
+    columns: Columns | None = None,
+    name: str | None = None,
+    on_duplicate: OnDuplicate = "error",
+    limits: Limits = DEFAULT,
+) -> tuple[Qrels, Run]:
+    """Read a log: one JSON object a question, with what was retrieved and what was wanted.
+
+    ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; further keys become columns of the
+    judgments. ``columns`` says which key is which where their names do not: ``{"retrieved": "hits"}``.
+    """
+    data, digest = read_bytes(path, limits=limits, hashed=True)
+    faults = Faults(str(path))
+    found = log.load(faults, data, columns)
+    wanted, retrieved = found.qrels_rows(faults), found.run_rows(faults)
+    for rows in (wanted, retrieved):
+        _short_ids(rows, limits)
+    title = name or name_of(path)
+    # What is odd is said once: the run's rows have the faults, the judgments' none of their own.
+    qrels = qrels_of(replace(wanted, faults=_errors_only(faults)), name=title)
+    return qrels, run_of(replace(retrieved, sha256=digest), name=title, on_duplicate=on_duplicate)
+
+
+def looks_like_log(path: str | Path) -> bool:
+    """Whether a file is a log that holds both sides. What cannot be read twice (``-``, a pipe) is said to be none."""
+    if str(path) == "-" or datasets.is_dataset(path) or not Path(path).is_file():
+        return False
+    with opened(path) as stream:
+        data = bytearray()
+        view = memoryview(bytearray(LOOKED_AT))
+        while b"\n" not in data.lstrip() and len(data) < stream.limits.line * 16 and (size := stream.readinto(view)):
+            data += view[:size]
+    head = Head(bytes(data))
+    return head.is_json and head.record is not None and log.holds(head.record)
+
+
+def read_rows(
+    path: str | Path,
+    kind: Kind,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    limits: Limits = DEFAULT,
+    source: str | None = None,
+) -> tuple[Rows, str]:
+    """The rows of a file, and the name of its format. Faults are in the rows; nothing is raised for a wrong line."""
+    if datasets.is_dataset(path):
+        return datasets.rows(str(path), kind), "irds"
+    forced = None if format is None else formats.named(format, kind)
+    source = str(path) if source is None else source
+    data, digest = read_bytes(path, source=source, limits=limits, hashed=kind == "run")
+    found = forced or formats.guess(data, kind, source)
+    if columns and not found.named:
+        raise UsageError(
+            f"{path} is read as {found.name}, whose columns have no names",
+            hint=f"leave out columns, --column {shown(next(iter(columns)))}, or say another format",
+        )
+    rows = replace(found.read(Faults(source), data, kind, columns), sha256=digest)
+    _short_ids(rows, limits)
+    return rows, found.name
+
+
+def _title(path: str | Path) -> str:
+    return str(path) if datasets.is_dataset(path) else name_of(path)
+
+
+def _short_ids(rows: Rows, limits: Limits) -> None:
+    """A fault for each id longer than a line may be."""
+    for what, ids in (("query id", rows.query), ("document id", rows.doc)):
+        long = np.flatnonzero(ids.length > limits.line)
+        rows.faults.add(
+            "long-id",
+            rows.line[long],
+            expected=f"a {what} of at most {limits.line} bytes",
+            found=lambda at, ids=ids, long=long: f"{ids.length[long[at]]}",  # type: ignore[misc]
+        )
+
+
+def _errors_only(faults: Faults) -> Faults:
+    """The errors of a source, without its warnings."""
+    out = Faults(faults.source, limit=faults.limit)
+    out.listed = faults.of("error")
+    out.counts.update({key: count for key, count in faults.counts.items() if key[1] == "error"})
+    return out

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import Qrels
@@ -41,6 +42,18 @@ class Rows:
     def __len__(self) -> int:
         return len(self.line)
 
+    def kept(self, keep: NDArray[np.bool_]) -> Rows:
+        """Only some of the rows."""
+        if keep.all():
+            return self
+        chosen = np.flatnonzero(keep)
+        taken = {
+            name: column.take(chosen)
+            for name in ("query", "doc", "iters", "rank", "tag")
+            if isinstance(column := getattr(self, name), Ids)
+        }
+        return replace(self, line=self.line[chosen], value=self.value[chosen], **taken)  # type: ignore[arg-type]
+
     def group(self, *, by_iter: bool = False) -> Ints:
         """A number for each query, or for each query and iter."""
         number = Interner()(self.query)
@@ -54,20 +67,27 @@ def run_of(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run
     """A run from rows; raises where anything is wrong."""
     if on_duplicate == "error":
         first, second = repeated(rows.doc, rows.group())
-        rows.faults.add(
-            "duplicate-document",
-            rows.line[second],
-            expected="each document once in a query's results",
-            found=lambda at: (
-                f"document {shown(rows.doc[int(second[at])])} again for query {shown(rows.query[int(second[at])])}"
-                + _first_on(rows, int(first[at]))
-            ),
-            action=ONCE,
-        )
+        add_duplicates(rows.faults, rows.line, rows.doc, rows.query.__getitem__, first, second)
     _finish(rows)
     made = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256)
     made = made.with_empty(rows.empty)
     return made.deduplicated() if on_duplicate == "first" else made
+
+
+def add_duplicates(
+    faults: Faults, line: Ints, doc: Ids, query: Callable[[int], bytes], first: Ints, second: Ints
+) -> None:
+    """Documents that stand twice in a query's results."""
+    faults.add(
+        "duplicate-document",
+        line[second],
+        expected="each document once in a query's results",
+        found=lambda at: (
+            f"document {shown(doc[int(second[at])])} again for query {shown(query(int(second[at])))}"
+            + _first_on(line, int(first[at]))
+        ),
+        action=ONCE,
+    )
 
 
 def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
@@ -79,7 +99,7 @@ def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
         expected="one judgment of each document for a query",
         found=lambda at: (
             f"document {shown(rows.doc[int(second[at])])} judged again for query {shown(rows.query[int(second[at])])}"
-            + _first_on(rows, int(first[at]))
+            + _first_on(rows.line, int(first[at]))
             + _grades(rows, int(first[at]), int(second[at]))
         ),
         action="keep one of the two",
@@ -91,8 +111,8 @@ def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     return made.with_queries(rows.empty).with_columns(rows.columns)
 
 
-def _first_on(rows: Rows, row: int) -> str:
-    return f" (first on line {rows.line[row]})" if rows.line[row] else ""
+def _first_on(line: Ints, row: int) -> str:
+    return f" (first on line {line[row]})" if line[row] else ""
 
 
 def _grades(rows: Rows, one: int, other: int) -> str:
@@ -102,5 +122,10 @@ def _grades(rows: Rows, one: int, other: int) -> str:
 
 def _finish(rows: Rows) -> None:
     rows.faults.stop()
-    for text in rows.faults.warnings():
-        warnings.warn(text, RankgaugeWarning, stacklevel=4)
+    warn(rows.faults)
+
+
+def warn(faults: Faults) -> None:
+    """Warn of what was read all the same."""
+    for text in faults.warnings():
+        warnings.warn(text, RankgaugeWarning, stacklevel=5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import IO, Any, Protocol, cast
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+RAISE = "raise it with --max-bytes"
 SUSPECT = 1 << 26  # below this many bytes no ratio of compression is suspect
 
 
@@ -84,7 +86,7 @@ class Stream:
         self.done += size
         limits = self.limits
         if self.done > limits.total:
-            raise InputError.at(self.path, None, f"more than {limits.total} bytes", hint="raise it with --max-bytes")
+            raise InputError.at(self.path, None, f"more than {limits.total} bytes", hint=RAISE)
         if self._packed and self.done > SUSPECT and self.done > limits.ratio * max(1, self._raw.count):
             raise InputError.at(
                 self.path,
@@ -130,27 +132,50 @@ def _unpacked(path: str, packed: io.BufferedReader[Any], magic: bytes) -> _Reada
 
 
 @contextmanager
-def opened(path: str | Path, *, limits: Limits = DEFAULT, hashed: bool = False) -> Iterator[Stream]:
-    """Open a source for reading; ``-`` is standard input."""
-    name = str(path)
+def opened(
+    path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT, hashed: bool = False
+) -> Iterator[Stream]:
+    """Open a source for reading; ``-`` is standard input. ``source`` is what to call it in a message."""
+    name = str(path) if source is None else source
     digest = cast(Digest, hashlib.sha256()) if hashed else None
     try:
-        raw = sys.stdin.buffer if name == "-" else Path(name).open("rb", buffering=0)
+        raw = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
     except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+        raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
     try:
         yield Stream(name, _Counted(cast("IO[bytes]", raw), digest), limits)
     except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+        raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
     finally:
-        if name != "-":
+        if str(path) != "-":
             raw.close()
 
 
-def read_bytes(path: str | Path, *, limits: Limits = DEFAULT, hashed: bool = False) -> tuple[bytes, str | None]:
+@contextmanager
+def rereadable(path: str | Path, *, limits: Limits = DEFAULT) -> Iterator[Path]:
+    """A file that can be read twice: the path itself, or a copy of what standard input or a pipe gives."""
+    if str(path) != "-" and (Path(path).is_file() or not Path(path).exists() or Path(path).is_dir()):
+        yield Path(path)
+        return
+    with tempfile.NamedTemporaryFile(prefix="rankgauge-") as copy:
+        try:
+            with sys.stdin.buffer if str(path) == "-" else Path(path).open("rb") as pipe:
+                while data := pipe.read(1 << 20):
+                    copy.write(data)
+                    if copy.tell() > limits.total:
+                        raise InputError.at(path, None, f"more than {limits.total} bytes", hint=RAISE)
+        except OSError as error:
+            raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+        copy.flush()
+        yield Path(copy.name)
+
+
+def read_bytes(
+    path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT, hashed: bool = False
+) -> tuple[bytes, str | None]:
     """All of a source, and its hash where that was asked for."""
     parts = []
-    with opened(path, limits=limits, hashed=hashed) as stream:
+    with opened(path, source=source, limits=limits, hashed=hashed) as stream:
         view = memoryview(bytearray(1 << 20))
         while size := stream.readinto(view):
             parts.append(bytes(view[:size]))

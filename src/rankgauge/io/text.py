@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rankgauge.errors import InputError
 from rankgauge.io.faults import Faults
 
@@ -19,7 +22,7 @@ def checked(faults: Faults, data: bytes) -> bytes:
     if b"\0" in data:
         at = data.index(b"\0")
         raise InputError.at(source, data.count(b"\n", 0, at) + 1, f"NUL byte at offset {at}: not a text file")
-    if b"\r" in data and b"\n" not in data.rstrip():
+    if b"\r" in data.strip() and b"\n" not in data.strip():
         raise InputError.at(
             source, None, "carriage-return line ends, expected newlines", hint="convert it: tr '\\r' '\\n'"
         )
@@ -27,6 +30,14 @@ def checked(faults: Faults, data: bytes) -> bytes:
         note_bom(faults)
         data = data[len(BOM) :]
     return data
+
+
+def refuse_nul(faults: Faults, data: NDArray[np.uint8], lines: int) -> None:
+    """Raise where a later part of a file, behind so many lines, holds a NUL byte."""
+    at = np.flatnonzero(data == 0)
+    if len(at):
+        line = lines + int((data[: at[0]] == 0x0A).sum()) + 1
+        raise InputError.at(faults.source, line, "NUL byte: not a text file")
 
 
 def looks_like_utf16(head: bytes) -> bool:

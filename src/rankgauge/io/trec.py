@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
-from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
-from rankgauge.io import decimals
+from rankgauge.io import decimals, text
 from rankgauge.io.faults import Faults
 from rankgauge.io.rows import Rows
 from rankgauge.io.text import checked
 from rankgauge.io.tokens import Lines, cut, padded
 
+WHOLE = re.compile(rb"[+-]?[0-9]+")
 QRELS_COLUMNS = ("query", "iter", "document", "grade")
 RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 SPACED = "a document id with a space in it? columns are separated by white space"
@@ -22,7 +25,10 @@ SWAPPED = "are the judgments and the run swapped?"
 
 def qrels_rows(faults: Faults, data: bytes) -> Rows:
     """``query iter document grade`` on each line."""
-    lines = _lines(faults, data, QRELS_COLUMNS)
+    lines = cut(padded(checked(faults, data)), len(QRELS_COLUMNS))
+    if not len(lines) and not len(lines.short):
+        raise InputError.at(faults.source, None, "no lines with anything on them")
+    add_short(faults, lines, QRELS_COLUMNS)
     wide = np.flatnonzero(lines.count > len(QRELS_COLUMNS))
     faults.add(
         "columns",
@@ -41,20 +47,32 @@ def qrels_rows(faults: Faults, data: bytes) -> Rows:
     )
     keep = np.ones(len(lines), dtype=bool)
     keep[wide] = keep[bad] = False
-    return _kept(Rows(faults, lines.line, query, doc, grades, iters=iters), keep)
+    return Rows(faults, lines.line, query, doc, grades, iters=iters).kept(keep)
 
 
 def run_rows(faults: Faults, data: bytes) -> Rows:
     """``query Q0 document rank score tag`` on each line."""
-    lines = _lines(faults, data, RUN_COLUMNS)
-    query, iters, doc, rank, token, tag = (lines.column(number) for number in range(6))
-    scores, bad = read_scores(faults, token, lines.line)
-    wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
-    shifted = wide[decimals.read(rank.take(wide))[1]]
-    add_wide(faults, lines, wide, shifted)
+    lines = cut(padded(checked(faults, data)), len(RUN_COLUMNS))
+    if not len(lines) and not len(lines.short):
+        raise InputError.at(faults.source, None, "no lines with anything on them")
+    scores, wrong = check_run(faults, lines)
+    query, iters, doc, rank, _, tag = (lines.column(number) for number in range(6))
     keep = np.ones(len(lines), dtype=bool)
-    keep[bad] = keep[shifted] = False
-    return _kept(Rows(faults, lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag), keep)
+    keep[wrong] = False
+    return Rows(faults, lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag).kept(keep)
+
+
+def check_run(faults: Faults, lines: Lines) -> tuple[Floats, Ints]:
+    """The scores of a run's lines, and the rows that are wrong; what is wrong with them goes to the faults."""
+    if lines.regular:
+        return read_scores(faults, lines.column(4), lines.line)
+    text.refuse_nul(faults, lines.buffer[: len(lines.buffer) - PADDING], lines.before)
+    add_short(faults, lines, RUN_COLUMNS)
+    scores, bad = read_scores(faults, lines.column(4), lines.line)
+    wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
+    shifted = wide[decimals.read(lines.column(3).take(wide))[1]]
+    add_wide(faults, lines, wide, shifted)
+    return scores, np.union1d(bad, shifted)
 
 
 def read_scores(faults: Faults, token: Ids, line: Ints) -> tuple[Floats, Ints]:
@@ -67,7 +85,10 @@ def read_scores(faults: Faults, token: Ids, line: Ints) -> tuple[Floats, Ints]:
         found=lambda at: shown(token[int(bad[at])]),
         action=lambda at: _score_hint(token[int(bad[at])]),
     )
-    infinite = np.flatnonzero(np.isinf(scores))
+    # The sum is finite where all of them are: one cheap look instead of one at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = scores.sum()
+    infinite = bad[:0] if np.isfinite(total) else np.flatnonzero(np.isinf(scores))
     faults.add(
         "infinite-score",
         line[infinite],
@@ -100,30 +121,8 @@ def add_wide(faults: Faults, lines: Lines, wide: Ints, shifted: Ints) -> None:
     )
 
 
-def _kept(rows: Rows, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rows:
-    from dataclasses import replace
-
-    if keep.all():
-        return rows
-    chosen = np.flatnonzero(keep)
-    taken = {
-        name: column.take(chosen)
-        for name in ("query", "doc", "iters", "rank", "tag")
-        if isinstance(column := getattr(rows, name), Ids)
-    }
-    return replace(rows, line=rows.line[chosen], value=rows.value[chosen], **taken)  # type: ignore[arg-type]
-
-
 def _columns(names: tuple[str, ...]) -> str:
     return f"{len(names)} columns ({' '.join(names)})"
-
-
-def _lines(faults: Faults, data: bytes, names: tuple[str, ...]) -> Lines:
-    lines = cut(padded(checked(faults, data)), len(names))
-    if not len(lines) and not len(lines.short):
-        raise InputError.at(faults.source, None, "no lines with anything on them")
-    add_short(faults, lines, names)
-    return lines
 
 
 def add_short(faults: Faults, lines: Lines, names: tuple[str, ...]) -> None:
@@ -137,8 +136,8 @@ def add_short(faults: Faults, lines: Lines, names: tuple[str, ...]) -> None:
     )
 
 
-def _short_hint(text: bytes, count: int, names: tuple[str, ...]) -> str | None:
-    if text.startswith(b"#"):
+def _short_hint(said: bytes, count: int, names: tuple[str, ...]) -> str | None:
+    if said.startswith(b"#"):
         return "a comment line? trec_eval 9 has none"
     if names is RUN_COLUMNS and count == len(QRELS_COLUMNS):
         return SWAPPED
@@ -152,20 +151,20 @@ def _grades(tokens: Ids) -> tuple[Floats, Ints]:
     distinct, where = np.unique(tokens.words(0), return_inverse=True)
     values = np.full(len(distinct), np.nan)
     for number, word in enumerate(distinct.tolist()):
-        text = int(word).to_bytes(8, "little").rstrip(b"\0")
-        if text[:1].isdigit() or (text[:1] in b"+-" and len(text) > 1):
-            values[number] = int(text) if text[1:].isdigit() or len(text) == 1 else np.nan
+        said = int(word).to_bytes(8, "little").rstrip(b"\0")
+        if WHOLE.fullmatch(said):
+            values[number] = int(said)
     grades = values[where.reshape(-1)]
     grades[(tokens.length > 8) | ~(np.abs(grades) <= LARGEST_GRADE)] = np.nan
     return grades, np.flatnonzero(np.isnan(grades))
 
 
-def _score_hint(text: bytes) -> str:
+def _score_hint(said: bytes) -> str:
     """What may have gone wrong where a number was expected."""
-    if b"," in text and decimals.DECIMAL.fullmatch(text.replace(b",", b".", 1)):
+    if b"," in said and decimals.DECIMAL.fullmatch(said.replace(b",", b".", 1)):
         return "a decimal comma? write a point"
-    if text.lower() in (b"score", b"sim", b"similarity"):
+    if said.lower() in (b"score", b"sim", b"similarity"):
         return "this looks like a header: remove the line"
-    if text.lower().lstrip(b"+-") == b"nan":
+    if said.lower().lstrip(b"+-") == b"nan":
         return "NaN has no place in an order: give the document a score or leave it out"
     return SPACED

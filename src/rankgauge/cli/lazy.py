@@ -1,0 +1,46 @@
+"""Groups of commands that are data, so that help and start-up import none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+Commands = Mapping[str, tuple[str, str]]  # command → (its module, its one-line help)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for. Each module calls its own ``command``."""
+
+    def __init__(self, *args: Any, lazy: Commands, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names."""
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one."""
+        if cmd_name not in self.lazy:
+            return None
+        command: click.Command = import_module(self.lazy[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List them without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self.lazy.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a misspelt one gets a suggestion."""
+        if args and args[0] not in self.lazy and not args[0].startswith("-"):
+            from rankgauge.errors import nearest, shown
+
+            close = nearest(args[0], list(self.lazy))
+            raise click.UsageError(f"no command {shown(args[0])}" + (f"; did you mean {close}?" if close else ""), ctx)
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,14 @@
+"""``rankgauge runs``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.lazy import LazyGroup
+
+COMMANDS = {"validate": ("rankgauge.cli.runs_validate", "Say what is wrong with runs, line by line.")}
+
+
+@click.group("runs", cls=LazyGroup, lazy=COMMANDS)
+def command() -> None:
+    """Runs: say what is wrong with them."""

@@ -1,0 +1,165 @@
+"""What a validation found: the faults of a file, those of one code together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.errors import Fault, RankgaugeError, Severity, printable
+from rankgauge.io.faults import Faults
+from rankgauge.validation.codes import CODES, SEVERITIES, Code
+
+SCHEMA = "rankgauge.validation/1"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fault was found, and what; ``hint`` is what this very place suggests."""
+
+    line: int | None
+    found: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """All faults of one code. ``places`` are all of them, or the first few where only these were asked for."""
+
+    code: str
+    severity: Severity
+    count: int
+    message: str
+    expected: str
+    action: str
+    places: tuple[Place, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding in the JSON schema."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "count": self.count,
+            "message": self.message,
+            "expected": self.expected,
+            "action": self.action,
+            "places": [
+                {"line": place.line, "found": place.found} | ({"hint": place.hint} if place.hint else {})
+                for place in self.places
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What was found in one file: errors first, then warnings, then notes."""
+
+    file: str
+    format: str | None
+    sha256: str | None
+    rows: int
+    queries: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> int:
+        """How many errors there are."""
+        return self.count("error")
+
+    @property
+    def warnings(self) -> int:
+        """How many warnings there are."""
+        return self.count("warning")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.errors
+
+    @property
+    def readable(self) -> bool:
+        """Whether the file could be read at all."""
+        return "unreadable" not in self.codes
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of what was found."""
+        return tuple(finding.code for finding in self.findings)
+
+    def __getitem__(self, code: str) -> Finding:
+        for finding in self.findings:
+            if finding.code == code:
+                return finding
+        raise KeyError(code)
+
+    def count(self, severity: Severity) -> int:
+        """How many faults of a severity there are."""
+        return sum(finding.count for finding in self.findings if finding.severity == severity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The file in the JSON schema."""
+        return {
+            "file": self.file,
+            "format": self.format,
+            "sha256": self.sha256,
+            "rows": self.rows,
+            "queries": self.queries,
+            "faults": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def as_dict(validations: Iterable[Validation]) -> dict[str, Any]:
+    """The JSON schema: every file, and the sums over all of them."""
+    files = list(validations)
+    return {
+        "schema": SCHEMA,
+        "files": [file.to_dict() for file in files],
+        "errors": sum(file.errors for file in files),
+        "warnings": sum(file.warnings for file in files),
+    }
+
+
+def unreadable(file: str, error: RankgaugeError) -> Validation:
+    """The validation of a file that cannot be read: each line of the error is a place."""
+    code = CODES["unreadable"]
+    begin = re.compile(re.escape(printable(file, None)) + r"(?::(\d+))?: ")
+    places = []
+    for text in error.message.split("\n"):
+        known = begin.match(text)
+        line = int(known[1]) if known and known[1] else None
+        places.append(Place(line, text[known.end() :] if known else text, error.hint))
+    found = Finding(
+        "unreadable", code.severity, len(places), code.title, "a file that can be read", code.action, tuple(places)
+    )
+    return Validation(file, None, None, 0, 0, (found,))
+
+
+def findings_of(faults: Faults, *, strict: bool) -> tuple[Finding, ...]:
+    """The collected faults by code, the worst first and then by line."""
+    counts: dict[str, int] = {}
+    for (code, _), count in faults.counts.items():
+        counts[code] = counts.get(code, 0) + count
+    listed: dict[str, list[Fault]] = {}
+    for fault in faults.listed:
+        listed.setdefault(fault.code, []).append(fault)
+    found = [
+        _finding(code, counts[code], sorted(some, key=lambda fault: fault.line or 0), strict=strict)
+        for code, some in listed.items()
+    ]
+    return tuple(sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.places[0].line or 0)))
+
+
+def _finding(name: str, count: int, faults: list[Fault], *, strict: bool) -> Finding:
+    first = faults[0]
+    # A reader may name a fault that the table does not have: what it said of it itself will do.
+    code = CODES.get(name) or Code(first.severity, first.expected, "", first.action or "correct the line")
+    return Finding(
+        code=name,
+        severity=code.under(strict=strict),
+        count=count,
+        message=code.title,
+        expected=first.expected,
+        action=code.action,
+        places=tuple(Place(fault.line, fault.found, fault.action) for fault in faults),
+    )

@@ -1,0 +1,126 @@
+"""What can be seen in the text of a TREC file before, and beside, the reading of its rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from rankgauge.core.ids import Ints
+from rankgauge.errors import shown
+from rankgauge.io.decimals import DECIMAL
+from rankgauge.io.faults import Faults
+from rankgauge.io.names import Kind
+from rankgauge.io.text import BOM
+from rankgauge.io.tokens import cut, padded
+from rankgauge.io.trec import QRELS_COLUMNS, RUN_COLUMNS
+from rankgauge.validation.codes import CODES
+from rankgauge.validation.table import NONE
+
+SAMPLE = 10
+SAMPLED_BYTES = 1 << 16
+COLUMNS: dict[Kind, tuple[str, ...]] = {"run": RUN_COLUMNS, "qrels": QRELS_COLUMNS}
+WHOLE = re.compile(rb"[+-]?[0-9]+")
+HEADER_WORDS = frozenset(
+    b"query qid query_id query-id queryid topic topic_id iter iteration doc docid doc_id doc-id docno document "
+    b"document_id corpus-id corpus_id pid passage_id rank position score sim similarity tag run run_id runid run_tag "
+    b"grade rel relevance label".split()
+)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as it goes to the reader. The line of a header is blank in it, so that all line numbers hold."""
+
+    data: bytes
+    header: int | None  # its line
+
+
+def looked_at(faults: Faults, data: bytes, kind: Kind) -> Text | None:
+    """The text to read; None where there is nothing to read, and the faults say why."""
+    if not data or data.isspace() or data.strip() == BOM:
+        _add(faults, "empty", [0], expected="at least one line", found="nothing" if not data else "no line with text")
+        return None
+    sample = _sample(data)
+    other: Kind = "qrels" if kind == "run" else "run"
+    alike = [_looks_like(other, fields) for _, fields in sample]
+    if 2 * sum(alike) > len(sample) and not any(_looks_like(kind, fields) for _, fields in sample):
+        line, fields = sample[alike.index(True)]
+        what = "judgments" if other == "qrels" else "a run"
+        _add(
+            faults,
+            "swapped",
+            [line],
+            expected=f"{len(COLUMNS[kind])} columns ({' '.join(COLUMNS[kind])})",
+            found=f"{what}: {shown(b' '.join(fields))}",
+        )
+        return None
+    line, fields = sample[0]
+    if not _is_header(fields):
+        return Text(data, None)
+    _add(faults, "header", [line], expected="rows only", found=f"a header: {shown(b' '.join(fields))}")
+    if len(sample) == 1:
+        _add(faults, "empty", [0], expected="at least one row", found="a header and nothing else")
+        return None
+    return Text(_blanked(data, line), line)
+
+
+def check_lines(faults: Faults, text: Text, read: Ints) -> Ints:
+    """Blank lines and line ends; returns the lines that hold something and are not among those read."""
+    ends = text.data.count(b"\r\n")
+    if ends:
+        first = text.data.count(b"\n", 0, text.data.index(b"\r\n")) + 1
+        _add(faults, "crlf", [first], expected="newlines", found=f"{ends:,} with a carriage return before the newline")
+    lines = text.data.count(b"\n") + (not text.data.endswith(b"\n"))
+    if len(read) == lines:
+        return NONE
+    # Rows, blank lines and lines that could not be read make up the file.
+    blank = cut(padded(text.data.removeprefix(BOM)), 1).blank
+    blank = blank[blank != (text.header or 0)]
+    _add(faults, "blank-line", blank, expected="a row on each line", found="nothing")
+    rest = np.ones(lines + 1, dtype=bool)
+    rest[0] = rest[text.header or 0] = False
+    rest[blank] = rest[read] = False
+    return np.flatnonzero(rest)
+
+
+def _sample(data: bytes) -> list[tuple[int, list[bytes]]]:
+    """The first lines that hold something: number and fields."""
+    found: list[tuple[int, list[bytes]]] = []
+    begin = line = 0
+    text = data.removeprefix(BOM)
+    while len(found) < SAMPLE and begin < len(text):
+        end = text.find(b"\n", begin)
+        end = len(text) if end < 0 else end
+        line += 1
+        fields = text[begin : min(end, begin + SAMPLED_BYTES)].split()
+        if fields:
+            found.append((line, fields))
+        begin = end + 1
+    return found
+
+
+def _looks_like(kind: Kind, fields: list[bytes]) -> bool:
+    if kind == "qrels":
+        return len(fields) == len(QRELS_COLUMNS) and WHOLE.fullmatch(fields[3]) is not None
+    return len(fields) == len(RUN_COLUMNS) and all(DECIMAL.fullmatch(field) for field in fields[3:5])
+
+
+def _is_header(fields: list[bytes]) -> bool:
+    """At least two words that name columns, and nowhere a number."""
+    words = {field.strip(b"\"'").lower() for field in fields}
+    return len(words & HEADER_WORDS) >= 2 and not any(DECIMAL.fullmatch(field) for field in fields)
+
+
+def _blanked(data: bytes, line: int) -> bytes:
+    begin = 0
+    for _ in range(line - 1):
+        begin = data.index(b"\n", begin) + 1
+    begin = max(begin, len(BOM) if data.startswith(BOM) else 0)
+    end = data.find(b"\n", begin)
+    return data[:begin] + (data[end:] if end >= 0 else b"")
+
+
+def _add(faults: Faults, code: str, lines: list[int] | Ints, *, expected: str, found: str) -> None:
+    faults.add(code, lines, expected=expected, found=found, severity=CODES[code].severity)

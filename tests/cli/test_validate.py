@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge.cli.qrels import COMMANDS as QRELS_COMMANDS
+from rankgauge.cli.runs import COMMANDS as RUNS_COMMANDS
+from validation.generated import insert, put, qrels_lines, run_lines, text, then
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    monkeypatch.chdir(tmp_path)
+    Path("run").write_bytes(text(run_lines()))
+    Path("qrels").write_bytes(text(qrels_lines()))
+    return "run", "qrels"
+
+
+def test_a_clean_file_is_one_line(command: Command, files: tuple[str, str]) -> None:
+    outcome = command("runs", "validate", "run", "--qrels", "qrels", "--max-depth", "100")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "run: clean, 36 rows, 3 queries\n", "")
+    assert command("qrels", "validate", "qrels", "--runs", "run").out == "qrels: clean, 36 rows, 3 queries\n"
+
+
+def test_the_answer_comes_first_then_faults_with_places_and_actions(command: Command, files: tuple[str, str]) -> None:
+    lines = then(put(6, 4, "5"), put(7, 4, "5"), put(20, 6, "other"))(run_lines())
+    Path("run").write_bytes(text(lines))
+    outcome = command("runs", "validate", "run")
+    assert outcome.code == 1
+    assert outcome.out.splitlines() == [
+        "run: 2 errors, 1 warning in 36 rows, 3 queries",
+        "",
+        "error duplicate-rank (2): a rank stands twice in the results of a query",
+        "  expected  each rank once a query",
+        "  found     run:6  rank 5 of query 'q1' again (first on line 5)",
+        "            run:7  rank 5 of query 'q1' again (first on line 6)",
+        "  action    verify the order, then number each query's results 1, 2, 3, …",
+        "  --fix     the ranks of the query are numbered anew in the order of its scores",
+        "",
+        "warning mixed-tags (1): more than one run tag",
+        "  expected  one tag, 'bm25'",
+        "  found     run:20  'other'",
+        "  action    check that the file holds one run, then write one tag",
+    ]
+
+
+def test_a_few_places_are_shown_and_all_are_in_json(command: Command, files: tuple[str, str]) -> None:
+    Path("run").write_bytes(text(["q1 Q0 a"] * 30))
+    shown = command("runs", "validate", "run")
+    assert shown.code == 1
+    assert shown.out.startswith("run: 30 errors\n")
+    assert shown.out.count("run:") == 6
+    assert "            … 25 more\n" in shown.out
+    data = json.loads(command("runs", "validate", "run", "--format", "json").out)
+    assert [place["line"] for place in data["files"][0]["faults"][0]["places"]] == list(range(1, 31))
+
+
+def test_json_has_the_documented_schema(command: Command, files: tuple[str, str]) -> None:
+    Path("run").write_bytes(text(then(put(3, 5, "1,5"), put(20, 6, "other"))(run_lines())))
+    outcome = command("runs", "validate", "run", "qrels", "--format", "json")
+    data = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert list(data) == ["schema", "files", "errors", "warnings"]
+    assert (data["schema"], data["errors"], data["warnings"]) == ("rankgauge.validation/1", 2, 1)
+    first, second = data["files"]
+    assert list(first) == ["file", "format", "sha256", "rows", "queries", "faults"]
+    assert (first["file"], first["format"], first["rows"], first["queries"]) == ("run", "trec", 35, 3)
+    assert list(first["faults"][0]) == ["code", "severity", "count", "message", "expected", "action", "places"]
+    assert first["faults"][0]["places"] == [{"line": 3, "found": "'1,5'", "hint": "a decimal comma? write a point"}]
+    assert [fault["code"] for fault in second["faults"]] == ["swapped"]
+
+
+def test_strict_fails_on_a_warning(command: Command, files: tuple[str, str]) -> None:
+    Path("run").write_bytes(text(put(20, 6, "other")(run_lines())))
+    assert command("runs", "validate", "run").code == 0
+    strict = command("runs", "validate", "run", "--strict")
+    assert strict.code == 1
+    assert strict.out.startswith("run: 1 error in ")
+
+
+@pytest.mark.parametrize("data", [None, b"\xff\xfe1\0", b"1 Q0 a\0 1 1 x\n", b"\x1f\x8b\x08broken"])
+def test_a_file_that_cannot_be_read_exits_2_and_the_others_are_validated(
+    command: Command, files: tuple[str, str], data: bytes | None
+) -> None:
+    if data is not None:
+        Path("odd").write_bytes(data)
+    outcome = command("runs", "validate", "odd", "run")
+    assert outcome.code == 2
+    assert outcome.out.startswith("odd: cannot be read\n\nerror unreadable (1): ")
+    assert outcome.out.endswith("\n\nrun: clean, 36 rows, 3 queries\n\n2 files: 1 error\n")
+    assert json.loads(command("runs", "validate", "odd", "--format", "json").out)["errors"] == 1
+
+
+def test_judgments_or_topics_that_cannot_be_read_are_bad_input(command: Command, files: tuple[str, str]) -> None:
+    outcome = command("runs", "validate", "run", "--qrels", "nowhere")
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert command("runs", "validate", "run", "--queries", "nowhere").code == 2
+    assert command("qrels", "validate", "qrels", "--runs", "nowhere").code == 2
+
+
+def test_topics_name_the_queries_that_must_be_answered(command: Command, files: tuple[str, str]) -> None:
+    Path("topics.tsv").write_text("q1\ta\nq2\tb\nq3\tc\nq4\td\n")
+    outcome = command("runs", "validate", "run", "--queries", "topics.tsv")
+    assert outcome.code == 1
+    assert "none for query 'q4'" in outcome.out
+    assert command("qrels", "validate", "qrels", "--queries", "topics.tsv").code == 0
+
+
+def test_fix_writes_a_copy_and_says_what_it_did(command: Command, files: tuple[str, str]) -> None:
+    broken = text(then(put(6, 4, "5"), put(20, 6, "other"), insert(9, ""))(run_lines()))
+    Path("run").write_bytes(broken)
+    outcome = command("runs", "validate", "run", "--fix", "fixed")
+    assert outcome.code == 1  # the file that was given has an error
+    assert outcome.err.splitlines() == [
+        "wrote fixed: no errors, 1 warning in 36 rows, 3 queries",
+        "  repaired  duplicate-rank (1): the ranks of the query are numbered anew in the order of its scores",
+        "  repaired  blank-line (1): the line is left out",
+        "  left      mixed-tags (1): more than one run tag",
+    ]
+    assert Path("run").read_bytes() == broken
+    assert Path("fixed").read_bytes() == text(put(20, 6, "other")(run_lines()))
+    assert command("runs", "validate", "fixed").code == 0
+
+
+def test_fix_cuts_every_query_at_the_depth(command: Command, files: tuple[str, str]) -> None:
+    assert command("runs", "validate", "run", "--max-depth", "5", "--fix", "fixed").code == 1
+    assert Path("fixed").read_bytes() == text(run_lines(depth=5))
+
+
+def test_fix_repairs_judgments(command: Command, files: tuple[str, str]) -> None:
+    Path("qrels").write_bytes(b"\xef\xbb\xbfqid iter docid grade\r\n" + text(qrels_lines()).replace(b"\n", b"\r\n"))
+    assert command("qrels", "validate", "qrels", "--fix", "fixed").code == 1
+    assert Path("fixed").read_bytes() == text(qrels_lines())
+
+
+def test_fix_never_overwrites_an_input(command: Command, files: tuple[str, str]) -> None:
+    Path("link").symlink_to("run")
+    before = {name: Path(name).read_bytes() for name in files}
+    for out in ("run", "link", "qrels", "./run"):
+        outcome = command("runs", "validate", "run", "--qrels", "qrels", "--fix", out)
+        assert outcome.code == 2
+        assert "would overwrite the input" in outcome.err
+    assert {name: Path(name).read_bytes() for name in files} == before
+
+
+def test_nothing_is_written_where_nothing_can_be_repaired(command: Command, files: tuple[str, str]) -> None:
+    Path("run").write_bytes(b"")
+    outcome = command("runs", "validate", "run", "--fix", "fixed")
+    assert outcome.code == 1
+    assert outcome.err.startswith("fixed: not written")
+    assert not Path("fixed").exists()
+    assert command("runs", "validate", "nowhere", "--fix", "fixed").code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "run", "--fix", "fixed"],
+        ["-", "--fix", "fixed"],
+        ["run.json", "--fix", "fixed"],
+        ["run", "--max-depth", "0"],
+        ["run", "--run-format", "nonsense"],
+        ["run", "--nonsense"],
+        [],
+    ],
+)
+def test_wrong_calls_exit_64(command: Command, files: tuple[str, str], arguments: list[str]) -> None:
+    Path("run.json").write_text('{"q1": {"a": 1.0}}')
+    assert command("runs", "validate", *arguments).code == 64
+    assert not Path("fixed").exists()
+
+
+def test_groups_list_their_commands_and_suggest(command: Command) -> None:
+    for group, table in (("runs", RUNS_COMMANDS), ("qrels", QRELS_COMMANDS)):
+        listed = command(group, "--help").out
+        for name, (module, line) in table.items():
+            assert line in listed
+            assert (import_module(module).command.name, import_module(module).command.help.splitlines()[0]) == (
+                name,
+                line,
+            )
+        misspelt = command(group, "validat")
+        assert misspelt.code == 64
+        assert "did you mean validate?" in misspelt.err
+
+
+def test_nothing_in_a_file_reaches_the_terminal_as_a_command(command: Command, files: tuple[str, str]) -> None:
+    bad = then(put(3, 3, "\x1b[31mx"), put(4, 5, "\x1b]0;x\x07"), put(20, 6, "\x1b[1m"), put(30, 4, "\x1b[2J"))
+    Path("run\x1b").write_bytes(text(bad(run_lines())))
+    outcome = command("runs", "validate", "run\x1b", "--qrels", "qrels", "--fix", "fixed")
+    assert "\x1b" not in outcome.out + outcome.err
+    assert "\x07" not in outcome.out + outcome.err

@@ -1,0 +1,163 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError
+from rankgauge.io import conversion
+from rankgauge.io.writing import atomic
+
+Command = Callable[..., Any]
+
+
+def test_the_target_appears_when_the_block_ends_well(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    with atomic(path) as out:
+        out.write(b"new")
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_what_goes_wrong_leaves_the_old_file_and_no_trace(tmp_path: Path, failure: type[BaseException]) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"old")
+
+    def failing() -> None:
+        with atomic(path) as out:
+            out.write(b"half")
+            raise failure
+
+    with pytest.raises(failure):
+        failing()
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="out: cannot write: No space left on device"), atomic(tmp_path / "out"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_mode_of_a_file_and_a_link_to_it_stay(tmp_path: Path) -> None:
+    path, link = tmp_path / "out", tmp_path / "link"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with atomic(link) as out:
+        out.write(b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("target", ["nowhere/out", "."])
+def test_a_target_that_cannot_be_is_an_error_before_the_work_starts(tmp_path: Path, target: str) -> None:
+    with pytest.raises(InputError, match="cannot write"), atomic(tmp_path / target):
+        pytest.fail("the work started")
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error_before_the_input_is_read(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
+    original = Path.open
+
+    def refused(path: Path, mode: str = "r", *more: Any, **named: Any) -> Any:
+        if "x" in mode and "locked" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return original(path, mode, *more, **named)
+
+    def untouched(*_: object, **__: object) -> None:
+        pytest.fail("the input was read")
+
+    (tmp_path / "locked").mkdir()
+    monkeypatch.setattr(Path, "open", refused)  # root may write anywhere, so the mode alone tests nothing
+    monkeypatch.setattr(conversion, "read_rows", untouched)
+    monkeypatch.setattr(conversion, "read_bytes", untouched)
+    outcome = command("convert", tmp_path / "in", tmp_path / "locked" / "out.json")
+    assert outcome.code == 2
+    assert "cannot write: Permission denied" in outcome.err
+
+
+def test_a_device_without_room_is_an_error(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
+    outcome = command("convert", tmp_path / "in", "/dev/full", "--to", "csv")
+    assert outcome.code == 2
+    assert "/dev/full: cannot write: No space left on device" in outcome.err
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "tr_TR.UTF-8"}])
+def test_the_locale_changes_nothing(tmp_path: Path, locale: dict[str, str]) -> None:
+    (tmp_path / "in").write_bytes(b"QID,docno,score\ncaf\xe9,I\xc4\xb0,1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "rankgauge", "convert", "in", "/dev/stdout", "--to", "trec"],
+        cwd=tmp_path, env={**os.environ, **locale}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == b"caf\xe9 Q0 I\xc4\xb0 1 1 in\n", done.stderr
+
+
+def test_two_writers_do_not_mix(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    barrier = threading.Barrier(4)
+
+    def write(letter: bytes) -> None:
+        with atomic(path) as out:
+            barrier.wait()
+            for _ in range(100):
+                out.write(letter * 100)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in (b"a", b"b", b"c", b"d")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_bytes() in [letter * 10_000 for letter in (b"a", b"b", b"c", b"d")]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
+    with atomic("/dev/null") as out:
+        out.write(b"x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    os.mkfifo(tmp_path / "pipe")
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    with atomic(tmp_path / "pipe") as out:
+        out.write(b"through")
+    reader.join()
+    assert found == [b"through"]
+
+
+def test_an_interrupt_in_mid_write_exits_130_without_a_trace(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
+    code = (
+        "import sys\nfrom rankgauge.cli.main import run\nfrom rankgauge.io import writers, formats\n"
+        "def stop(*_, **__):\n    raise KeyboardInterrupt\n"
+        "writers._table = stop\n"
+        f"sys.exit(run(['convert', {str(tmp_path / 'in')!r}, {str(tmp_path / 'out.csv')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "in"]
