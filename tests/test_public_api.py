@@ -5,9 +5,18 @@ import inspect
 import rankgauge
 
 NAMES = """
-Conventions Hits InputError InputTypeError Measure MeasureError MissingExtraError Qrels RankgaugeError
-RankgaugeWarning Run Scores UsageError evaluate evaluate_all join measure parse_measure parse_measures read_qrels
-read_run
+Bands Collection Comparison Conventions Corpus Document Documents Hits Hybrid IRMetrics InputError InputTypeError
+Lexical Measure MeasureError MetricsCache MetricsCalculator MissingExtraError Qrels Queries QueryMetrics Questions
+RankgaugeError RankgaugeWarning ReportAggregator RetrievalEvaluator RetrievalMetricsSuite RetrievalResult
+RetrieverError RetrieverSettings Run Scores Statistics TieAudit UnjudgedAudit UsageError Validation Vector audit_ties
+audit_unjudged average_precision_at_k batch_evaluate_metrics calculate_confidence_interval compare content_key convert
+count_hits embedder evaluate evaluate_all evaluate_cached evaluate_pipeline evaluate_retrieval_batch
+evaluate_retriever evaluate_retriever_async f1_at_k fetch first_relevant_position fuse gate_efficiency hit_at_k join
+load_bands load_config looks_like_log make_retriever mean_average_precision mean_reciprocal_rank measure
+measure_latency ndcg_at_k open_collection open_documents parse_measure parse_measures precision_at_k qrels_from_frame
+read_corpus read_log read_qrels read_queries read_run recall_at_k reciprocal_rank reranking_improvement
+routing_accuracy run_from_frame statistical_significance_test tune validate_qrels validate_run weighted_mean write_run
+GateResult gate write_baseline
 """
 
 

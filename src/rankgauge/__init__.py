@@ -9,6 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankgauge.audit.ties import TieAudit, audit_ties
+    from rankgauge.audit.unjudged import UnjudgedAudit, audit_unjudged
+    from rankgauge.cache import MetricsCache, content_key
+    from rankgauge.cached_evaluation import evaluate_cached
+    from rankgauge.collection.documents import Documents
+    from rankgauge.collection.opening import Collection, open_collection, open_documents
+    from rankgauge.comparison.compare import Statistics, compare
+    from rankgauge.comparison.result import Comparison
+    from rankgauge.config.reading import load_config
     from rankgauge.core.hits import Hits, join
     from rankgauge.core.qrels import Qrels
     from rankgauge.core.run import Run
@@ -19,62 +28,261 @@ if TYPE_CHECKING:
         MissingExtraError,
         RankgaugeError,
         RankgaugeWarning,
+        RetrieverError,
         UsageError,
     )
     from rankgauge.evaluation import Conventions, Scores, evaluate, evaluate_all
-    from rankgauge.io.reading import read_qrels, read_run
+    from rankgauge.fetching.fetch import fetch, write_run
+    from rankgauge.fetching.latency import measure_latency
+    from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+    from rankgauge.gating.gate import gate, write_baseline
+    from rankgauge.gating.result import GateResult
+    from rankgauge.io.conversion import convert
+    from rankgauge.io.frames import qrels_from_frame, run_from_frame
+    from rankgauge.io.queries import Corpus, Queries, read_corpus, read_queries
+    from rankgauge.io.reading import looks_like_log, read_log, read_qrels, read_run
+    from rankgauge.kpi.bands import Bands
+    from rankgauge.kpi.loading import load_bands
+    from rankgauge.lists.aggregator import ReportAggregator
+    from rankgauge.lists.batch import batch_evaluate_metrics, evaluate_retrieval_batch
+    from rankgauge.lists.calculator import IRMetrics, MetricsCalculator
+    from rankgauge.lists.functions import (
+        average_precision_at_k,
+        count_hits,
+        f1_at_k,
+        first_relevant_position,
+        hit_at_k,
+        mean_average_precision,
+        mean_reciprocal_rank,
+        ndcg_at_k,
+        precision_at_k,
+        recall_at_k,
+        reciprocal_rank,
+    )
+    from rankgauge.lists.significance import calculate_confidence_interval, statistical_significance_test
+    from rankgauge.lists.suite import RetrievalMetricsSuite
     from rankgauge.measures.parse import parse_measure, parse_measures
     from rankgauge.measures.registry import measure
     from rankgauge.measures.spec import Measure
+    from rankgauge.measures.weights import weighted_mean
+    from rankgauge.pipeline.gate import gate_efficiency
+    from rankgauge.pipeline.log import evaluate_pipeline
+    from rankgauge.pipeline.rerank import reranking_improvement
+    from rankgauge.pipeline.routing import routing_accuracy
+    from rankgauge.rag.documents import Document
+    from rankgauge.rag.evaluator import RetrievalEvaluator
+    from rankgauge.rag.live import evaluate_retriever, evaluate_retriever_async
+    from rankgauge.rag.metrics import QueryMetrics
+    from rankgauge.rag.results import RetrievalResult
+    from rankgauge.retrieval.base import Questions
+    from rankgauge.retrieval.embedders.named import embedder
+    from rankgauge.retrieval.fusion import fuse
+    from rankgauge.retrieval.hybrid import Hybrid
+    from rankgauge.retrieval.lexical import Lexical
+    from rankgauge.retrieval.vector import Vector
+    from rankgauge.tuning.tune import tune
+    from rankgauge.validation.findings import Validation
+    from rankgauge.validation.validate import validate_qrels, validate_run
+
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Bands": "rankgauge.kpi.bands",
+    "Collection": "rankgauge.collection.opening",
+    "Comparison": "rankgauge.comparison.result",
     "Conventions": "rankgauge.evaluation",
+    "Corpus": "rankgauge.io.queries",
+    "Document": "rankgauge.rag.documents",
+    "Documents": "rankgauge.collection.documents",
+    "GateResult": "rankgauge.gating.result",
     "Hits": "rankgauge.core.hits",
+    "Hybrid": "rankgauge.retrieval.hybrid",
+    "IRMetrics": "rankgauge.lists.calculator",
     "InputError": "rankgauge.errors",
     "InputTypeError": "rankgauge.errors",
+    "Lexical": "rankgauge.retrieval.lexical",
     "Measure": "rankgauge.measures.spec",
     "MeasureError": "rankgauge.errors",
+    "MetricsCache": "rankgauge.cache",
+    "MetricsCalculator": "rankgauge.lists.calculator",
     "MissingExtraError": "rankgauge.errors",
     "Qrels": "rankgauge.core.qrels",
+    "Queries": "rankgauge.io.queries",
+    "QueryMetrics": "rankgauge.rag.metrics",
+    "Questions": "rankgauge.retrieval.base",
     "RankgaugeError": "rankgauge.errors",
     "RankgaugeWarning": "rankgauge.errors",
+    "ReportAggregator": "rankgauge.lists.aggregator",
+    "RetrievalEvaluator": "rankgauge.rag.evaluator",
+    "RetrievalMetricsSuite": "rankgauge.lists.suite",
+    "RetrievalResult": "rankgauge.rag.results",
+    "RetrieverError": "rankgauge.errors",
+    "RetrieverSettings": "rankgauge.fetching.modes",
     "Run": "rankgauge.core.run",
     "Scores": "rankgauge.evaluation",
+    "Statistics": "rankgauge.comparison.compare",
+    "TieAudit": "rankgauge.audit.ties",
+    "UnjudgedAudit": "rankgauge.audit.unjudged",
     "UsageError": "rankgauge.errors",
+    "Validation": "rankgauge.validation.findings",
+    "Vector": "rankgauge.retrieval.vector",
+    "audit_ties": "rankgauge.audit.ties",
+    "audit_unjudged": "rankgauge.audit.unjudged",
+    "average_precision_at_k": "rankgauge.lists.functions",
+    "batch_evaluate_metrics": "rankgauge.lists.batch",
+    "calculate_confidence_interval": "rankgauge.lists.significance",
+    "compare": "rankgauge.comparison.compare",
+    "content_key": "rankgauge.cache",
+    "convert": "rankgauge.io.conversion",
+    "count_hits": "rankgauge.lists.functions",
+    "embedder": "rankgauge.retrieval.embedders.named",
     "evaluate": "rankgauge.evaluation",
     "evaluate_all": "rankgauge.evaluation",
+    "evaluate_cached": "rankgauge.cached_evaluation",
+    "evaluate_pipeline": "rankgauge.pipeline.log",
+    "evaluate_retrieval_batch": "rankgauge.lists.batch",
+    "evaluate_retriever": "rankgauge.rag.live",
+    "evaluate_retriever_async": "rankgauge.rag.live",
+    "f1_at_k": "rankgauge.lists.functions",
+    "fetch": "rankgauge.fetching.fetch",
+    "first_relevant_position": "rankgauge.lists.functions",
+    "fuse": "rankgauge.retrieval.fusion",
+    "gate": "rankgauge.gating.gate",
+    "gate_efficiency": "rankgauge.pipeline.gate",
+    "hit_at_k": "rankgauge.lists.functions",
     "join": "rankgauge.core.hits",
+    "load_bands": "rankgauge.kpi.loading",
+    "load_config": "rankgauge.config.reading",
+    "looks_like_log": "rankgauge.io.reading",
+    "make_retriever": "rankgauge.fetching.modes",
+    "mean_average_precision": "rankgauge.lists.functions",
+    "mean_reciprocal_rank": "rankgauge.lists.functions",
     "measure": "rankgauge.measures.registry",
+    "measure_latency": "rankgauge.fetching.latency",
+    "ndcg_at_k": "rankgauge.lists.functions",
+    "open_collection": "rankgauge.collection.opening",
+    "open_documents": "rankgauge.collection.opening",
     "parse_measure": "rankgauge.measures.parse",
     "parse_measures": "rankgauge.measures.parse",
+    "precision_at_k": "rankgauge.lists.functions",
+    "qrels_from_frame": "rankgauge.io.frames",
+    "read_corpus": "rankgauge.io.queries",
+    "read_log": "rankgauge.io.reading",
     "read_qrels": "rankgauge.io.reading",
+    "read_queries": "rankgauge.io.queries",
     "read_run": "rankgauge.io.reading",
+    "recall_at_k": "rankgauge.lists.functions",
+    "reciprocal_rank": "rankgauge.lists.functions",
+    "reranking_improvement": "rankgauge.pipeline.rerank",
+    "routing_accuracy": "rankgauge.pipeline.routing",
+    "run_from_frame": "rankgauge.io.frames",
+    "statistical_significance_test": "rankgauge.lists.significance",
+    "tune": "rankgauge.tuning.tune",
+    "validate_qrels": "rankgauge.validation.validate",
+    "validate_run": "rankgauge.validation.validate",
+    "weighted_mean": "rankgauge.measures.weights",
+    "write_baseline": "rankgauge.gating.gate",
+    "write_run": "rankgauge.fetching.fetch",
 }
 
 __all__ = [
+    "Bands",
+    "Collection",
+    "Comparison",
     "Conventions",
+    "Corpus",
+    "Document",
+    "Documents",
+    "GateResult",
     "Hits",
+    "Hybrid",
+    "IRMetrics",
     "InputError",
     "InputTypeError",
+    "Lexical",
     "Measure",
     "MeasureError",
+    "MetricsCache",
+    "MetricsCalculator",
     "MissingExtraError",
     "Qrels",
+    "Queries",
+    "QueryMetrics",
+    "Questions",
     "RankgaugeError",
     "RankgaugeWarning",
+    "ReportAggregator",
+    "RetrievalEvaluator",
+    "RetrievalMetricsSuite",
+    "RetrievalResult",
+    "RetrieverError",
+    "RetrieverSettings",
     "Run",
     "Scores",
+    "Statistics",
+    "TieAudit",
+    "UnjudgedAudit",
     "UsageError",
+    "Validation",
+    "Vector",
+    "audit_ties",
+    "audit_unjudged",
+    "average_precision_at_k",
+    "batch_evaluate_metrics",
+    "calculate_confidence_interval",
+    "compare",
+    "content_key",
+    "convert",
+    "count_hits",
+    "embedder",
     "evaluate",
     "evaluate_all",
+    "evaluate_cached",
+    "evaluate_pipeline",
+    "evaluate_retrieval_batch",
+    "evaluate_retriever",
+    "evaluate_retriever_async",
+    "f1_at_k",
+    "fetch",
+    "first_relevant_position",
+    "fuse",
+    "gate",
+    "gate_efficiency",
+    "hit_at_k",
     "join",
+    "load_bands",
+    "load_config",
+    "looks_like_log",
+    "make_retriever",
+    "mean_average_precision",
+    "mean_reciprocal_rank",
     "measure",
+    "measure_latency",
+    "ndcg_at_k",
+    "open_collection",
+    "open_documents",
     "parse_measure",
     "parse_measures",
+    "precision_at_k",
+    "qrels_from_frame",
+    "read_corpus",
+    "read_log",
     "read_qrels",
+    "read_queries",
     "read_run",
+    "recall_at_k",
+    "reciprocal_rank",
+    "reranking_improvement",
+    "routing_accuracy",
+    "run_from_frame",
+    "statistical_significance_test",
+    "tune",
+    "validate_qrels",
+    "validate_run",
+    "weighted_mean",
+    "write_baseline",
+    "write_run",
 ]
 
 

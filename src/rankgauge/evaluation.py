@@ -25,6 +25,8 @@ from rankgauge.notes import Note, notes_on
 if TYPE_CHECKING:
     from rankgauge.io.parallel import Report
     from rankgauge.io.sources import Limits
+    from rankgauge.slices import Slice
+    from rankgauge.stats.results import Interval
 
 Queries = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
@@ -126,6 +128,30 @@ class Scores:
         column = self.values[:, self._place(measure)]
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
 
+    def interval(self, measure: str | Measure, *, level: float = 0.95) -> Interval:
+        """The interval of a measure over queries: Student's t, Wilson's where it is 0 or 1, log scale where geometric."""
+        from rankgauge.slices import interval_of
+
+        place = self._place(measure)
+        units = self.columns.get("unit")
+        inside = None if units is None else units[self.averaged]
+        how = self.measures[place].definition.aggregate
+        return interval_of(self.values[self.averaged, place], how, level=level, units=inside)
+
+    def by(self, *columns: str, level: float = 0.95) -> list[Slice]:
+        """Each measure over the queries of each group of one column, or of several together."""
+        from rankgauge.slices import groups, summary
+
+        units = self.columns.get("unit")
+        out = []
+        for label, chosen in groups(self.columns, columns):
+            kept = chosen & self.averaged
+            for place, measure in enumerate(self.measures):
+                inside = None if units is None else units[kept]
+                values = self.values[kept, place]
+                out.append(summary(" / ".join(columns), label, measure.name, values, level=level, units=inside))
+        return out
+
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
         """One run of the JSON schema ``rankgauge.scores/1``."""
         out: dict[str, Any] = {
@@ -193,22 +219,70 @@ def evaluate_all(
     qrels_format: str | None = None,
     run_format: str | None = None,
     limits: Limits | None = None,
+    topics: Any = None,
     progress: Report | None = None,
 ) -> list[Scores]:
     """Score several runs, against each of several judgments: one Scores for each pair, runs inside."""
+    conventions = Conventions(compat, queries, no_relevant)
+    asked = asked_measures(measures, conventions, rel)
+    found = []
+    for one in qrels:
+        found += joined_scores(
+            one,
+            runs,
+            asked,
+            conventions,
+            topics=topics,
+            on_duplicate=on_duplicate,
+            fingerprint=fingerprint,
+            qrels_format=qrels_format,
+            run_format=run_format,
+            limits=limits,
+            progress=progress,
+        )[2]
+    return found
+
+
+def asked_measures(
+    measures: Names | None, conventions: Conventions | None = None, rel: float | None = None
+) -> tuple[Measure, ...]:
+    """The measures behind names, at a level of relevance where they do not say their own."""
+    compat = (conventions or Conventions()).compat
+    return tuple(_at_level(measure, rel) for measure in parse_measures(measures or DEFAULT, compat=compat))
+
+
+def joined_scores(
+    qrels: AnyQrels,
+    runs: Sequence[AnyRun],
+    asked: tuple[Measure, ...],
+    conventions: Conventions,
+    *,
+    topics: Any = None,
+    on_duplicate: OnDuplicate = "error",
+    fingerprint: bool = False,
+    qrels_format: str | None = None,
+    run_format: str | None = None,
+    limits: Limits | None = None,
+    progress: Report | None = None,
+) -> tuple[Qrels, list[Joined], list[Scores], dict[str, str]]:
+    """Judgments, joins, scores, and the texts of queries where a file of topics has them."""
     from rankgauge.io.inputs import as_qrels
     from rankgauge.io.joining import Reading
     from rankgauge.io.parallel import join_each
     from rankgauge.io.sources import DEFAULT as NO_MORE
 
-    conventions = Conventions(compat, queries, no_relevant)
-    asked = tuple(_at_level(m, rel) for m in parse_measures(measures or DEFAULT, compat=compat))
     limits = limits or NO_MORE
-    reading = Reading(compat, on_duplicate, run_format, limits, fingerprint)
-    judged = [as_qrels(item, format=qrels_format, limits=limits) for item in qrels]
-    return [
-        score(one, joined, asked, conventions) for one in judged for joined in join_each(one, runs, reading, progress)
-    ]
+    judged = as_qrels(qrels, format=qrels_format, limits=limits)
+    texts: dict[str, str] = {}
+    if topics is not None:
+        from rankgauge.io.queries import read_queries
+
+        known = read_queries(topics, limits=limits)
+        judged = judged.with_columns(known.columns)
+        texts = {name: text for name, text in zip(known.ids.to_text(), known.texts, strict=True) if text is not None}
+    reading = Reading(conventions.compat, on_duplicate, run_format, limits, fingerprint)
+    joined = join_each(judged, runs, reading, progress)
+    return judged, joined, [score(judged, one, asked, conventions) for one in joined], texts
 
 
 def score(qrels: Qrels, joined: Joined, asked: tuple[Measure, ...], conventions: Conventions) -> Scores:

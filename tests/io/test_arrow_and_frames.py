@@ -152,6 +152,34 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
             read_run(tmp_path / "run")
 
 
+def test_a_parquet_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parquet.write_table(pa.table(RUN), tmp_path / "run")
+    monkeypatch.setattr(arrow, "LARGEST", 10)
+    with pytest.raises(InputError, match="looks like a bomb"):
+        read_run(tmp_path / "run")
+
+
+def test_a_parquet_file_without_rows_is_an_error(tmp_path: Path) -> None:
+    parquet.write_table(pa.table(RUN).slice(0, 0), tmp_path / "run")
+    with pytest.raises(InputError, match="run: no results in it"):
+        read_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("with_arrow", [True, False])
+def test_ranks_in_a_frame_make_the_order(with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not with_arrow:
+        monkeypatch.setattr(arrow, "installed", lambda: False)
+    frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "rank": [2, 1], "tag": ["x", "x"]})
+    assert list(run_from_frame(frame).ranked().docs) == [b"b", b"a"]
+
+
+def test_subtopics_in_a_frame() -> None:
+    frame = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", "a"], "subtopic": [1, 2], "rel": [1, 0]})
+    assert len(qrels_from_frame(frame, by_subtopic=True)) == 2
+    with pytest.raises(InputError, match="judged again"):
+        qrels_from_frame(frame)
+
+
 def test_queries_in_parquet(tmp_path: Path) -> None:
     table = {"query_id": ["1", "2"], "text": ["a b", "c"], "difficulty": [1, 2]}
     parquet.write_table(pa.table(table), tmp_path / "queries")

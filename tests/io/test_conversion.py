@@ -21,7 +21,13 @@ from rankgauge.io.names import Kind
 Command = Callable[..., Any]
 WRITTEN = [format for format in FORMATS if format.write is not None]
 PAIRS = list(itertools.product(WRITTEN, WRITTEN))
-TREC_RUN = b"q1 Q0 a 1 2.5 bm25\nq1 Q0 b 2 1.25 bm25\nq2 Q0 a 1 -1e-07 other\n"
+TREC_RUN = b"q1 Q0 a 7 2.5 bm25\nq1 Q0 b 3 1.25 bm25\nq2 Q0 a 1 -1e-07 other\n"
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of small files need not reach the disk."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def plain_qrels(qrels: Qrels) -> dict[tuple[bytes, bytes], float]:
@@ -192,6 +198,14 @@ def test_what_cannot_be_written_names_the_id(
     assert said in outcome.err
     assert (tmp_path / target).read_bytes() == b"before"
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize(("name", "said"), [("nowhere", "cannot read: No such file"), (".", "judgments or a run?")])
+def test_an_input_that_cannot_be_read_says_why(command: Command, tmp_path: Path, name: str, said: str) -> None:
+    outcome = command("convert", tmp_path / name, tmp_path / "out.csv")
+    assert outcome.code in (2, 64)
+    assert said in outcome.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_infinity_has_no_json(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from io_examples import FILES, GRADES, QRELS, RANKED, RUNS, SCORES
 from rankgauge import Qrels, RankgaugeWarning, Run, UsageError, evaluate, read_qrels, read_run
 from rankgauge.errors import InputError
 from rankgauge.io.formats import FORMATS, guess, kind_of
+from rankgauge.io.head import LOOKED_AT
 from rankgauge.io.names import Kind
 
 
@@ -56,6 +57,36 @@ def test_ranks_without_scores_make_the_order(tmp_path: Path) -> None:
     assert scores_of(run) == {"q1": {"d1": 2, "d9": 1}, "q2": {"d3": 1}}
     table = read_run(written(tmp_path, b"qid,docno,rank\nq,a,3\nq,b,1\nq,c,20\n"))
     assert list(table.ranked().docs) == [b"b", b"a", b"c"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "name"),
+    [
+        ((1, 2, 3), "msmarco"),
+        ((0, 1, 2), "msmarco"),
+        ((1, 5, 9), "msmarco"),
+        ((30, 20, 10), "tsv"),
+        ((7, 7, 5), "tsv"),
+        ((3, 2, 1), None),
+        ((3, 1, 2), None),
+        ((5, 7, 6), None),
+        ((10, 11, 12), None),
+    ],
+)
+def test_three_columns_end_in_ranks_or_scores_or_nobody_can_tell(numbers: tuple[int, ...], name: str | None) -> None:
+    data = b"".join(b"q\td%d\t%d\n" % (at, number) for at, number in enumerate(numbers))
+    if name is None:
+        with pytest.raises(InputError, match="may be a rank or a score"):
+            guess(data, "run")
+    else:
+        assert guess(data, "run").name == name
+
+
+def test_a_line_that_is_cut_where_looking_ends_does_not_mislead() -> None:
+    lines = [b"q\tdocument-%d\t%d\n" % (rank, rank) for rank in range(1, 9000)]
+    data = b"".join(lines)
+    for size in (LOOKED_AT, LOOKED_AT + 1, LOOKED_AT + 7, len(data)):
+        assert guess(data[:size], "run").name == "msmarco"
 
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)

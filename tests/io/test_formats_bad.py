@@ -122,6 +122,14 @@ def test_nothing_is_no_run(tmp_path: Path, command: Command, data: bytes) -> Non
     assert sorted(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("data", [b"qid,docno,score\n", b"{}"])
+def test_a_file_with_nothing_but_a_frame_is_an_error(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="file: no results in it"):
+        read_run(path)
+
+
 def test_an_endless_id_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(CSV + b"q," + b"a" * 2000 + b",1\n")

@@ -46,7 +46,7 @@ def test_a_log_becomes_judgments_and_a_run(tmp_path: Path) -> None:
     assert qrels.columns["category"].tolist() == ["auth", "billing", None]
     assert qrels.columns["k"].tolist()[:2] == [5, 3]
     assert qrels.columns["question"].tolist()[0] == "reset 2FA?"
-    assert "tags" not in qrels.columns
+    assert set(qrels.columns) == {"question", "category", "k"}
     assert evaluate(qrels, run, "RR")["RR"] == pytest.approx(0.5 / 3)
 
 
@@ -67,6 +67,16 @@ def test_it_is_known_by_its_keys(tmp_path: Path) -> None:
     assert not looks_like_log(tmp_path / "run")
     huge = {"contexts": ["x" * 200_000], "expected": ["x"]}
     assert looks_like_log(log(tmp_path, huge))
+    for text, expected in (
+        (json.dumps(ROWS, indent=1), True),
+        (json.dumps([huge]), True),
+        (json.dumps(ROWS[0]), True),
+        ('{\n"q": {"a": 1}}', False),
+        ("{}", False),
+        ("", False),
+    ):
+        (tmp_path / "other").write_text(text)
+        assert looks_like_log(tmp_path / "other") is expected
 
 
 @pytest.mark.parametrize(

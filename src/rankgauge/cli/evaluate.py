@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,10 @@ from rankgauge.errors import UsageError
 from rankgauge.evaluation import NoRelevant, Queries, Scores, evaluate_all
 from rankgauge.notes import Note
 from rankgauge.render import scores as render
+from rankgauge.render import slices
+
+if TYPE_CHECKING:
+    from rankgauge.config.statistics import Statistics
 
 
 @click.command("evaluate")
@@ -71,6 +75,15 @@ from rankgauge.render import scores as render
     show_default=True,
     help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
 )
+@click.option(
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    help="Measures, conventions and statistics from a rankgauge.yaml; an option given here wins.",
+)
+@click.option("--ci", "intervals", is_flag=True, help="The 95 % interval of each mean.")
+@click.option("--by", multiple=True, metavar="COLUMN", help="Each group of queries too: category, difficulty, …")
+@click.option("--topics", type=click.Path(), metavar="FILE", help="The queries' columns: JSON Lines, CSV, …")
 @reading_options
 def command(
     qrels: str,
@@ -83,6 +96,10 @@ def command(
     no_relevant: NoRelevant,
     on_duplicate: OnDuplicate,
     compat: Compat,
+    config: str | None,
+    intervals: bool,
+    by: tuple[str, ...],
+    topics: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
@@ -97,6 +114,10 @@ def command(
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
     limits = limits_of(max_bytes, max_line)
+    if config is not None:
+        reading = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits, "topics": topics}
+        by_config(config, qrels, runs, reading, form=form, per_query=per_query, by=by, intervals=intervals)
+        return
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
         scores = evaluate_all(
@@ -112,9 +133,39 @@ def command(
             qrels_format=qrels_format,
             run_format=run_format,
             limits=limits,
+            topics=topics,
             progress=progress,
         )
-    show(scores, notes, form=form, per_query=per_query)
+    show(scores, notes, form=form, per_query=per_query, by=by, intervals=intervals)
+
+
+GIVEN = ("measures", "level", "queries", "no_relevant", "on_duplicate", "compat")
+
+
+def by_config(
+    config: str,
+    qrels: str,
+    runs: tuple[str, ...],
+    reading: dict[str, Any],
+    *,
+    form: str,
+    per_query: bool,
+    by: tuple[str, ...],
+    intervals: bool,
+) -> None:
+    """Evaluate as a configuration says, except for what was given on the command line."""
+    from click.core import ParameterSource
+
+    from rankgauge.config.apply import load_plan
+    from rankgauge.config.statistics import statistics_of
+
+    context = click.get_current_context()
+    own = [name for name in GIVEN if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    plan = load_plan(config).but(**{name: context.params[name] for name in own}, confidence_intervals=intervals or None)
+    with collected_notes() as notes, bar("reading") as progress:
+        judged, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
+        scores = plan.evaluate(judged, given, fingerprint=form == "json", progress=progress, **reading)
+    show(scores, notes, form=form, per_query=per_query, by=by, statistics=statistics_of(scores, plan))
 
 
 def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:
@@ -132,17 +183,46 @@ def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tu
     return judged, [run]
 
 
-def show(scores: list[Scores], notes: list[Note], *, form: str, per_query: bool) -> None:
+def show(
+    scores: list[Scores],
+    notes: list[Note],
+    *,
+    form: str,
+    per_query: bool,
+    by: tuple[str, ...] = (),
+    intervals: bool = False,
+    statistics: Statistics | None = None,
+) -> None:
     """Print scores on standard output and what must be known of them on standard error."""
+    if form in ("csv", "trec") and (by or intervals):
+        raise UsageError(f"--format {form} has no groups and no intervals", hint="use --format json or table")
     match form:
         case "json":
-            write(render.as_json(scores, per_query=per_query, notes=notes))
+            data = render.as_dict(scores, per_query=per_query, notes=notes)
+            for entry, run in zip(data["runs"], scores, strict=True):
+                if by:
+                    entry["by"] = slices.as_dicts(run, by)
+                if intervals:
+                    for measure, found in entry["measures"].items():
+                        found["ci"] = slices.ci(run.interval(measure))
+            if statistics is not None:
+                data["statistics"] = statistics.to_dict()
+            write(render.dumped(data))
         case "csv":
             write(render.as_csv(scores, per_query=per_query))
         case "trec":
             write(render.as_trec(scores, per_query=per_query))
         case _:
             write(render.as_table(scores, per_query=per_query, colour=colour(), width=width()) + "\n")
+            if intervals:
+                write("\n" + slices.intervals_table(scores, colour=colour()) + "\n")
+            if statistics is not None:
+                from rankgauge.render.statistics import as_text
+
+                if text := as_text(scores, statistics, colour=colour()):
+                    write("\n" + text + "\n")
+            if by:
+                write("\n" + slices.as_table(scores, by, colour=colour()) + "\n")
             write("\n" + averaged_line(scores) + f"\nconventions: {scores[0].conventions}\n")
     say(notes)
     say_of_runs(scores)

@@ -15,12 +15,17 @@ from rankgauge.errors import RankgaugeError
 # Command → (its module, its one-line help). Data, so that --help imports nothing; a test compares it with the commands.
 COMMANDS = {
     "convert": ("rankgauge.cli.convert", "Write judgments or a run in another format."),
+    "compare": ("rankgauge.cli.compare", "Which run is better, how surely, and which queries moved."),
     "demo": ("rankgauge.cli.demo", "See it work on a small collection that comes with it."),
     "evaluate": ("rankgauge.cli.evaluate", "Score runs against judgments."),
+    "gate": ("rankgauge.cli.gate", "Fail where retrieval got worse, for CI."),
+    "fuse": ("rankgauge.cli.fuse", "Combine runs into one."),
     "measures": ("rankgauge.cli.measures", "List the measures, or explain one."),
+    "pipeline": ("rankgauge.cli.pipeline", "Say what routing, gate and reranking do, from a log."),
     "qrels": ("rankgauge.cli.qrels", "Judgments: say what is wrong with them."),
-    "runs": ("rankgauge.cli.runs", "Runs: say what is wrong with them."),
+    "runs": ("rankgauge.cli.runs", "Runs: make them, say what is wrong with them."),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval's own flags and output, to the byte."),
+    "tune": ("rankgauge.cli.tune", "Find the weights of a fusion, without looking at the test queries."),
 }
 USAGE, INTERRUPTED, BROKEN_PIPE = 64, 130, 141
 

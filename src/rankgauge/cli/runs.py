@@ -6,9 +6,12 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {"validate": ("rankgauge.cli.runs_validate", "Say what is wrong with runs, line by line.")}
+COMMANDS = {
+    "fetch": ("rankgauge.cli.runs_fetch", "Make a run: ask a retriever every query."),
+    "validate": ("rankgauge.cli.runs_validate", "Say what is wrong with runs, line by line."),
+}
 
 
 @click.group("runs", cls=LazyGroup, lazy=COMMANDS)
 def command() -> None:
-    """Runs: say what is wrong with them."""
+    """Runs: make them, say what is wrong with them."""

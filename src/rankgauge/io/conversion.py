@@ -10,12 +10,12 @@ from typing import IO, cast
 
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io import datasets, formats, writers
+from rankgauge.io import formats, writers
 from rankgauge.io.formats import Format
 from rankgauge.io.names import Columns, Kind
 from rankgauge.io.reading import read_rows
 from rankgauge.io.rows import Rows, qrels_of, run_of
-from rankgauge.io.sources import DEFAULT, Limits, name_of, read_bytes
+from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, read_bytes
 from rankgauge.io.writing import atomic
 
 PACKED = (".bz2", ".xz", ".zst", ".zstd")
@@ -61,7 +61,7 @@ def convert(
     if str(target).endswith(PACKED):
         raise UsageError(f"{target}: only gzip is written", hint="name it .gz, or without such an ending")
     # Entered before anything is read: a folder that cannot be written to is told at once.
-    with atomic(target, inputs=[] if datasets.is_dataset(source) else [source]) as out:
+    with atomic(target, inputs=[] if is_dataset(source) else [source]) as out:
         if not str(target).endswith(".gz"):
             return asked.into(out, str(target))
         import gzip
@@ -115,8 +115,8 @@ class _Asked:
 def _kind(source: str | Path, from_format: str | None, limits: Limits) -> Kind:
     if from_format is not None and len(held := formats.named(from_format).columns) == 1:
         return next(iter(held))
-    if str(source) == "-" or datasets.is_dataset(source) or not Path(source).is_file():
-        if str(source) != "-" and not datasets.is_dataset(source) and not Path(source).exists():
+    if str(source) == "-" or is_dataset(source) or not Path(source).is_file():
+        if str(source) != "-" and not is_dataset(source) and not Path(source).exists():
             read_bytes(source, limits=limits)  # says why it cannot be read
         raise UsageError(f"{source}: judgments or a run?", hint="say which: --kind qrels or --kind run")
     return formats.kind_of(read_bytes(source, limits=limits)[0], str(source))

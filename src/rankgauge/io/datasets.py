@@ -11,15 +11,10 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.names import Kind
 from rankgauge.io.records import Records
 from rankgauge.io.rows import Rows
+from rankgauge.io.sources import SCHEME
 from rankgauge.io.table import rows_of
 
-SCHEME = "irds:"
 ITERS = ("iteration", "subtopic_id")
-
-
-def is_dataset(path: object) -> bool:
-    """Whether a path names a collection of ir_datasets."""
-    return isinstance(path, str) and path.startswith(SCHEME)
 
 
 def rows(path: str, kind: Kind) -> Rows:

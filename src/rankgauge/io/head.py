@@ -43,14 +43,19 @@ class Head:
     @cached_property
     def is_json(self) -> bool:
         """An object or an array of objects begins here."""
-        return bool(OBJECT.match(self.text) or ARRAY.match(self.text))
+        return self.is_array or bool(OBJECT.match(self.text))
+
+    @cached_property
+    def is_array(self) -> bool:
+        """An array of objects begins here."""
+        return bool(ARRAY.match(self.text))
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
         """The object on the first line, or the first of an array; None where there is none."""
         data = memoryview(self.data)
         begin = self.begin + len(self.text) - len(self.text.lstrip())
-        if ARRAY.match(self.text):
+        if self.is_array:
             return self._decoded(bytes(data[begin + 1 :]).lstrip())
         end = self.data.find(b"\n", begin)
         return self._decoded(self.data[begin : end if end >= 0 else None], whole=True)

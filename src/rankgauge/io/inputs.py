@@ -9,7 +9,6 @@ from typing import Any
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputTypeError
-from rankgauge.io.frames import is_frame, qrels_from_frame, run_from_frame
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.sources import DEFAULT, Limits
 
@@ -22,6 +21,8 @@ def as_qrels(given: Any, *, format: str | None = None, limits: Limits = DEFAULT)
         return read_qrels(given, format=format, limits=limits)
     if isinstance(given, Mapping):
         return Qrels.from_dict(given) if is_graded(given) else Qrels.from_lists(given)
+    from rankgauge.io.frames import is_frame, qrels_from_frame
+
     if is_frame(given):
         return qrels_from_frame(given)
     raise InputTypeError(f"judgments must be a frame, a path, a dict or Qrels, found {type(given).__name__}")
@@ -35,6 +36,8 @@ def as_run(given: Any, *, on_duplicate: OnDuplicate = "error") -> Run:
         return read_run(given, on_duplicate=on_duplicate)
     if isinstance(given, Mapping):
         return Run.from_dict(given) if is_graded(given) else Run.from_lists(given, on_duplicate=on_duplicate)
+    from rankgauge.io.frames import is_frame, run_from_frame
+
     if is_frame(given):
         return run_from_frame(given, on_duplicate=on_duplicate)
     raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(given).__name__}")

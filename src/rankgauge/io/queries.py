@@ -17,7 +17,7 @@ from rankgauge.io.head import Head
 from rankgauge.io.jsontext import Pairs
 from rankgauge.io.names import plain
 from rankgauge.io.records import Records, id_of, read, said
-from rankgauge.io.sources import DEFAULT, Limits, read_bytes
+from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
 from rankgauge.io.text import checked
 
 QUERY_IDS = ("_id", "query_id", "qid", "question_id", "topic_id", "id")
@@ -78,7 +78,7 @@ def read_corpus(path: str | Path, *, limits: Limits = DEFAULT) -> Corpus:
 
 
 def _records(faults: Faults, path: str | Path, limits: Limits) -> Records:
-    if datasets.is_dataset(path):
+    if is_dataset(path):
         rows = datasets.queries(str(path))
         return Records(np.arange(1, len(rows) + 1), rows)
     data, _ = read_bytes(path, limits=limits)

@@ -9,13 +9,14 @@ import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.errors import UsageError, shown
-from rankgauge.io import datasets, formats, log
+from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io import trec
 from rankgauge.io.faults import Faults
-from rankgauge.io.head import LOOKED_AT, Head
 from rankgauge.io.names import Columns, Kind
 from rankgauge.io.rows import Rows, qrels_of, run_of
-from rankgauge.io.sources import DEFAULT, Limits, name_of, opened, read_bytes
+from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, opened, read_bytes
+
+# The other formats, and what tells them apart, are imported only where a file is not plainly TREC's.
 
 
 def read_qrels(
@@ -57,13 +58,17 @@ def read_run(
 
 def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT) -> str:
     """The name of a file's format, told by its first bytes."""
-    data, view = bytearray(), memoryview(bytearray(LOOKED_AT))
+    data, view = bytearray(), memoryview(bytearray(1 << 16))
     with opened(path, source=source, limits=limits) as stream:
-        while len(data) < LOOKED_AT or (b"\n" not in data and len(data) <= limits.line):
+        while (b"\n" not in data and len(data) <= limits.line) or len(data) < len(view):
             size = stream.readinto(view)
             if not size:
                 break
             data += view[:size]
+            if trec.plainly(bytes(data), kind):
+                return "trec"
+    from rankgauge.io import formats
+
     return formats.guess(bytes(data), kind, source or str(path)).name
 
 
@@ -80,6 +85,8 @@ def read_log(
     ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; further keys become columns of the
     judgments. ``columns`` says which key is which where their names do not: ``{"retrieved": "hits"}``.
     """
+    from rankgauge.io import log
+
     data, digest = read_bytes(path, limits=limits, hashed=True)
     faults = Faults(str(path))
     found = log.load(faults, data, columns)
@@ -94,15 +101,25 @@ def read_log(
 
 def looks_like_log(path: str | Path) -> bool:
     """Whether a file is a log that holds both sides. What cannot be read twice (``-``, a pipe) is said to be none."""
-    if str(path) == "-" or datasets.is_dataset(path) or not Path(path).is_file():
+    from rankgauge.io import log
+    from rankgauge.io.head import LOOKED_AT, Head
+
+    if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
         return False
+    data, view = bytearray(), memoryview(bytearray(LOOKED_AT))
     with opened(path) as stream:
-        data = bytearray()
-        view = memoryview(bytearray(LOOKED_AT))
-        while b"\n" not in data.lstrip() and len(data) < stream.limits.line * 16 and (size := stream.readinto(view)):
+        while size := stream.readinto(view):
             data += view[:size]
-    head = Head(bytes(data))
-    return head.is_json and head.record is not None and log.holds(head.record)
+            head = Head(bytes(data))
+            if not head.is_json:
+                return False
+            # An object ends with its line, one in an array anywhere; what is longer than 16 lines may be is no log.
+            if (b"\n" in data.strip() or head.is_array) and head.record is not None:
+                break
+            if len(data) > 16 * stream.limits.line or (b"\n" in data.strip() and not head.is_array):
+                return False
+    record = Head(bytes(data)).record
+    return record is not None and log.holds(record)
 
 
 def read_rows(
@@ -115,12 +132,19 @@ def read_rows(
     source: str | None = None,
 ) -> tuple[Rows, str]:
     """The rows of a file, and the name of its format. Faults are in the rows; nothing is raised for a wrong line."""
-    if datasets.is_dataset(path):
+    if is_dataset(path):
+        from rankgauge.io import datasets
+
         return datasets.rows(str(path), kind), "irds"
-    forced = None if format is None else formats.named(format, kind)
     source = str(path) if source is None else source
     data, digest = read_bytes(path, source=source, limits=limits, hashed=kind == "run")
-    found = forced or formats.guess(data, kind, source)
+    if format in (None, "trec") and not columns and trec.plainly(data[:4096], kind):
+        faults = Faults(source)
+        rows = trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
+        return replace(rows, sha256=digest), "trec"
+    from rankgauge.io import formats
+
+    found = formats.guess(data, kind, source) if format is None else formats.named(format, kind)
     if columns and not found.named:
         raise UsageError(
             f"{path} is read as {found.name}, whose columns have no names",
@@ -128,11 +152,13 @@ def read_rows(
         )
     rows = replace(found.read(Faults(source), data, kind, columns), sha256=digest)
     _short_ids(rows, limits)
+    if not len(rows) and not rows.empty and not rows.faults.total("error"):
+        raise InputError.at(source, None, f"no {'judgments' if kind == 'qrels' else 'results'} in it")
     return rows, found.name
 
 
 def _title(path: str | Path) -> str:
-    return str(path) if datasets.is_dataset(path) else name_of(path)
+    return str(path) if is_dataset(path) else name_of(path)
 
 
 def _short_ids(rows: Rows, limits: Limits) -> None:

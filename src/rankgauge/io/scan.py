@@ -138,7 +138,7 @@ class _Scanner:
         self.retrieved = np.zeros(len(qrels.queries), dtype=np.int64)
         self.status = np.full(len(qrels.queries), Status.MISSING, dtype=np.uint8)
         self.found: list[tuple[Ints, Ints, Ints, Ints, Ints]] = []
-        self.rows, self.lines, self.tag = 0, 0, b""
+        self.rows, self.lines, self.usual, self.tag = 0, 0, 0, b""
 
     def block(self, buffer: Bytes, *, last: bool) -> int:
         """Take in the complete queries of a block; says how many bytes that were."""
@@ -166,7 +166,9 @@ class _Scanner:
         if len(self.seen) < before + len(names):
             raise ScatteredError
         self.rows += len(lines)
-        scores, wrong = trec.check_run(self.faults, lines)
+        if not self.usual and len(lines):
+            self.usual = int(lines.count[0])
+        scores, wrong = trec.check_run(self.faults, lines, self.usual or len(trec.RUN_COLUMNS))
         if not len(lines):
             return
         # A query that is not judged has a number too, behind the others, so that its rows can be checked.

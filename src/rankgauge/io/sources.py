@@ -15,6 +15,7 @@ from typing import IO, Any, Protocol, cast
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+SCHEME = "irds:"  # a collection of ir_datasets instead of a file
 RAISE = "raise it with --max-bytes"
 SUSPECT = 1 << 26  # below this many bytes no ratio of compression is suspect
 
@@ -181,6 +182,11 @@ def read_bytes(
             parts.append(bytes(view[:size]))
         digest = stream.sha256
     return b"".join(parts), digest
+
+
+def is_dataset(path: object) -> bool:
+    """Whether a path names a collection of ir_datasets."""
+    return isinstance(path, str) and path.startswith(SCHEME)
 
 
 def name_of(path: str | Path) -> str:

@@ -23,6 +23,16 @@ SPACED = "a document id with a space in it? columns are separated by white space
 SWAPPED = "are the judgments and the run swapped?"
 
 
+def plainly(head: bytes, kind: str) -> bool:
+    """Whether the first line leaves no doubt that a file is TREC's, so that no other format need be thought of."""
+    fields = head[:4096].split(b"\n", 1)[0].split()
+    if kind == "qrels":
+        return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE.fullmatch(fields[3]))
+    return len(fields) == len(RUN_COLUMNS) and bool(
+        decimals.DECIMAL.fullmatch(fields[4]) and WHOLE.fullmatch(fields[3])
+    )
+
+
 def qrels_rows(faults: Faults, data: bytes) -> Rows:
     """``query iter document grade`` on each line."""
     lines = cut(padded(checked(faults, data)), len(QRELS_COLUMNS))
@@ -55,23 +65,27 @@ def run_rows(faults: Faults, data: bytes) -> Rows:
     lines = cut(padded(checked(faults, data)), len(RUN_COLUMNS))
     if not len(lines) and not len(lines.short):
         raise InputError.at(faults.source, None, "no lines with anything on them")
-    scores, wrong = check_run(faults, lines)
+    scores, wrong = check_run(faults, lines, int(lines.count[0]) if len(lines) else len(RUN_COLUMNS))
     query, iters, doc, rank, _, tag = (lines.column(number) for number in range(6))
     keep = np.ones(len(lines), dtype=bool)
     keep[wrong] = False
     return Rows(faults, lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag).kept(keep)
 
 
-def check_run(faults: Faults, lines: Lines) -> tuple[Floats, Ints]:
-    """The scores of a run's lines, and the rows that are wrong; what is wrong with them goes to the faults."""
-    if lines.regular:
+def check_run(faults: Faults, lines: Lines, usual: int) -> tuple[Floats, Ints]:
+    """The scores of a run's lines, and the rows that are wrong; what is wrong with them goes to the faults.
+
+    ``usual`` is how many columns the file's first row has: more than six will do, but not now these and now those.
+    """
+    if lines.regular and usual == len(RUN_COLUMNS):
         return read_scores(faults, lines.column(4), lines.line)
     text.refuse_nul(faults, lines.buffer[: len(lines.buffer) - PADDING], lines.before)
     add_short(faults, lines, RUN_COLUMNS)
     scores, bad = read_scores(faults, lines.column(4), lines.line)
     wide = np.flatnonzero(lines.count > len(RUN_COLUMNS))
-    shifted = wide[decimals.read(lines.column(3).take(wide))[1]]
-    add_wide(faults, lines, wide, shifted)
+    uneven = np.flatnonzero(lines.count != usual)
+    shifted = np.union1d(uneven, wide[decimals.read(lines.column(3).take(wide))[1]])
+    add_wide(faults, lines, wide, shifted, usual)
     return scores, np.union1d(bad, shifted)
 
 
@@ -99,16 +113,17 @@ def read_scores(faults: Faults, token: Ids, line: Ints) -> tuple[Floats, Ints]:
     return scores, bad
 
 
-def add_wide(faults: Faults, lines: Lines, wide: Ints, shifted: Ints) -> None:
-    """Lines with more than six columns: harmless at the end, an error where the rank shows that one was split."""
+def add_wide(faults: Faults, lines: Lines, wide: Ints, shifted: Ints, usual: int) -> None:
+    """Lines with more than six columns: harmless at the end of every line, an error where one of them was split."""
     faults.add(
         "columns",
         lines.line[shifted],
-        expected=_columns(RUN_COLUMNS),
-        found=lambda at: (
-            f"{lines.count[shifted[at]]}, and {shown(lines.column(3)[int(shifted[at])])} as rank: "
-            f"{shown(lines.text(int(lines.line[shifted[at]])))}"
+        expected=lambda at: (
+            _columns(RUN_COLUMNS)
+            if lines.count[shifted[at]] > usual or usual == len(RUN_COLUMNS)
+            else f"{usual} columns, as on the first line"
         ),
+        found=lambda at: f"{lines.count[shifted[at]]}: {shown(lines.text(int(lines.line[shifted[at]])))}",
         action=SPACED,
     )
     extra = np.setdiff1d(wide, shifted)

@@ -13,6 +13,32 @@ from rankgauge.measures.spec import Aggregate
 SMALLEST = 0.00001  # what a geometric mean takes for 0
 
 
+class Running:
+    """One value for all queries, which may come in parts: the same to the last digit as if they came at once."""
+
+    def __init__(self, how: Aggregate) -> None:
+        self.how = how
+        self.count = 0
+        self.sum = 0.0
+
+    def add(self, values: Floats) -> Running:
+        """Take in more queries, in the order in which they are to be added."""
+        terms = each(np.maximum(values, SMALLEST), math.log) if self.how == "gmean" else values
+        self.sum = total(np.concatenate([[self.sum], terms]))
+        self.count += len(values)
+        return self
+
+    @property
+    def value(self) -> float | None:
+        """The value so far; None where there is nothing to average."""
+        if self.how == "sum":
+            return self.sum
+        if not self.count:
+            return None
+        mean = self.sum / self.count
+        return math.exp(mean) if self.how == "gmean" else mean
+
+
 def total(values: Floats) -> float:
     """The plain sum, left to right. np.sum adds in pairs and gives other last digits."""
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
@@ -20,13 +46,10 @@ def total(values: Floats) -> float:
 
 def geometric_mean(values: Floats) -> float:
     """The exponential of the mean logarithm, every value at least SMALLEST."""
-    return math.exp(total(each(np.maximum(values, SMALLEST), math.log)) / len(values))
+    found = aggregate(values, "gmean")
+    return math.nan if found is None else found
 
 
 def aggregate(values: Floats, how: Aggregate) -> float | None:
     """One value for all queries, given in the order of their ids' bytes; None where there is nothing to average."""
-    if how == "sum":
-        return total(values)
-    if not len(values):
-        return None
-    return geometric_mean(values) if how == "gmean" else total(values) / len(values)
+    return Running(how).add(values).value

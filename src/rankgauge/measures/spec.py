@@ -161,12 +161,17 @@ class Measure:
 
     def __call__(self, hits: Hits) -> PerQuery:
         """The value for each query; NaN where it has none."""
+        hits, values = self.applied(hits)
+        return self.definition.kernel(hits, **values)
+
+    def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
+        """What the kernel is called with: the join, condensed where the measure says so, and the parameters."""
         values = dict(self.parameters)
         if values.pop("judged_only", False):
             hits = hits.judged_only()
         if isinstance(values.get("cutoff"), str):
             values["cutoff"] = _column(hits, values["cutoff"])
-        return self.definition.kernel(hits, **values)
+        return hits, values
 
 
 def _column(hits: Hits, name: str) -> Any:

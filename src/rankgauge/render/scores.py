@@ -12,15 +12,17 @@ import numpy as np
 
 from rankgauge.errors import InputError
 from rankgauge.evaluation import Scores
+from rankgauge.kpi.bands import Bands
 from rankgauge.measures.spec import Measure
 from rankgauge.notes import Note
+from rankgauge.render.kpi import band_row
 from rankgauge.render.terminal import Cell, name, number, table
 
 SCHEMA = "rankgauge.scores/1"
 
 
-def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: int) -> str:
-    """Runs as rows and measures as columns, or the other way round where that is too wide."""
+def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: int, bands: Bands | None = None) -> str:
+    """Runs as rows and measures as columns, or the other way round where that is too wide; bands below their runs."""
     measures = scores[0].measures
     values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
     best = [_best(measure, [row[place] for row in values]) for place, measure in enumerate(measures)]
@@ -35,6 +37,9 @@ def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: 
         for row in values
     ]
     labels = [Cell(name(run.run)) for run in scores]
+    if bands is not None:
+        labels += [Cell(f"{name(run.run)}: {bands.name}") for run in scores]
+        cells += [band_row(run, bands) for run in scores]
     wide = table(
         ["", *(m.name for m in measures)], [[a, *b] for a, b in zip(labels, cells, strict=True)], colour=colour
     )
@@ -87,7 +92,11 @@ def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
 
 def as_json(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] = ()) -> str:
     """The schema as text: full precision, null for what has no value."""
-    data = as_dict(scores, per_query=per_query, notes=notes)
+    return dumped(as_dict(scores, per_query=per_query, notes=notes))
+
+
+def dumped(data: dict[str, Any]) -> str:
+    """JSON as it is printed; what is no number cannot get into it."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

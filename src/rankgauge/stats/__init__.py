@@ -4,7 +4,8 @@
                      geometric_mean_interval  ratio_interval
     proportions      wilson_interval  newcombe_interval
     bootstrap        bootstrap_test; what the resampled intervals are made of
-    tests            paired_test (any of them by name)  paired_t  sign_test  welch  equivalence
+    tests            paired_test (any of them by name)  paired_t  sign_test  welch  student_t
+                     equivalence
     wilcoxon         wilcoxon
     randomization    randomization_test
     correction       correct (any of them by name)  bonferroni  holm  benjamini_hochberg  benjamini_yekutieli

@@ -9,7 +9,7 @@ from rankgauge.io import datasets, formats
 from rankgauge.io.faults import Faults
 from rankgauge.io.names import Kind
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import DEFAULT, Limits, read_bytes
+from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
 from rankgauge.validation.table import NONE, Table
 from rankgauge.validation.text import check_lines, looked_at
 
@@ -28,7 +28,7 @@ def read(
     given: str | Path | Rows, kind: Kind, *, format: str | None = None, places: int | None, limits: Limits = DEFAULT
 ) -> Source:
     """A file's rows, with what its text and its reader have to say."""
-    if isinstance(given, Rows) or datasets.is_dataset(given):
+    if isinstance(given, Rows) or is_dataset(given):
         rows = given if isinstance(given, Rows) else datasets.rows(str(given), kind)
         # Checks add to the faults: those of the caller stay as they are.
         mine = Faults(rows.faults.source, limit=places)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.errors import InputError
-from rankgauge.io import arrow, datasets
+from rankgauge.io import arrow
 from rankgauge.io.faults import Faults
 from rankgauge.io.head import Head
 from rankgauge.io.names import plain
 from rankgauge.io.queries import QUERY_IDS, read_queries
-from rankgauge.io.sources import read_bytes
+from rankgauge.io.sources import is_dataset, read_bytes
 from rankgauge.io.text import checked
 
 TOPIC = re.compile(
@@ -26,7 +26,7 @@ def query_ids(given: str | Path | Iterable[str | bytes]) -> Ids:
     """The distinct ids: of TREC topics, of a table or records of queries, of lines that begin with one, or as given."""
     if not isinstance(given, (str, Path)):
         return _distinct(encode_id(value, "query id") for value in given)
-    if datasets.is_dataset(given):
+    if is_dataset(given):
         return read_queries(given).ids
     data, _ = read_bytes(given)
     head = Head(data)

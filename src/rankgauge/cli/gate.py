@@ -1,0 +1,224 @@
+"""``rankgauge gate``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, write
+from rankgauge.cli.progress import bar
+from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.run import OnDuplicate
+from rankgauge.errors import UsageError, printable
+from rankgauge.evaluation import NoRelevant, Queries
+from rankgauge.gating.gate import gate, write_baseline
+from rankgauge.gating.result import GateResult
+from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.notes import Note
+from rankgauge.render import gate as render
+from rankgauge.render import gate_ci as render_ci
+
+FAILED = 1
+GITHUB = "GITHUB_STEP_SUMMARY"
+
+
+@click.command("gate")
+@click.argument("qrels", type=click.Path(allow_dash=True))
+@click.argument("run", type=click.Path(allow_dash=True))
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="'M>=X'",
+    help="A value that a measure must have: 'nDCG@10>=0.35', 'RR>0.6'. Any number of them.",
+)
+@click.option(
+    "--against",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="A baseline made by --write-baseline, or a run: no gated measure may drop against it.",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="NAME",
+    help="The measures that are gated or stored.  [default: the baseline's, else those required, else the usual six]",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="A smaller drop never fails.",
+)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="How often a gate may fail though nothing changed.",
+)
+@click.option("--corpus", type=click.Path(), metavar="FILE", help="The documents, to tell a drop from lost ids.")
+@click.option(
+    "--write-baseline",
+    "store",
+    type=click.Path(),
+    metavar="FILE",
+    help="Store this run as a baseline, unless the gate fails.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "junit", "markdown"]),
+    default="table",
+    show_default=True,
+    help="What to print.",
+)
+@click.option(
+    "--summary",
+    type=click.Path(),
+    metavar="FILE",
+    help='Write the Markdown here too; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
+)
+@click.option(
+    "--queries",
+    type=click.Choice(["qrels", "both"]),
+    default="qrels",
+    show_default=True,
+    help="Average over every judged query, or over those that the run has too.",
+)
+@click.option(
+    "--no-relevant",
+    type=click.Choice(["zero", "skip"]),
+    default="zero",
+    show_default=True,
+    help="What a query without relevant documents counts.",
+)
+@click.option(
+    "--on-duplicate",
+    type=click.Choice(["error", "first"]),
+    default="error",
+    show_default=True,
+    help="What to do with a document that stands twice in a result.",
+)
+@click.option(
+    "--compat",
+    type=click.Choice(COMPATS),
+    default="trec_eval-9",
+    show_default=True,
+    help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
+)
+@reading_options
+def command(
+    qrels: str,
+    run: str,
+    require: tuple[str, ...],
+    against: str | None,
+    measures: tuple[str, ...],
+    margin: float,
+    alpha: float,
+    corpus: str | None,
+    store: str | None,
+    form: str,
+    summary: str | None,
+    queries: Queries,
+    no_relevant: NoRelevant,
+    on_duplicate: OnDuplicate,
+    compat: Compat,
+    qrels_format: str | None,
+    run_format: str | None,
+    max_bytes: int | None,
+    max_line: int | None,
+) -> int:
+    """Fail where retrieval got worse, for CI.
+
+    A required value that is missed fails. Against a baseline only a drop fails that is significant (paired over
+    queries, one-sided, corrected over all gated measures) and at least the margin. Where the judgments hold no relevant
+    document the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 bad input or a baseline that cannot be
+    compared with, 64 a wrong call.
+    """
+    inputs = [qrels, run, *(given for given in (against, corpus) if given)]
+    if inputs.count("-") > 1:
+        raise UsageError("standard input can be only one of the files")
+    for out in (store, summary):
+        if out is not None:
+            refuse_inputs(out, inputs)
+    shared = {
+        "compat": compat,
+        "queries": queries,
+        "no_relevant": no_relevant,
+        "on_duplicate": on_duplicate,
+        "qrels_format": qrels_format,
+        "run_format": run_format,
+        "limits": limits_of(max_bytes, max_line),
+    }
+    with collected_notes() as notes, bar("reading") as progress:
+        if store is not None and not require and against is None:
+            scores = write_baseline(store, qrels, run, measures or None, progress=progress, **shared)  # type: ignore[arg-type]  # names and types as above
+            result = None
+        else:
+            result = gate(
+                qrels,
+                run,
+                require=require,
+                against=against,
+                measures=measures or None,
+                margin=margin,
+                alpha=alpha,
+                corpus=corpus,
+                progress=progress,
+                **shared,  # type: ignore[arg-type]
+            )
+            scores = result.scores
+    if result is not None:
+        show(result, notes, form)
+        _summarise(result, summary)
+    say(notes)
+    say_of_runs([scores])
+    if store is not None:
+        _store(result, store, inputs)
+    return FAILED if result is not None and result.failed else 0
+
+
+def show(result: GateResult, notes: list[Note], form: str) -> None:
+    """Print the verdict on standard output."""
+    match form:
+        case "json":
+            write(render.as_json(result, notes=notes))
+        case "junit":
+            write(render_ci.as_junit(result))
+        case "markdown":
+            write(render_ci.as_markdown(result))
+        case _:
+            write(render.as_text(result, colour=colour()))
+
+
+def _summarise(result: GateResult, path: str | None) -> None:
+    """Write the Markdown, behind what other steps wrote where the file is GitHub's; never there unasked."""
+    github = os.environ.get(GITHUB)
+    if path is None:
+        if github:
+            click.echo(f'hint: --summary "${GITHUB}" shows this on the page of the workflow', err=True)
+        return
+    text = render_ci.as_markdown(result)
+    if github and Path(path).is_file() and Path(path).samefile(github):
+        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape") + text
+    with atomic(path) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def _store(result: GateResult | None, path: str, inputs: list[str]) -> None:
+    """Store the run, unless it failed: a baseline that follows every drop would see none."""
+    if result is not None and (result.failed or result.current is None):
+        click.echo(f"{printable(path, None)}: not written, the gate {_became(result)}", err=True)
+        return
+    if result is not None and result.current is not None:
+        result.current.write(path, inputs=inputs)
+    click.echo(f"wrote {printable(path, None)}", err=True)
+
+
+def _became(result: GateResult) -> str:
+    return "failed" if result.failed else "was skipped"

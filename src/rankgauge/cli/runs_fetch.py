@@ -1,0 +1,239 @@
+"""``rankgauge runs fetch``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankgauge import __version__
+from rankgauge.cli.fuse import numbers
+from rankgauge.cli.options import collected_notes, say
+from rankgauge.collection.documents import Documents
+from rankgauge.collection.opening import CORPORA, QUERIES, open_documents
+from rankgauge.errors import UsageError, shown
+from rankgauge.fetching.fetch import BATCH, Fetched, fetch, write_decisions
+from rankgauge.fetching.latency import Latency, measure_latency
+from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.retrieval.base import Questions, Retriever
+from rankgauge.retrieval.bm25 import VARIANTS, Bm25
+from rankgauge.retrieval.decisions import Decisions
+from rankgauge.retrieval.embedders.named import KNOWN as EMBEDDERS
+from rankgauge.retrieval.fusion import METHODS, RRF_K
+from rankgauge.retrieval.gate import KNOWN as GATES
+from rankgauge.retrieval.normalisation import NORMALISATIONS
+from rankgauge.retrieval.rerank import TOP
+
+SCHEMA = "rankgauge.fetch/1"
+
+
+@click.command("fetch")
+@click.option("--mode", default="lexical", show_default=True, help="lexical, vector, hybrid, or module:callable.")
+@click.option(
+    "--corpus",
+    type=click.Path(),
+    metavar="PATH",
+    help="JSON Lines, CSV, TSV, Parquet, TREC SGML, a folder of .txt and .md files, or a BEIR folder.",
+)
+@click.option(
+    "--queries", type=click.Path(), metavar="PATH", help="The queries, in any format.  [default: the BEIR folder's]"
+)
+@click.option("-o", "--out", required=True, type=click.Path(), metavar="OUT", help="The TREC run to write.")
+@click.option("--k", type=click.IntRange(min=1), default=100, show_default=True, help="Documents a query, at most.")
+@click.option("--tag", metavar="TAG", help="The run's name.  [default: the mode]")
+@click.option("--index", type=click.Path(), metavar="DIR", help="A folder to keep indexes in, for the next time.")
+@click.option("--k1", type=float, default=1.2, show_default=True, help="BM25.")
+@click.option("--b", type=float, default=0.75, show_default=True, help="BM25.")
+@click.option("--variant", type=click.Choice(VARIANTS), default="lucene", show_default=True, help="BM25.")
+@click.option("--stemmer", default="english", show_default=True, help="A Snowball language, or none.")
+@click.option("--stopwords", default="english", show_default=True, help="english, none, or a file with a word a line.")
+@click.option("--embedder", default="wordllama", show_default=True, help=f"{EMBEDDERS}.")
+@click.option("--vectors", type=click.Path(), metavar="NPY", help="Document vectors made beforehand.")
+@click.option("--query-vectors", type=click.Path(), metavar="NPY", help="Query vectors made beforehand.")
+@click.option("--search", default="exact", show_default=True, help="exact, faiss, or faiss:FACTORY.")
+@click.option("--fusion", type=click.Choice(list(METHODS)), default="rrf", show_default=True, help="hybrid.")
+@click.option("--weights", metavar="W,W", help="hybrid: the weights of lexical and vector.")
+@click.option("--normalise", type=click.Choice(list(NORMALISATIONS)), default="min-max", show_default=True)
+@click.option("--rrf-k", type=float, default=RRF_K, show_default=True, help="hybrid.")
+@click.option("--rerank", metavar="NAME", help="sentences, cross-encoder/MODEL, or module:callable.")
+@click.option("--rerank-top", type=click.IntRange(min=1), default=TOP, show_default=True, help="How many to rerank.")
+@click.option("--gate", metavar="RULE", help=f"Which queries to retrieve for: {GATES}.")
+@click.option("--shadow", is_flag=True, help="Retrieve for the gate's log even what it skips.")
+@click.option("--expert", "experts", multiple=True, metavar="NAME=PATH", help="An expert's corpus; again for more.")
+@click.option("--router", metavar="NAME", help="A module:callable that names the expert.  [default: nearest centroid]")
+@click.option("--id-key", metavar="KEY", help="Where a callable's results have their id.")
+@click.option("--log", type=click.Path(), metavar="FILE", help="What gate, router and reranker decided, as JSON Lines.")
+@click.option("--latency", type=click.IntRange(min=1), metavar="N", help="Then time N calls, one query at a time.")
+@click.option("--manifest", type=click.Path(), metavar="FILE", help="What was done, with hashes, as JSON.")
+@click.option("--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Queries at once.")
+@click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
+def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:
+    """Make a run: ask a retriever every query.
+
+    Nothing is started or downloaded. A fetch that was stopped goes on where it stopped when the same command is given
+    again, and writes the same bytes. The log of --log is what `rankgauge pipeline` reads.
+    """
+    corpus, queries_path = options["corpus"], options["queries"]
+    experts = {name: open_documents(path) for name, path in _experts(options["experts"]).items()}
+    queries_path = queries_path or _beir_queries(corpus)
+    inputs = [path for path in (corpus, queries_path, *_experts(options["experts"]).values()) if path is not None]
+    inputs = [path for path in inputs if Path(path).is_file()]
+    for path in (out, options["log"], options["manifest"]):
+        if path is not None:
+            refuse_inputs(path, inputs)
+    documents = None if corpus is None else open_documents(corpus)
+    with collected_notes() as notes:
+        queries = read_queries(queries_path)
+        asked = questions(queries)
+    say(notes)
+    decisions = Decisions()
+    retriever = make_retriever(_settings(options), documents, asked, experts=experts, decisions=decisions)
+    talk = _Talk()
+    done = fetch(
+        retriever,
+        asked,
+        out,
+        k=k,
+        tag=tag,
+        batch=batch,
+        inputs=inputs,
+        decisions=decisions,
+        progress=talk,
+        restart=restart,
+    )
+    talk.end()
+    if options["log"] is not None:
+        write_decisions(done.decisions, queries.columns, options["log"], inputs=inputs)
+    latency = Latency()
+    if options["latency"] is not None:
+        latency = measure_latency(retriever, asked, k, options["latency"])
+    if options["manifest"] is not None:
+        _write_manifest(options["manifest"], retriever, documents, queries_path, done, out, k, latency, inputs)
+    _report(done, out, latency)
+
+
+def questions(queries: Queries) -> Questions:
+    """Queries with their texts; one without a text is an empty question."""
+    if not any(queries.texts):
+        raise UsageError("the queries have no texts to retrieve with", hint="a column named text, query or question")
+    return Questions(queries.ids, [text or "" for text in queries.texts])
+
+
+def _settings(options: dict[str, Any]) -> RetrieverSettings:
+    weights = options["weights"]
+    return RetrieverSettings(
+        mode=options["mode"],
+        bm25=Bm25(options["k1"], options["b"], options["variant"]),
+        stemmer=options["stemmer"],
+        stopwords=options["stopwords"],
+        embedder=options["embedder"],
+        document_vectors=options["vectors"],
+        query_vectors=options["query_vectors"],
+        search=options["search"],
+        fusion=options["fusion"],
+        weights=None if weights is None else tuple(numbers(weights)),
+        normalise=options["normalise"],
+        rrf_k=options["rrf_k"],
+        rerank=options["rerank"],
+        rerank_top=options["rerank_top"],
+        gate=options["gate"],
+        shadow=options["shadow"],
+        router=options["router"],
+        id_key=options["id_key"],
+        index=options["index"],
+    )
+
+
+def _experts(given: tuple[str, ...]) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for text in given:
+        name, mark, path = text.partition("=")
+        if not mark or not name or not path or name in out:
+            raise UsageError(f"--expert takes NAME=PATH, each name once, found {shown(text)}")
+        out[name] = path
+    return out
+
+
+def _beir_queries(corpus: str | None) -> str:
+    folder = None if corpus is None else Path(corpus)
+    if folder is not None and folder.is_dir() and any((folder / name).is_file() for name in CORPORA):
+        found = next((folder / name for name in QUERIES if (folder / name).is_file()), None)
+        if found is not None:
+            return str(found)
+    raise UsageError("no queries", hint="name them: --queries")
+
+
+class _Talk:
+    """Progress on standard error: a line that is written over on a terminal, one every ten seconds elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
+        self._first: tuple[int, float] | None = None
+
+    def __call__(self, done: int, total: int, seconds: float) -> None:
+        now = time.monotonic()
+        first, begun = self._first or (done, seconds)
+        self._first = (first, begun)
+        if now - self._last < (0.2 if self._terminal else 10) and done < total:
+            return
+        if not self._terminal and done == total:
+            return
+        self._last = now
+        rate = (done - first) / (seconds - begun) if seconds > begun and done > first else done / max(seconds, 1e-9)
+        line = f"fetched {done} of {total} queries, {rate:.0f}/s, {(total - done) / max(rate, 1e-9):.0f} s left"
+        click.echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
+        self._open = self._terminal
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._open:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _write_manifest(
+    path: str,
+    retriever: Retriever,
+    documents: Documents | None,
+    queries: str,
+    done: Fetched,
+    out: str,
+    k: int,
+    latency: Latency,
+    inputs: list[str],
+) -> None:
+    said = {
+        "schema": SCHEMA,
+        "rankgauge": __version__,
+        "retriever": retriever.identity(),
+        "corpus": None if documents is None else {"path": documents.source, "sha256": documents.sha256},
+        "queries": {"path": queries, "sha256": _sha256(queries), "count": len(done.run.queries)},
+        "k": k,
+        "run": {"path": out, "sha256": _sha256(out), "results": len(done.run)},
+        "seconds": round(done.seconds, 3),
+        "latency": latency.to_dict(),
+    }
+    with atomic(path, inputs=inputs) as file:
+        file.write(json.dumps(said, indent=2, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
+
+
+def _sha256(path: str) -> str | None:
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _report(done: Fetched, out: str, latency: Latency) -> None:
+    empty = sum(1 for status in done.run.status.tolist() if status)
+    more = f", {empty} of them empty" if empty else ""
+    again = f"; {done.resumed} were in the journal" if done.resumed else ""
+    click.echo(f"wrote {len(done.run)} results of {len(done.run.queries)} queries{more} to {out}{again}", err=True)
+    if latency.calls:
+        click.echo(str(latency), err=True)

@@ -1,0 +1,101 @@
+"""What a comparison says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from rankgauge.comparison.attribution import Moves
+from rankgauge.evaluation import Scores
+from rankgauge.notes import Note
+from rankgauge.stats.effect import Effect
+from rankgauge.stats.results import Interval
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One system against the baseline on one measure."""
+
+    system: str
+    measure: str
+    n: int
+    value: float | None
+    baseline: float | None
+    difference: float | None
+    interval: Interval
+    p: float | None
+    p_corrected: float | None
+    effect: Effect
+    detectable: float | None  # the smallest difference that this query set shows with 80% power
+    reason: str | None = None  # why there is no p
+
+    def significant(self, alpha: float) -> bool:
+        """Whether the corrected p is below alpha."""
+        return self.p_corrected is not None and self.p_corrected < alpha
+
+
+@dataclass(frozen=True)
+class SliceDifference:
+    """The same within a group of queries. ``p`` is corrected for the number of groups."""
+
+    by: str
+    label: str
+    difference: Difference
+    against: bool  # whether it points the other way than all queries together
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Whether the difference itself differs between groups."""
+
+    by: str
+    system: str
+    measure: str
+    p: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Systems against a baseline, over the same queries."""
+
+    scores: tuple[Scores, ...]
+    names: tuple[str, ...]
+    baseline: str
+    differences: tuple[Difference, ...]
+    test: str
+    correction: str
+    family: str  # over what p was corrected, and under which assumption
+    level: float
+    slices: tuple[SliceDifference, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
+    moved: dict[str, tuple[Moves, ...]] = field(default_factory=dict)  # by system, on the first measure
+    texts: dict[str, str] = field(default_factory=dict)  # of queries, where they are known
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def alpha(self) -> float:
+        """What a p must be below."""
+        return round(1 - self.level, 12)
+
+    def __getitem__(self, key: tuple[str, str]) -> Difference:
+        """The difference of a system on a measure."""
+        for row in self.differences:
+            if (row.system, row.measure) == key:
+                return row
+        raise KeyError(f"no {key[1]} of {key[0]}")
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
+
+    def answer(self) -> str:
+        """The sentence that a person would say."""
+        from rankgauge.comparison.answer import answer
+
+        return answer(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        from rankgauge.comparison.answer import as_dict
+
+        return as_dict(self)

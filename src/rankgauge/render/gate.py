@@ -1,0 +1,146 @@
+"""A gate's verdict for people and for programs: the answer first, then the numbers, then how far they go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+
+from rankgauge.errors import shown
+from rankgauge.gating.blame import Cause
+from rankgauge.gating.result import GateResult, short, signed
+from rankgauge.notes import Note
+from rankgauge.render import scores as scores_render
+from rankgauge.render.terminal import BOLD, PLAIN, Cell, number, table
+
+LISTED = 3
+MEANS: dict[Cause, str] = {
+    "retriever": "the retriever got worse",
+    "ids or corpus": "ids or the corpus changed; other queries show no significant drop",
+    "both": "the retriever got worse, and ids or the corpus changed",
+    "unclear": "the retriever got worse, or ids changed (--corpus tells which); other queries show no significant drop",
+}
+
+
+def as_json(result: GateResult, *, notes: Iterable[Note] = ()) -> str:
+    """The schema of scores with a ``gate`` beside them."""
+    data = {**scores_render.as_dict([result.scores], per_query=False, notes=notes), "gate": result.to_dict()}
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_text(result: GateResult, *, colour: bool = False) -> str:
+    """The answer in one sentence, the tables, and what must be known of them."""
+    sentence = result.sentence
+    if colour:
+        head, mark, rest = sentence.partition(":")
+        sentence = f"{BOLD}{head}{PLAIN}{mark}{rest}"
+    parts = [sentence]
+    if result.required and result.verdict != "skipped":
+        parts.append(
+            table(required_head(result), [list(map(Cell, row)) for row in required_rows(result)], colour=False)
+        )
+    if result.compared:
+        parts.append(
+            table(compared_head(result), [list(map(Cell, row)) for row in compared_rows(result)], colour=False)
+        )
+    parts += ["\n".join(lines) for lines in ([*blame_lines(result, shown)], [*note_lines(result)]) if lines]
+    if result.compared:
+        parts.append(how_line(result))
+    return "\n\n".join(parts) + "\n"
+
+
+def required_head(result: GateResult) -> list[str]:
+    """Above the requirements."""
+    return ["required", "value", f"{_level(result)} interval", ""]
+
+
+def required_rows(result: GateResult) -> list[list[str]]:
+    """A row for each requirement."""
+    return [
+        [str(row.requirement), number(row.value), _interval(row.low, row.high), "met" if row.met else "MISSED"]
+        for row in result.required
+    ]
+
+
+def compared_head(result: GateResult) -> list[str]:
+    """Above the comparison."""
+    return ["", "baseline", "now", "change", f"{_level(result)} interval", "p", "", "detectable drop"]
+
+
+def compared_rows(result: GateResult) -> list[list[str]]:
+    """A row for each measure that was compared."""
+    rows = []
+    for row in result.compared:
+        outcome = row.decision.outcome
+        low, high = row.interval
+        rows.append(
+            [
+                row.measure,
+                number(row.before),
+                number(row.now),
+                signed(row.change),
+                "–" if low is None else f"{signed(low)} to {signed(high)}",
+                short(row.decision.p).removeprefix("= "),
+                "WORSE" if outcome == "worse" else outcome,
+                number(row.decision.smallest_drop),
+            ]
+        )
+    return rows
+
+
+def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | None = None) -> list[str]:
+    """Whether it was the retriever, or the ids; of one measure or of all."""
+    found = result.blame
+    if found is None:
+        return []
+    lines = [f"cause: {MEANS[found.cause]}"]
+    if not found.documents:
+        where = "in this run or in the corpus" if found.corpus else "in this run"
+        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {where}"]
+    count = _count(len(found.documents), "relevant document", "relevant documents")
+    where = "neither in this run nor in the corpus" if found.corpus and not found.strangers else "nowhere in this run"
+    verb = "is" if len(found.documents) == 1 else "are"
+    lines.append(f"{count} that the baseline retrieved {verb} {where}: {_some(found.documents, show)}")
+    if found.strangers:
+        said = _count(len(found.strangers), "document of this run is", "documents of this run are")
+        lines.append(f"{said} not in the corpus: {_some(found.strangers, show)}")
+    touched = _count(len(found.queries), "query", "queries")
+    lines += [
+        f"{share.measure}: {signed(share.within)} in the {touched} that lost them, "
+        f"{signed(share.elsewhere)} elsewhere ({share.outcome})"
+        for share in found.shares
+        if of in (None, share.measure)
+    ]
+    return lines
+
+
+def _some(names: Sequence[str], show: Callable[[str], str]) -> str:
+    return ", ".join(show(one) for one in names[:LISTED]) + (", …" if len(names) > LISTED else "")
+
+
+def note_lines(result: GateResult) -> list[str]:
+    """What so many queries cannot show."""
+    return [f"note: {note.message}" for note in result.notes]
+
+
+def how_line(result: GateResult) -> str:
+    """How it was tested."""
+    rule = result.rule
+    queries = _count(result.compared[0].decision.n, "query", "queries")
+    measures = _count(len(result.compared), "measure", "measures")
+    drop = f"of at least {rule.margin:g} " if rule.margin else ""
+    return (
+        f"a drop {drop}fails where p is at most {rule.alpha:g} (paired over {queries}, one-sided, "
+        f"max-T over {measures}); detectable: a true drop that would fail in {rule.power:.0%} of such builds"
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None else f"{number(low)} to {number(high)}"
+
+
+def _level(result: GateResult) -> str:
+    return f"{100 * (1 - result.rule.alpha):g}%"
+
+
+def _count(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

@@ -1,0 +1,77 @@
+"""Values grouped by what is known of their queries: a category, a difficulty, a language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.tables import Column, Floats
+from rankgauge.errors import UsageError, nearest
+from rankgauge.measures.spec import Aggregate
+from rankgauge.stats.results import Interval
+
+UNKNOWN = "(none)"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One measure over the queries of one group."""
+
+    by: str
+    label: str
+    measure: str
+    n: int
+    mean: float | None
+    median: float | None
+    interval: Interval
+
+
+def groups(columns: Mapping[str, Column], by: str | Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """The groups of a column, or of several together, by label; each with the queries it holds."""
+    names = [by] if isinstance(by, str) else list(by)
+    for name in names:
+        if name not in columns:
+            close = nearest(name, list(columns))
+            known = ", ".join(columns) or "none"
+            raise UsageError(
+                f"the queries have no column '{name}' (columns: {known})",
+                hint=f"did you mean {close}?" if close else "name a file that has it: --topics queries.jsonl",
+            )
+    rows = list(zip(*(columns[name].tolist() for name in names), strict=True))
+    labels = [" / ".join(map(_label, row)) for row in rows]
+    for label in sorted(set(labels)):
+        yield label, np.array([other == label for other in labels], dtype=bool)
+
+
+def _label(value: Any) -> str:
+    if value is None or value != value:
+        return UNKNOWN
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+
+
+def summary(by: str, label: str, measure: str, values: Floats, *, level: float, units: Column | None = None) -> Slice:
+    """Count, mean, median and interval of a group's values."""
+    kept = ~np.isnan(values)
+    values, units = values[kept], None if units is None else units[kept]
+    interval = interval_of(values, "mean", level=level, units=units)
+    mean = float(np.cumsum(values)[-1]) / len(values) if len(values) else None
+    median = float(np.median(values)) if len(values) else None
+    return Slice(by, label, measure, len(values), mean, median, interval)
+
+
+def interval_of(values: Floats, how: Aggregate, *, level: float, units: Column | None = None) -> Interval:
+    """The interval that suits the values."""
+    from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
+
+    kept = ~np.isnan(values)
+    values, units = values[kept], None if units is None else units[kept]
+    if how == "gmean":
+        return geometric_mean_interval(values, level=level, units=units)
+    if how == "sum":
+        return Interval(None, None, level, "none", len(values), "a count is no mean")
+    binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
+    return mean_interval(values, method="wilson" if binary else "t", level=level, units=units)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge.io.reading import read_run
+
+pytest.importorskip("bm25s")
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, command: Command) -> Path:
+    assert command("demo", "--copy", tmp_path / "w").code == 0
+    return tmp_path / "w"
+
+
+def test_lexical_and_vector_runs_are_those_that_the_package_ships(workshop: Path, command: Command) -> None:
+    pytest.importorskip("wordllama")
+    for mode in ("lexical", "vector"):
+        out = workshop / f"{mode}.trec"
+        done = command("runs", "fetch", "--mode", mode, "--corpus", workshop, "--k", 50, "-o", out)
+        assert done.code == 0, done.err
+        assert out.read_bytes() == (workshop / "runs" / f"{mode}.trec").read_bytes()
+
+
+def test_an_index_folder_is_used_again(workshop: Path, command: Command) -> None:
+    arguments = ["runs", "fetch", "--mode", "hybrid", "--embedder", "bow", "--corpus", workshop]
+    for name in ("one", "two"):
+        assert command(*arguments, "--index", workshop / "index", "-o", workshop / name).code == 0
+    assert (workshop / "one").read_bytes() == (workshop / "two").read_bytes()
+    assert (workshop / "index" / "lexical" / "header.json").exists()
+    assert (workshop / "index" / "vector" / "header.json").exists()
+
+
+def test_the_manifest_has_hashes_and_the_latency_or_null(workshop: Path, command: Command) -> None:
+    arguments = ["runs", "fetch", "--corpus", workshop / "corpus.jsonl", "--queries", workshop / "queries.jsonl"]
+    done = command(*arguments, "-o", workshop / "r", "--manifest", workshop / "m.json")
+    assert done.code == 0
+    said = json.loads((workshop / "m.json").read_text())
+    assert said["schema"] == "rankgauge.fetch/1"
+    assert {len(said[part]["sha256"]) for part in ("corpus", "queries", "run")} == {64}
+    assert said["latency"] == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None}
+    done = command(*arguments, "-o", workshop / "r", "--manifest", workshop / "m.json", "--latency", 7)
+    assert json.loads((workshop / "m.json").read_text())["latency"]["calls"] == 7
+    assert "over 7 calls" in done.err
+
+
+def test_gate_router_and_reranker_leave_a_log_that_pipeline_reads(workshop: Path, command: Command) -> None:
+    rows = [json.loads(line) for line in (workshop / "corpus.jsonl").read_text().splitlines()]
+    for name, part in (("a", rows[:100]), ("b", rows[100:])):
+        (workshop / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+    queries = [json.loads(line) for line in (workshop / "queries.jsonl").read_text().splitlines()]
+    for number, query in enumerate(queries):
+        query.update(optional=1, optimal_expert="ab"[number % 2], needs_retrieval=True)
+    (workshop / "q.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
+    done = command(
+        *["runs", "fetch", "--embedder", "bow", "--queries", workshop / "q.jsonl", "-o", workshop / "r"],
+        *["--expert", f"a={workshop / 'a.jsonl'}", "--expert", f"b={workshop / 'b.jsonl'}"],
+        *["--rerank", "sentences", "--gate", "words>=4", "--log", workshop / "log.jsonl"],
+    )
+    assert done.code == 0, done.err
+    first = json.loads((workshop / "log.jsonl").read_text().splitlines()[0])
+    assert {"query_id", "expert", "optimal_expert", "skipped", "retrieved_ids", "reranked_ids"} <= set(first)
+    read = command("pipeline", workshop / "log.jsonl", "--qrels", workshop / "qrels.trec")
+    assert read.code == 0, read.err
+    for word in ("routing", "gate", "rerank"):
+        assert word in read.out
+
+
+def test_vectors_made_beforehand_can_be_searched(workshop: Path, command: Command) -> None:
+    np.save(workshop / "d.npy", np.eye(216))
+    np.save(workshop / "q.npy", np.eye(216)[:48])
+    done = command(
+        *["runs", "fetch", "--mode", "vector", "--corpus", workshop, "--k", 1, "-o", workshop / "r"],
+        *["--vectors", workshop / "d.npy", "--query-vectors", workshop / "q.npy"],
+    )
+    assert done.code == 0, done.err
+    assert list(read_run(workshop / "r").docs)[:2] == [b"kb-001", b"kb-002"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--mode", "lexcial"], 64, "did you mean lexical"),
+        (["--gate", "nonsense"], 64, "no gate 'nonsense'"),
+        (["--expert", "a"], 64, "--expert takes NAME=PATH"),
+        (["--search", "magic", "--mode", "vector", "--embedder", "bow"], 64, "no index 'magic'"),
+        (["--weights", "a,b"], 64, "numbers with commas"),
+        (["--vectors", "x.npy", "--mode", "vector"], 64, "for documents and for queries"),
+    ],
+)
+def test_a_wrong_option_says_what_is_wrong(
+    arguments: list[str], code: int, message: str, workshop: Path, command: Command
+) -> None:
+    done = command("runs", "fetch", "--corpus", workshop, "-o", workshop / "r", *arguments)
+    assert (done.code, message in done.err) == (code, True), done.err
+    assert not (workshop / "r").exists()
+
+
+def test_what_is_missing_is_said(workshop: Path, command: Command) -> None:
+    done = command("runs", "fetch", "--corpus", workshop / "corpus.jsonl", "-o", workshop / "r")
+    assert done.code == 64
+    assert "name them: --queries" in done.err
+    done = command("runs", "fetch", "--queries", workshop / "queries.jsonl", "-o", workshop / "r")
+    assert done.code == 64
+    assert "name it: --corpus" in done.err
+    done = command("runs", "fetch", "--corpus", workshop, "-o", workshop / "corpus.jsonl")
+    assert done.code == 64 or "would overwrite" in done.err
+
+
+def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
+    runs = [workshop / "runs" / f"{name}.trec" for name in ("lexical", "vector")]
+    done = command("fuse", *runs, "-o", workshop / "f", "--k", 10, "--tag", "both")
+    assert done.code == 0, done.err
+    fused = read_run(workshop / "f")
+    assert (fused.name, len(fused)) == ("both", 480)
+    done = command("tune", workshop / "qrels.trec", *runs, "-o", workshop / "t", "--format", "json")
+    said = json.loads(done.out)
+    assert said["schema"] == "rankgauge.tuning/1"
+    assert len(read_run(workshop / "t").queries) == said["queries"]["test"]
+    (workshop / "dev.txt").write_text("q01\nq02\nq03\n")
+    done = command(
+        "tune", workshop / "qrels.trec", *runs, "--dev", workshop / "dev.txt", "--test", workshop / "dev.txt"
+    )
+    assert done.code == 64
+    assert "for tuning and for testing" in done.err
+    done = command("tune", workshop / "qrels.trec", *runs, "--dev", workshop / "dev.txt", "--method", "rrf")
+    assert "tuned on 3 queries, tested on 45" in done.out
+
+
+def test_a_wrong_fusion_is_a_usage_error(workshop: Path, command: Command) -> None:
+    run = workshop / "runs" / "lexical.trec"
+    assert command("fuse", run, "-o", workshop / "f").code == 64
+    assert command("fuse", run, run, "--weights", "1", "-o", workshop / "f").code == 64
+    assert command("fuse", run, run, "-o", run).code == 2
+    assert not (workshop / "f").exists()

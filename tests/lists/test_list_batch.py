@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError, InputTypeError, MeasureError, batch_evaluate_metrics, evaluate_retrieval_batch
+
+QUERIES: list[dict[str, Any]] = [{"query": "one", "relevant_docs": ["a", "b"]}, {"query": "two", "relevant_docs": "c"}]
+RESULTS: list[list[dict[str, Any]]] = [
+    [{"id": "a"}, {"id": "x"}, {"id": "b"}],
+    [{"id": "x"}, {"id": "c", "score": 0.1}],
+]
+
+
+def test_the_usual_metrics_are_those_of_the_specification() -> None:
+    found = evaluate_retrieval_batch(QUERIES, RESULTS)
+    assert list(found) == ["hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr"]
+    assert found["hit@1"] == 0.5
+    assert found["hit@3"] == 1.0
+    assert found["mrr"] == 0.75
+
+
+def test_map_recall_and_precision_are_not_ignored() -> None:
+    found = evaluate_retrieval_batch(QUERIES, RESULTS, ["map@10", "recall@2", "precision@2"])
+    assert found == {"map@10": pytest.approx((5 / 6 + 1 / 2) / 2), "recall@2": 0.75, "precision@2": 0.5}
+
+
+def test_a_set_of_measures_comes_under_canonical_names() -> None:
+    assert list(evaluate_retrieval_batch(QUERIES, RESULTS, ["rag@5", "MRR"])) == [
+        "P@5", "R@5", "F1@5", "RR@5", "AP@5", "nDCG@5", "Success@5", "MRR"
+    ]  # fmt: skip
+
+
+def test_plain_ids_will_do_for_results_and_one_name_for_metrics() -> None:
+    assert evaluate_retrieval_batch(QUERIES, [["a"], ["c"]], "hit@1") == {"hit@1": 1.0}
+
+
+def test_a_cutoff_may_stand_in_the_query() -> None:
+    queries = [{"relevant_docs": ["a"], "topK": 1}, {"relevant_docs": ["a"], "topK": 2}]
+    assert evaluate_retrieval_batch(queries, [["x", "a"], ["x", "a"]], "R@topK") == {"R@topK": 0.5}
+
+
+def test_grades_can_be_left_out_of_account() -> None:
+    queries = [{"relevant_docs": ["a", "b"], "relevance_grades": {"a": 1, "b": 3}}]
+    graded = evaluate_retrieval_batch(queries, [["a", "b"]], "ndcg@2")["ndcg@2"]
+    assert graded == pytest.approx(0.7967, abs=1e-4)
+    assert evaluate_retrieval_batch(queries, [["a", "b"]], "ndcg@2", graded=False) == {"ndcg@2": 1.0}
+
+
+def test_no_queries_have_no_mean() -> None:
+    assert evaluate_retrieval_batch([], [], ["mrr", "hits"]) == {"mrr": None, "hits": 0.0}
+    assert batch_evaluate_metrics([], [], ["mrr", "hits"]) == {"mrr": None, "hits": 0.0}
+
+
+def test_an_unknown_metric_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(MeasureError, match=r"unknown measure 'ndgc'(?s:.)*did you mean nDCG@5|ndcg"):
+        evaluate_retrieval_batch(QUERIES, RESULTS, ["ndgc@5"])
+
+
+def test_unequal_lengths_are_an_error() -> None:
+    with pytest.raises(InputError, match="found 1 and 2"):
+        evaluate_retrieval_batch(QUERIES, RESULTS[:1])
+    with pytest.raises(InputError, match="found 1 results and more queries"):
+        batch_evaluate_metrics(iter(QUERIES), iter(RESULTS[:1]))
+    with pytest.raises(InputError, match="found 1 queries and more results"):
+        batch_evaluate_metrics(iter(QUERIES[:1]), iter(RESULTS))
+
+
+@pytest.mark.parametrize(
+    ("query", "result", "said"),
+    [
+        ({"relevant": ["a"]}, ["a"], "query 1 has no 'relevant_docs'(?s:.)*did you mean 'relevant'"),
+        (["a"], ["a"], "query 1 must be a mapping"),
+        ({"relevant_docs": ["a"]}, "abc", "result 1 must be a list"),
+        ({"relevant_docs": ["a"]}, [{"doc": "a"}], "a document of result 1 has no 'id'"),
+        ({"relevant_docs": ["a"]}, [{"id": None}], "retrieved id of query 1 must be a string, found NoneType"),
+        ({"relevant_docs": [1]}, ["a"], "relevant id of query 1 must be a string, found int"),
+        ({"relevant_docs": ["a"]}, {"a", "b"}, "a set has no order"),
+        ({"relevant_docs": ["a"]}, None, "found NoneType"),
+    ],
+)
+def test_what_is_wrong_with_a_query_is_said_with_its_number(query: Any, result: Any, said: str) -> None:
+    with pytest.raises((InputError, InputTypeError), match=said):
+        evaluate_retrieval_batch([query], [result])
+
+
+def test_streamed_queries_are_numbered_through() -> None:
+    queries: list[dict[str, Any]] = [{"relevant_docs": ["a"]}] * 5 + [{}]
+    with pytest.raises(InputError, match="query 6 has no"):
+        batch_evaluate_metrics(queries, [["a"]] * 6, batch_size=2)
+
+
+def test_queries_may_bring_their_own_results() -> None:
+    queries = [{"relevant_docs": ["a"], "retrieved_docs": ["x", "a"]}, {"relevant_docs": ["b"], "retrieved_docs": []}]
+    assert batch_evaluate_metrics(queries, metrics="mrr") == {"mrr": 0.25}
+
+
+def test_no_more_than_one_batch_is_held() -> None:
+    alive: set[int] = set()
+    most = 0
+
+    class Query(dict[str, Any]):
+        def __init__(self, number: int) -> None:
+            super().__init__(relevant_docs=["a"])
+            self.number = number
+            alive.add(number)
+
+        def __del__(self) -> None:
+            alive.discard(self.number)
+
+    def stream() -> Iterator[Query]:
+        nonlocal most
+        for number in range(1000):
+            yield Query(number)
+            most = max(most, len(alive))
+
+    assert batch_evaluate_metrics(stream(), (["a"] for _ in range(1000)), "mrr", batch_size=10) == {"mrr": 1.0}
+    assert most <= 25
+
+
+def test_a_measure_of_the_largest_grade_must_be_told_it_when_streaming() -> None:
+    with pytest.raises(MeasureError, match="ERR needs max_rel"):
+        batch_evaluate_metrics(QUERIES, RESULTS, "ERR@5")
+    assert batch_evaluate_metrics(QUERIES, RESULTS, "ERR(max_rel=1)@5") == {
+        "ERR(max_rel=1)@5": evaluate_retrieval_batch(QUERIES, RESULTS, "ERR@5")["ERR@5"]
+    }
+
+
+def test_a_batch_must_hold_something() -> None:
+    with pytest.raises(InputError, match="at least 1"):
+        batch_evaluate_metrics(QUERIES, RESULTS, batch_size=0)

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+
+from rankgauge import (
+    InputError,
+    InputTypeError,
+    MeasureError,
+    average_precision_at_k,
+    count_hits,
+    f1_at_k,
+    first_relevant_position,
+    hit_at_k,
+    mean_average_precision,
+    mean_reciprocal_rank,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
+
+AT_K: list[Callable[..., float]] = [
+    hit_at_k, ndcg_at_k, precision_at_k, recall_at_k, f1_at_k, average_precision_at_k, reciprocal_rank
+]  # fmt: skip
+
+
+def test_perfect_retrieval() -> None:
+    relevant, retrieved = ["doc1", "doc2"], ["doc1", "doc2", "doc3", "doc4"]
+    assert hit_at_k(relevant, retrieved, 1) == hit_at_k(relevant, retrieved, 2) == 1.0
+    assert ndcg_at_k(relevant, retrieved, 2) == 1.0
+    assert mean_reciprocal_rank([relevant], [retrieved]) == 1.0
+
+
+def test_nothing_relevant_retrieved() -> None:
+    relevant, retrieved = ["doc1", "doc2"], ["doc3", "doc4", "doc5", "doc6"]
+    assert [function(relevant, retrieved) for function in AT_K] == [0.0] * len(AT_K)
+    assert first_relevant_position(relevant, retrieved) is None
+
+
+def test_partial_retrieval_with_the_right_ndcg() -> None:
+    relevant, retrieved = ["doc1", "doc2", "doc3"], ["doc4", "doc1", "doc5", "doc2"]
+    assert hit_at_k(relevant, retrieved, 2) == 1.0
+    assert hit_at_k(relevant, retrieved, 1) == 0.0
+    assert ndcg_at_k(relevant, retrieved, 4) == pytest.approx(0.4982, abs=1e-4)
+    assert reciprocal_rank(relevant, retrieved) == 0.5
+    assert first_relevant_position(relevant, retrieved) == 2
+    assert count_hits(relevant, retrieved) == 2
+    assert count_hits(relevant, retrieved, k=2) == 1
+
+
+def test_three_of_five() -> None:
+    relevant, retrieved = ["doc1", "doc3", "doc5"], ["doc1", "doc2", "doc3", "doc4", "doc5"]
+    assert precision_at_k(relevant, retrieved, 5) == pytest.approx(0.6)
+    assert recall_at_k(relevant, retrieved, 5) == 1.0
+    assert f1_at_k(relevant, retrieved, 5) == pytest.approx(0.75)
+    assert average_precision_at_k(relevant, retrieved, 5) == pytest.approx(0.755556, abs=1e-6)
+    assert ndcg_at_k(relevant, retrieved, 5) == pytest.approx(0.885460, abs=1e-6)
+
+
+def test_means_of_three_queries() -> None:
+    relevant = ["a", "a", "a"]
+    retrieved = [["a"], ["x", "y", "a"], ["x"]]
+    assert mean_reciprocal_rank(relevant, retrieved) == pytest.approx(0.444444, abs=1e-6)
+    assert mean_average_precision(relevant, retrieved) == pytest.approx(0.444444, abs=1e-6)
+    assert mean_average_precision(relevant, retrieved, k=2) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("function", AT_K)
+def test_an_empty_side_gives_zero(function: Callable[..., float]) -> None:
+    assert function([], ["a"]) == function(["a"], []) == function([], []) == 0.0
+
+
+@pytest.mark.parametrize("function", AT_K)
+def test_a_string_is_one_id_and_any_iterable_of_relevant_ids_will_do(function: Callable[..., float]) -> None:
+    assert function("a", "a") == function(["a"], ["a"]) == function({"a"}, ("a",)) == function(iter(["a"]), iter(["a"]))
+    assert function("doc", ["d", "o", "c"]) == 0.0
+
+
+@pytest.mark.parametrize("function", AT_K)
+def test_k_may_be_larger_than_the_list(function: Callable[..., float]) -> None:
+    assert 0 < function(["a"], ["b", "a"], 1000) <= 1
+
+
+@pytest.mark.parametrize("function", AT_K)
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "ten"])
+def test_a_cutoff_must_be_a_whole_number_from_1(function: Callable[..., float], k: object) -> None:
+    function(["a"], ["a"], 1)  # what was looked up for 1 is not found for True
+    with pytest.raises(MeasureError, match="cutoff"):
+        function(["a"], ["a"], k)
+
+
+def test_ids_are_compared_exactly() -> None:
+    assert precision_at_k(["module_a", "module_B"], ["module_A", "module_b"], 2) == 0.0
+    assert precision_at_k(["é"], ["e\u0301"], 1) == 0.0
+    assert precision_at_k([" a"], ["a"], 1) == 0.0
+
+
+def test_grades_are_one_table_with_the_relevant_ids() -> None:
+    grades = {"doc1": 1.0, "doc2": 0.3, "doc3": 0.8, "doc4": 0.0, "doc5": 0.9}
+    retrieved = ["doc1", "doc2", "doc3", "doc4", "doc5"]
+    assert ndcg_at_k(["doc1", "doc3", "doc5"], retrieved, 5, grades) == pytest.approx(0.9239, abs=1e-4)
+    assert ndcg_at_k([], ["a", "d", "b", "c"], 4, {"a": 3, "b": 2, "c": 1, "d": 0}) == pytest.approx(0.9305, abs=1e-4)
+    assert ndcg_at_k(["a", "b"], ["a", "b"], 2, {"b": 3}) == pytest.approx(
+        (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    )
+
+
+def test_a_repeated_document_counts_for_precision_and_nothing_exceeds_1() -> None:
+    relevant, retrieved = ["A"], ["A", "A", "B"]
+    assert precision_at_k(relevant, retrieved, 3) == 2 / 3
+    assert count_hits(relevant, retrieved) == 2
+    assert recall_at_k(relevant, retrieved, 3) == 1.0
+    assert ndcg_at_k(relevant, retrieved, 3) == 1.0
+    assert average_precision_at_k(relevant, retrieved, 3) == 1.0
+    assert f1_at_k(relevant, retrieved, 3) == pytest.approx(2 * (1 / 3) / (1 / 3 + 1))
+
+
+def test_a_repeat_keeps_its_place_and_finds_nothing_new() -> None:
+    assert average_precision_at_k(["A", "B"], ["A", "A", "B"], 3) == pytest.approx((1 + 2 / 3) / 2)
+    assert average_precision_at_k(["A", "B"], ["A", "X", "B"], 3) == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_a_relevant_id_given_twice_is_one() -> None:
+    assert recall_at_k(["A", "A"], ["A", "B"], 2) == 1.0
+    assert average_precision_at_k(["A", "A"], ["A", "B"], 2) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("relevant", "retrieved", "said"),
+    [
+        (["a"], [1, 2], "retrieved id must be a string, found int"),
+        ([None], ["a"], "relevant id must be a string, found NoneType"),
+        (["a"], ["a", ""], "retrieved id is empty"),
+        (["a\0"], ["a"], "NUL"),
+        (["a"], ["\ud800"], "surrogate"),
+        (["a"], {"a", "b"}, "a set has no order"),
+        ({"a": 2}, ["a"], "relevance_grades"),
+        (5, ["a"], "relevant ids must be one id or a list of them, found int"),
+        (["a"], None, "found NoneType"),
+    ],
+)
+def test_what_is_no_id_is_said(relevant: object, retrieved: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        hit_at_k(relevant, retrieved)  # type: ignore[arg-type]  # that is the point
+
+
+def test_bytes_are_the_same_ids_as_text() -> None:
+    assert hit_at_k([b"\xff"], ["\udcff"], 1) == hit_at_k([b"a"], ["a"], 1) == 1.0  # type: ignore[list-item]
+
+
+def test_wrong_grades_are_said() -> None:
+    with pytest.raises(InputTypeError, match="must be a number, found str"):
+        ndcg_at_k(["a"], ["a"], 5, {"a": "high"})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="from -127 to 127"):
+        ndcg_at_k(["a"], ["a"], 5, {"a": math.nan})
+    with pytest.raises(InputTypeError, match="must map ids to grades"):
+        ndcg_at_k(["a"], ["a"], 5, [1])  # type: ignore[arg-type]
+
+
+def test_means_of_lists_of_unequal_length_are_an_error_and_of_none_null() -> None:
+    with pytest.raises(InputError, match="found 1 and 2"):
+        mean_reciprocal_rank([["a"], ["b"]], [["a"]])
+    assert mean_reciprocal_rank([], []) is None
+    assert mean_average_precision([], []) is None

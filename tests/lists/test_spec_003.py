@@ -1,0 +1,115 @@
+"""What SPEC-003 says beside its test suite: its docstring, its example of reports, its decision on duplicates."""
+
+from __future__ import annotations
+
+import doctest
+import math
+import time
+
+import pytest
+
+from rankgauge import InputError, IRMetrics, MetricsCalculator, ReportAggregator
+from rankgauge.lists import calculator
+
+
+def test_the_example_of_the_docstring() -> None:
+    calc = MetricsCalculator()
+    metrics = calc.calculate_all(retrieved=["mod1", "mod2", "mod3", "mod4", "mod5"], expected=["mod1", "mod3", "mod6"])
+    assert metrics.precision_at_3 == pytest.approx(0.667, abs=5e-4)
+    assert metrics.mrr == 1.0
+
+
+def test_our_own_docstring_is_true() -> None:
+    assert doctest.testmod(calculator).failed == 0
+
+
+def test_every_field_is_filled() -> None:
+    metrics = MetricsCalculator.calculate_all(list("ABCDEFGHIJ"), ["A", "C", "F", "K"])
+    assert metrics == IRMetrics(2 / 3, 2 / 5, 3 / 4, 1.0, metrics.ndcg_at_10, 2, 2, 1)
+    best = sum(1 / math.log2(rank + 1) for rank in (1, 2, 3, 4))
+    assert metrics.ndcg_at_10 == pytest.approx(sum(1 / math.log2(rank + 1) for rank in (1, 3, 6)) / best)
+
+
+def test_each_field_is_what_its_method_gives() -> None:
+    retrieved, expected = ["x", "A", "A", "B"], ["A", "B", "C"]
+    metrics = MetricsCalculator.calculate_all(retrieved, expected)
+    assert metrics.precision_at_3 == MetricsCalculator.precision_at_k(retrieved, expected, k=3)
+    assert metrics.recall_at_10 == MetricsCalculator.recall_at_k(retrieved, expected, k=10)
+    assert metrics.ndcg_at_10 == MetricsCalculator.ndcg_at_k(retrieved, expected, k=10)
+    assert metrics.mrr == MetricsCalculator.mrr(retrieved, expected)
+    assert metrics.hits_in_top_5 == MetricsCalculator.count_hits(retrieved[:5], expected)
+    assert metrics.first_relevant_position == MetricsCalculator.first_relevant_position(retrieved, expected)
+
+
+def test_duplicates_count_for_precision_and_never_lift_recall_above_1() -> None:
+    assert MetricsCalculator.precision_at_k(["A", "A", "B"], ["A"], k=3) == 2 / 3
+    assert MetricsCalculator.recall_at_k(["A", "A", "B"], ["A"], k=3) == 1.0
+    assert MetricsCalculator.count_hits(["A", "A", "B"], ["A"]) == 2
+
+
+def test_expected_ids_are_a_set() -> None:
+    assert MetricsCalculator.recall_at_k(["A", "B"], ["A", "A"], k=2) == 1.0
+    assert MetricsCalculator.calculate_all(["A"], ["A", "A"]) == MetricsCalculator.calculate_all(["A"], ["A"])
+
+
+def test_a_query_takes_less_than_a_millisecond() -> None:
+    retrieved, expected = [f"d{number}" for number in range(10)], ["d0", "d3", "x"]
+    times = []
+    for _ in range(50):
+        begin = time.perf_counter()
+        MetricsCalculator.calculate_all(retrieved, expected)
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 1e-3
+
+
+RESULTS = [
+    IRMetrics(1.0, 0.6, 0.5, 1.0, 0.9),
+    IRMetrics(0.0, 0.2, 0.1, 0.25, 0.3),
+    IRMetrics(2 / 3, 0.4, 0.3, 0.5, 0.6),
+]
+DETAILED = [
+    {"category": "auth", "difficulty": "easy", "metrics": {"precision@3": 1.0, "precision@5": 0.6, "mrr": 1.0}},
+    {"category": "auth", "difficulty": "hard", "metrics": {"precision@3": 0.0, "precision@5": 0.2, "mrr": 0.25}},
+    {"category": "data", "difficulty": "hard", "metrics": {"precision@3": 0.5, "precision@5": 0.4, "mrr": 0.5}},
+]
+
+
+def test_metrics_are_averaged_and_halved() -> None:
+    assert ReportAggregator.aggregate_metrics(RESULTS) == {
+        "precision@3": pytest.approx(5 / 9),
+        "precision@5": pytest.approx(0.4),
+        "recall@10": pytest.approx(0.3),
+        "mrr": pytest.approx(1.75 / 3),
+        "ndcg@10": pytest.approx(0.6),
+        "median_precision@3": 2 / 3,
+        "median_mrr": 0.5,
+    }
+
+
+def test_nothing_has_no_mean_and_no_median() -> None:
+    assert set(ReportAggregator.aggregate_metrics([]).values()) == {None}
+    assert ReportAggregator.group_by_category([], "mrr") == {}
+    assert ReportAggregator.group_by_difficulty([]) == {}
+
+
+def test_a_field_that_was_left_out_is_left_out_of_its_mean() -> None:
+    without = IRMetrics(1.0, 1.0, 1.0, 1.0)
+    assert ReportAggregator.aggregate_metrics([without])["ndcg@10"] is None
+    assert ReportAggregator.aggregate_metrics([without, RESULTS[0]])["ndcg@10"] == 0.9
+
+
+def test_groups_by_category_and_by_difficulty() -> None:
+    assert ReportAggregator.group_by_category(DETAILED, "mrr") == {"auth": 0.625, "data": 0.5}
+    assert ReportAggregator.group_by_difficulty(DETAILED) == {
+        "easy": {"count": 1, "precision@3": 1.0, "precision@5": 0.6, "mrr": 1.0},
+        "hard": {"count": 2, "precision@3": 0.25, "precision@5": pytest.approx(0.3), "mrr": 0.375},
+    }
+
+
+def test_what_a_detailed_result_lacks_is_said() -> None:
+    with pytest.raises(InputError, match="result 1 has no 'category'; it has metrics"):
+        ReportAggregator.group_by_category([{"metrics": {}}], "mrr")
+    with pytest.raises(
+        InputError, match=r"the metrics of result 2 have no 'precison@3'(?s:.)*did you mean precision@3"
+    ):
+        ReportAggregator.group_by_category([{**DETAILED[0], "metrics": {"precison@3": 1}}, DETAILED[0]], "precison@3")

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError, MeasureError, RetrievalMetricsSuite, UsageError
+
+BLOCK = """\
+retrieval_metrics:
+  enabled_metrics:
+    - hit@1
+    - hit@3
+    - hit@5
+    - hit@10
+    - ndcg@5
+    - ndcg@10
+    - mrr
+    - map@10
+
+  graded_relevance: false  # Enable graded relevance scoring
+
+  statistical_analysis:
+    confidence_intervals: true
+    significance_testing: true
+    alpha_level: 0.05
+
+  performance:
+    batch_size: 100
+    caching_enabled: true
+    parallel_processing: true
+"""
+QUERIES: list[dict[str, Any]] = [
+    {"relevant_docs": ["a", "b"], "relevance_grades": {"a": 1, "b": 3}},
+    {"relevant_docs": ["c"], "relevance_grades": {"c": 2}},
+    {"relevant_docs": ["d"]},
+]
+RESULTS = [["a", "b"], ["x", "c"], ["x"]]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> RetrievalMetricsSuite:
+    (tmp_path / "rankgauge.yaml").write_text(BLOCK)
+    return RetrievalMetricsSuite(tmp_path / "rankgauge.yaml")
+
+
+def test_the_registered_names_are_those_of_the_specification() -> None:
+    assert set(RetrievalMetricsSuite().metrics) == {"hit", "ndcg", "mrr", "map", "recall", "precision"}
+
+
+def test_metrics_are_evaluated_by_name() -> None:
+    suite = RetrievalMetricsSuite()
+    assert suite.evaluate("hit", ["a"], ["x", "a"], k=2) == 1.0
+    assert suite.evaluate("ndcg", ["a"], ["a"], 10, relevance_grades={"a": 2}) == 1.0
+    assert suite.evaluate("mrr", [["a"], ["b"]], [["a"], ["x", "b"]]) == 0.75
+    assert suite.evaluate("map", [["a"]], [["x", "a"]]) == 0.5
+    assert suite.evaluate("recall", ["a", "b"], ["a"], 1) == 0.5
+    assert suite.evaluate("precision", ["a"], ["a"], 2) == 0.5
+
+
+def test_any_measure_can_be_evaluated_by_its_name() -> None:
+    suite = RetrievalMetricsSuite()
+    assert suite.evaluate("nDCG@10", ["a", "b"], ["a", "b"], {"b": 3}) == pytest.approx(0.7967, abs=1e-4)
+    assert suite.evaluate("RR(rel=2)", ["a"], ["a"]) == 0.0
+    assert suite.evaluate("FirstRel", ["a"], ["x"]) is None
+    assert suite.evaluate("ERR@10", ["a"], ["a"]) == 0.5
+
+
+def test_an_unknown_metric_is_a_value_error_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"Unknown metric: recal\nhint: did you mean recall"):
+        RetrievalMetricsSuite().evaluate("recal", ["a"], ["a"])
+    with pytest.raises(MeasureError, match="Unknown metric: qwertz"):
+        RetrievalMetricsSuite().evaluate("qwertz", ["a"], ["a"])
+
+
+def test_a_metric_of_ones_own_is_registered_once() -> None:
+    suite = RetrievalMetricsSuite()
+    suite.register("first", lambda relevant, retrieved: float(retrieved[0] in relevant))
+    assert suite.evaluate("first", ["a"], ["a"]) == 1.0
+    with pytest.raises(UsageError, match="is there already"):
+        suite.register("hit", lambda: 0.0)
+
+
+def test_a_configuration_says_which_metrics_and_that_grades_do_not_count(suite: RetrievalMetricsSuite) -> None:
+    found = suite.evaluate_batch(QUERIES, RESULTS)
+    assert list(found.metrics) == ["hit@1", "hit@3", "hit@5", "hit@10", "ndcg@5", "ndcg@10", "mrr", "map@10"]
+    assert found.per_query["ndcg@10"][0] == 1.0
+    assert found.metrics["mrr"] == 0.5
+    low, high = found.intervals["mrr"]
+    assert low is not None
+    assert high is not None
+    assert low < 0.5 < high
+
+
+def test_grades_count_without_a_configuration_that_forbids_it() -> None:
+    found = RetrievalMetricsSuite({"measures": ["ndcg@10", "ERR@10"]}).evaluate_batch(QUERIES, RESULTS)
+    assert found.per_query["ndcg@10"][0] == pytest.approx(0.7967, abs=1e-4)
+    assert found.intervals == {}
+
+
+def test_binary_judgments_have_no_levels() -> None:
+    suite = RetrievalMetricsSuite({"measures": {"names": ["P(rel=2)@5"], "graded": False}})
+    with pytest.raises(UsageError, match=r"P\(rel=2\)@5 asks for grades"):
+        suite.evaluate_batch(QUERIES, RESULTS)
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_the_size_of_a_batch_changes_nothing(size: int) -> None:
+    names = ["ndcg@10", "ERR@10", "mrr"]
+    usual = RetrievalMetricsSuite({"measures": names}).evaluate_batch(QUERIES, RESULTS)
+    other = RetrievalMetricsSuite({"measures": names, "performance": {"batch_size": size}})
+    assert other.evaluate_batch(QUERIES, RESULTS) == usual
+
+
+def test_what_was_computed_is_found_again_and_a_changed_result_is_not(suite: RetrievalMetricsSuite) -> None:
+    assert suite.cache is not None
+    first = suite.evaluate_batch(QUERIES, RESULTS)
+    assert suite.cache.info().hits == 0
+    assert suite.evaluate_batch(QUERIES, RESULTS) == first
+    assert suite.cache.info().hits == 8
+    changed = suite.evaluate_batch(QUERIES, [["b", "a"], ["c", "x"], ["d"]])
+    assert suite.cache.info().hits == 8
+    assert changed.metrics["mrr"] == 1.0
+
+
+def test_generators_are_never_mistaken_for_one_another(suite: RetrievalMetricsSuite) -> None:
+    values = [
+        suite.evaluate_batch([{"relevant_docs": (doc for doc in ["a"])}], [(doc for doc in ranking)]).metrics["mrr"]
+        for ranking in (["a"], ["x", "a"], ["x", "y"])
+    ]
+    assert values == [1.0, 0.5, 0.0]
+
+
+def test_two_results_are_compared_query_by_query(suite: RetrievalMetricsSuite) -> None:
+    first = suite.evaluate_batch(QUERIES, RESULTS)
+    second = suite.evaluate_batch(QUERIES, [["x", "a"], ["x", "y", "c"], ["d"]])
+    found = suite.compare(first, second)
+    assert set(found) == set(first.metrics)
+    assert found["mrr"]["p_value"] is not None
+    assert found["mrr"]["test"] == "paired t"
+
+
+def test_a_wrong_configuration_is_said_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(BLOCK.replace("batch_size", "bath_size"))
+    with pytest.raises(InputError, match=r"c\.yaml:20: (?s:.)*'bath_size'(?s:.)*did you mean 'batch_size'"):
+        RetrievalMetricsSuite(tmp_path / "c.yaml")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankgauge import InputError, Qrels, evaluate, weighted_mean
+from rankgauge.measures.weights import weighted_means
+
+
+def test_a_query_counts_by_its_weight() -> None:
+    assert weighted_mean([1.0, 0.0], [3, 1]) == 0.75
+    assert weighted_mean([0.2, 0.4, 0.9], [1, 1, 1]) == pytest.approx(0.5)
+
+
+def test_a_query_without_a_value_does_not_count() -> None:
+    assert weighted_mean([1.0, np.nan], [1, 5]) == 1.0
+
+
+def test_no_weight_at_all_has_no_mean() -> None:
+    assert weighted_mean([], []) is None
+    assert weighted_mean([1.0], [0]) is None
+
+
+@pytest.mark.parametrize("weights", [[1], [1, -1], [1, np.nan], [1, np.inf], [1, "x"]])
+def test_a_wrong_weight_is_an_error(weights: list[float]) -> None:
+    with pytest.raises(InputError, match="weight"):
+        weighted_mean([1.0, 0.0], weights)
+
+
+def test_scores_have_weighted_means_where_their_queries_have_weights() -> None:
+    judged = {"q1": {"a": 1}, "q2": {"a": 1}}
+    qrels = Qrels.from_dict(judged, columns={"weight": {"q1": 3, "q2": 1}})
+    scores = evaluate(qrels, {"q1": ["a"], "q2": ["x"]}, "RR NumRel GMAP")
+    assert weighted_means(scores.measures, scores.values, scores.averaged, scores.columns) == {
+        "RR": 0.75,
+        "NumRel": None,
+        "GMAP": None,
+    }
+    assert weighted_means(scores.measures, scores.values, scores.averaged, {}) is None

@@ -1,0 +1,117 @@
+"""Where the id of a retrieved document is found."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from rag.shapes import LangChainDocument, NodeWithScore, TextNode
+from rankgauge import Document, InputError, UsageError
+from rankgauge.rag.documents import Unit, id_of, ranking_of, wanted_ids
+
+
+class Hit(NamedTuple):
+    id: str
+    score: float
+
+
+WHERE = "result 1 of query 'q'"
+
+
+@pytest.mark.parametrize(
+    ("item", "source", "wanted"),
+    [
+        (Document(id="a", raw_text="…"), None, "a"),
+        ({"id": "a", "text": "…"}, None, "a"),
+        ({"_id": "a"}, None, "a"),
+        ("a", None, "a"),
+        (("a", 0.7), None, "a"),
+        (Hit("a", 0.7), None, "a"),
+        (7, None, "7"),
+        (np.int64(7), None, "7"),
+        ({"id": np.int64(7)}, None, "7"),
+        (UUID(int=5), None, "00000000-0000-0000-0000-000000000005"),
+        (LangChainDocument("…", id="a"), None, "a"),
+        ((LangChainDocument("…", id="a"), 0.7), None, "a"),
+        (LangChainDocument("…", {"source": "a.md"}), "metadata.source", "a.md"),
+        ((LangChainDocument("…", {"source": "a.md"}), 0.7), "metadata.source", "a.md"),
+        (LangChainDocument("…", {"loc": {"file": "a.md"}}), "metadata.loc.file", "a.md"),
+        (LangChainDocument("…", {"n": 3}), lambda document: document.metadata["n"], "3"),
+        (TextNode("a"), None, "a"),
+        (NodeWithScore(TextNode("a"), 0.9), None, "a"),
+        (NodeWithScore(TextNode("a"), 0.9), "node.node_id", "a"),
+        (NodeWithScore(TextNode("a", metadata={"file": "f"}), 0.9), "metadata.file", "f"),
+        ({"document": {"id": "a"}, "score": 1.0}, None, "a"),
+        ({"payload": {"key": "a"}}, "payload.key", "a"),
+    ],
+)
+def test_an_id_is_found(item: Any, source: Any, wanted: str) -> None:
+    assert id_of(item, source, "chunk", WHERE) == wanted
+
+
+@pytest.mark.parametrize(
+    ("item", "wanted"),
+    [
+        (NodeWithScore(TextNode("a-3", ref_doc_id="a"), 0.9), "a"),
+        (LangChainDocument("…", {"source": "a.md"}, id="a-3"), "a.md"),
+        ({"id": "a-3", "document_id": "a"}, "a"),
+        ("a", "a"),
+    ],
+)
+def test_the_document_of_a_chunk_is_found(item: Any, wanted: str) -> None:
+    assert id_of(item, None, "document", WHERE) == wanted
+
+
+def test_an_id_of_none_is_an_error_that_says_what_to_write() -> None:
+    with pytest.raises(InputError) as caught:
+        id_of(LangChainDocument("…", {"page": 3, "source": "a.md"}), None, "chunk", WHERE)
+    assert "id of result 1 of query 'q' is None" in str(caught.value)
+    assert "id='metadata.source'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("item", "source", "unit", "said"),
+    [
+        (LangChainDocument("…", {"source": None}), "metadata.source", "chunk", "metadata.source of result 1"),
+        (LangChainDocument("…", {"page": 3}), "metadata.source", "chunk", "has no metadata.source"),
+        (LangChainDocument("…"), lambda _: None, "chunk", "what id= returned for result 1 of query 'q' is None"),
+        (object(), None, "chunk", "has not an id: none of id, node_id"),
+        (Document(id="a"), None, "document", "of the document that it is a part of"),
+        ({"id": ""}, None, "chunk", "is empty"),
+        ({"id": 1.5}, None, "chunk", "must be a string"),
+        ({"id": True}, None, "chunk", "must be a string"),
+    ],
+)
+def test_what_is_no_id_is_an_error(item: Any, source: Any, unit: Unit, said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("(", r"\(")):
+        id_of(item, source, unit, WHERE)
+
+
+def test_an_id_that_comes_again_counts_at_its_first_place() -> None:
+    found = ranking_of(["b", "a", "b", "c", "a"], None, "chunk", "q")
+    assert (found.ids, found.repeated) == (("b", "a", "c"), 2)
+
+
+@pytest.mark.parametrize("given", ["ab", {"a": 1}, 3, None])
+def test_results_must_be_a_list(given: Any) -> None:
+    with pytest.raises(InputError, match="must be a list of documents"):
+        ranking_of(given, None, "chunk", "q")
+
+
+def test_relevant_ids_may_be_one_and_count_once() -> None:
+    assert wanted_ids("a", "q") == ("a",)
+    assert wanted_ids(["a", "b", "a", 3], "q") == ("a", "b", "3")
+    with pytest.raises(InputError, match="is None"):
+        wanted_ids([None], "q")
+    with pytest.raises(InputError, match="must be a list"):
+        wanted_ids({"a": 1}, "q")
+
+
+def test_a_unit_is_one_of_two() -> None:
+    from rankgauge import RetrievalEvaluator
+
+    with pytest.raises(UsageError, match="chunk, document"):
+        RetrievalEvaluator(unit="page")  # type: ignore[arg-type]

@@ -1,0 +1,359 @@
+"""A live retriever: every case asked, failures reported, latencies measured."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sqlite3
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag.shapes import LangChainDocument
+from rankgauge import (
+    InputError,
+    RankgaugeWarning,
+    RetrieverError,
+    UsageError,
+    evaluate,
+    evaluate_retriever,
+    evaluate_retriever_async,
+)
+from rankgauge.core.run import Status
+from rankgauge.rag import asking
+
+CASES = [{"query": f"q{number}", "relevant_ids": [f"d{number}"]} for number in range(8)]
+
+
+def search(query: str, k: int) -> list[str]:
+    """d0, d1, …: the right one stands at the place of its number."""
+    return [f"d{number}" for number in range(k)]
+
+
+async def asearch(query: str, k: int) -> list[str]:
+    await asyncio.sleep(0.001)
+    return search(query, k)
+
+
+def failing(query: str, k: int) -> list[str]:
+    if query == "q3":
+        raise ConnectionError("no route")
+    return search(query, k)
+
+
+@pytest.fixture(autouse=True)
+def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.001)
+
+
+def test_a_function_is_asked_every_case() -> None:
+    found = evaluate_retriever(search, CASES, k=5)
+    wanted = evaluate(
+        {str(case["query"]): list(case["relevant_ids"]) for case in CASES},
+        {str(case["query"]): search("", 5) for case in CASES},
+        "RR P@5 nDCG@5",
+    )
+    assert (found["RR"], found["P@5"], found.mean_ndcg_at_k) == (wanted["RR"], wanted["P@5"], wanted["nDCG@5"])
+    assert [one.query for one in found.per_query_metrics] == [case["query"] for case in CASES]
+    assert found.latency_ms is not None
+    assert list(found.latency_ms) == ["p50", "p95", "p99", "max"]
+    assert str(found).splitlines()[0].endswith("8 queries")
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("timeout", [None, 5.0])
+@pytest.mark.parametrize("retriever", [search, asearch, lambda query, k: asearch(query, k)])
+def test_every_way_of_calling_gives_the_same_numbers(retriever: Any, concurrency: int, timeout: float | None) -> None:
+    plain = evaluate_retriever(search, CASES, 5)
+    found = evaluate_retriever(retriever, CASES, 5, concurrency=concurrency, timeout=timeout)
+    assert found.scores.values.tolist() == plain.scores.values.tolist()
+    assert [one.retrieved for one in found.per_query_metrics] == [one.retrieved for one in plain.per_query_metrics]
+
+
+def test_a_query_that_fails_is_failed_and_no_zero() -> None:
+    found = evaluate_retriever(failing, CASES, 8, retries=1)
+    others = evaluate_retriever(search, [case for case in CASES if case["query"] != "q3"], 8)
+    failed = found.per_query_metrics[3]
+    assert found["RR"] == others["RR"]
+    assert (failed.status, failed.error, failed.attempts) == (Status.FAILED, "ConnectionError: no route", 2)
+    assert math.isnan(failed.mrr)
+    assert failed.to_dict()["mrr"] is None
+    assert found.failures == {"q3": "ConnectionError: no route"}
+    assert "8 queries, 1 failed (q3: ConnectionError: no route)" in str(found)
+    assert found.to_dict()["queries"]["failed"] == 1
+    assert found.to_pandas()["RR"].isna().tolist() == [number == 3 for number in range(8)]
+    assert found.to_polars()["status"].to_list()[3] == "failed"
+
+
+@pytest.mark.parametrize("retriever", [failing, lambda query, k: failing(query, k)])
+def test_a_failure_in_a_thread_is_told_as_one_here(retriever: Any) -> None:
+    here, apart = evaluate_retriever(retriever, CASES, 8), evaluate_retriever(retriever, CASES, 8, concurrency=4)
+    assert here.failures == apart.failures == {"q3": "ConnectionError: no route"}
+    assert here["RR"] == apart["RR"]
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_an_exhausted_iterator_is_a_failure_like_any_other(concurrency: int) -> None:
+    def exhausted(query: str) -> list[str]:
+        return [next(iter(()))]
+
+    found = evaluate_retriever(exhausted, CASES[:2], concurrency=concurrency)
+    assert all("StopIteration" in why for why in found.failures.values())
+    assert len(found.failures) == 2
+
+
+def test_an_error_reaches_the_caller_within_a_running_loop() -> None:
+    async def main() -> None:
+        evaluate_retriever(asearch, CASES, id="metadata.source")
+
+    with pytest.raises(InputError, match=r"has no metadata\.source"):
+        asyncio.run(main())
+
+
+def test_where_every_query_fails_there_is_no_mean() -> None:
+    found = evaluate_retriever(lambda query: None, CASES[:2])
+    assert found.mean_mrr is None
+    assert found.latency_ms is None
+    assert found.failures["q0"] == "NoList: returned NoneType, expected a list of documents"
+
+
+def test_more_failures_than_may_be_are_an_error_that_names_them() -> None:
+    assert evaluate_retriever(failing, CASES, max_failures=1).failures
+    with pytest.raises(RetrieverError, match="1 of 8 queries failed, at most 0 may:\n  q3: ConnectionError: no route"):
+        evaluate_retriever(failing, CASES, max_failures=0)
+
+
+def test_a_retry_may_succeed() -> None:
+    calls: list[str] = []
+
+    def flaky(query: str) -> list[str]:
+        calls.append(query)
+        if calls.count(query) < 3:
+            raise OSError("once more")
+        return ["d0"]
+
+    found = evaluate_retriever(flaky, CASES[:2], retries=2)
+    assert not found.failures
+    assert [one.attempts for one in found.per_query_metrics] == [3, 3]
+
+
+@pytest.mark.parametrize("kind", ["thread", "coroutine"])
+def test_a_call_that_takes_too_long_is_timed_out_and_the_rest_go_on(kind: str) -> None:
+    release = threading.Event()
+
+    def slow(query: str) -> list[str]:
+        if query == "q1":
+            release.wait(30)
+        return ["d0"]
+
+    async def aslow(query: str) -> list[str]:
+        if query == "q1":
+            await asyncio.sleep(30)
+        return ["d0"]
+
+    begin = time.perf_counter()
+    found = evaluate_retriever(slow if kind == "thread" else aslow, CASES, timeout=0.2)
+    assert time.perf_counter() - begin < 10
+    assert found.failures == {"q1": "timeout"}
+    assert "1 failed (q1: timeout)" in str(found)
+    release.set()
+
+
+def test_no_more_calls_run_at_once_than_asked_for() -> None:
+    lock = threading.Lock()
+    running, most = 0, 0
+
+    def counted(query: str) -> list[str]:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+        return ["d0"]
+
+    evaluate_retriever(counted, CASES, concurrency=3)
+    assert 1 < most <= 3
+
+
+def test_by_default_the_retriever_is_called_in_this_thread() -> None:
+    connection = sqlite3.connect(":memory:")
+
+    def from_database(query: str) -> list[str]:
+        return [str(row[0]) for row in connection.execute("select 'd0'")]
+
+    assert not evaluate_retriever(from_database, CASES[:2]).failures
+    connection.close()
+
+
+def test_a_retriever_may_run_a_loop_of_its_own() -> None:
+    assert not evaluate_retriever(lambda query: asyncio.run(asearch(query, 3)), CASES[:2]).failures
+
+
+def test_within_a_running_loop_both_forms_work() -> None:
+    async def main() -> tuple[float | None, float | None, float | None]:
+        awaited = await evaluate_retriever_async(asearch, CASES, 5, concurrency=4)
+        return awaited["RR"], evaluate_retriever(asearch, CASES, 5)["RR"], evaluate_retriever(search, CASES, 5)["RR"]
+
+    assert len(set(asyncio.run(main()))) == 1
+
+
+def test_the_async_form_stays_in_the_loop_of_its_client() -> None:
+    async def main() -> bool:
+        here = asyncio.get_running_loop()
+
+        async def bound(query: str) -> list[str]:
+            assert asyncio.get_running_loop() is here
+            return ["d0"]
+
+        return not (await evaluate_retriever_async(bound, CASES[:3], retries=1, timeout=5)).failures
+
+    assert asyncio.run(main())
+
+
+def test_a_case_may_have_a_k_of_its_own() -> None:
+    asked: list[int] = []
+
+    def recording(query: str, k: int) -> list[str]:
+        asked.append(k)
+        return search(query, 8)
+
+    cases: list[dict[str, Any]] = [
+        {"query": "q2", "relevant_ids": ["d2"], "topK": 2},
+        {"query": "q3", "relevant_ids": ["d3"]},
+    ]
+    found = evaluate_retriever(recording, cases, k=4)
+    assert asked == [2, 4]
+    assert [one.hit_rate for one in found.per_query_metrics] == [0.0, 1.0]
+    assert [one.precision_at_k for one in found.per_query_metrics] == [0.0, 0.25]
+    assert found["Success@k"] == 0.5
+    asked.clear()
+    evaluate_retriever(recording, cases, k=4, fetch=20)
+    assert asked == [20, 20]
+
+
+def test_chunks_collapse_and_more_are_fetched_than_k() -> None:
+    def chunks(query: str, k: int) -> list[LangChainDocument]:
+        return [LangChainDocument("…", {"source": f"d{number // 4}"}, id=str(number)) for number in range(k)]
+
+    cases = [{"query": "q", "relevant_ids": ["d1"]}]
+    assert evaluate_retriever(chunks, cases, 2, unit="document").mean_hit_rate == 0.0
+    found = evaluate_retriever(chunks, cases, 2, unit="document", fetch=8)
+    assert found.mean_hit_rate == 1.0
+    assert "8 chunks collapsed into 2 documents: 6 dropped" in str(found)
+    assert found.to_dict()["repeated"] == 6
+
+
+def test_repeated_chunks_are_warned_of_once() -> None:
+    with pytest.warns(RankgaugeWarning, match="16 results repeat an id") as caught:
+        found = evaluate_retriever(lambda query: ["d0", "d0", "d0"], CASES)
+    assert len(caught) == 1
+    assert "16 results repeat an id of the same query: counted once" in str(found)
+
+
+def test_a_wrong_id_ends_the_evaluation_at_once() -> None:
+    calls: list[str] = []
+
+    def nameless(query: str) -> list[LangChainDocument]:
+        calls.append(query)
+        return [LangChainDocument("…", {"source": "a"})]
+
+    with pytest.raises(InputError, match=r"id of result 1 of query 'q0' is None"):
+        evaluate_retriever(nameless, CASES)
+    assert calls == ["q0"]
+    with pytest.raises(InputError, match="is None"):
+        evaluate_retriever(nameless, CASES, concurrency=4)
+    assert not evaluate_retriever(nameless, CASES, id="metadata.source").failures
+
+
+def test_measures_that_are_asked_for_are_the_ones_that_are_printed() -> None:
+    found = evaluate_retriever(search, CASES, 5, measures="RR@3 R@2")
+    assert str(found).startswith("RR@3 ")
+    assert found.mean_precision_at_k is not None
+
+
+def test_latencies_are_of_the_call_alone() -> None:
+    def sleepy(query: str) -> list[str]:
+        time.sleep(0.02)
+        return ["d0"]
+
+    found = evaluate_retriever(sleepy, CASES, concurrency=1, timeout=5)
+    assert found.latency_ms is not None
+    assert all(one.latency is not None and 0.015 < one.latency < 5 for one in found.per_query_metrics)
+    assert found.latency_ms["p50"] <= found.latency_ms["p95"] <= found.latency_ms["p99"] == found.latency_ms["max"]
+
+
+def test_a_percentile_is_a_time_that_was_measured() -> None:
+    found = evaluate_retriever(search, CASES)
+    timed = [replace(one, latency=(place + 1) / 1000) for place, one in enumerate(found.per_query_metrics * 25)]
+    latencies = replace(found, per_query_metrics=tuple(timed)).latency_ms
+    assert latencies is not None
+    assert {name: round(value) for name, value in latencies.items()} == {"p50": 100, "p95": 190, "p99": 198, "max": 200}
+
+
+def test_a_generator_is_timed_to_its_end() -> None:
+    def lazily(query: str) -> Any:
+        time.sleep(0.02)
+        yield "d0"
+
+    found = evaluate_retriever(lazily, CASES[:1])
+    assert found.latency_ms is not None
+    assert found.latency_ms["p50"] > 15
+
+
+def test_progress_is_told_after_every_query() -> None:
+    told: list[tuple[int, int]] = []
+    evaluate_retriever(search, CASES[:3], progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_the_bar_is_drawn_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate_retriever(search, CASES[:2], progress=True)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    evaluate_retriever(search, CASES[:2], progress=True)
+    assert capsys.readouterr().err.endswith("] 2 of 2 queries\n")
+
+
+def test_an_interrupt_is_no_failure() -> None:
+    def interrupted(query: str) -> list[str]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate_retriever(interrupted, CASES)
+
+
+def test_cases_come_from_a_file_and_weights_from_a_column(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("query,relevant_ids,weight,category\na,d0,3,x\nb,d9,1,y\n")
+    found = evaluate_retriever(search, tmp_path / "cases.csv", k=2, name="mine")
+    assert found.weighted is not None
+    assert (found.mean_hit_rate, found.weighted["Success@2"]) == (0.5, 0.75)
+    assert found.to_dict()["retriever"] == "mine"
+    assert found.to_polars()["category"].to_list() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"concurrency": 0}, "concurrency"),
+        ({"timeout": 0}, "timeout"),
+        ({"retries": -1}, "retries"),
+        ({"k": 0}, "k must be"),
+        ({"fetch": 0}, "fetch must be"),
+        ({"unit": "page"}, "unit must be"),
+        ({"measures": "ndgc@5"}, "unknown measure"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_asked(wrong: dict[str, Any], said: str) -> None:
+    def never(query: str) -> list[str]:
+        raise AssertionError
+
+    with pytest.raises(UsageError, match=said):
+        evaluate_retriever(never, CASES, **wrong)

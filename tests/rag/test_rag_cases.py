@@ -1,0 +1,85 @@
+"""Test cases from files and from dicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from rankgauge import InputError
+from rankgauge.rag.cases import read_cases
+
+ROWS = [
+    {"id": "q1", "query": "reset 2FA?", "relevant_ids": ["a", "b"], "category": "auth", "topK": 3, "weight": 2},
+    {"id": "q2", "query": "refund?", "relevant_ids": "c", "category": "billing", "topK": 5, "weight": 1},
+]
+CSV = 'id,query,relevant_ids,category,topK,weight\nq1,reset 2FA?,a|b,auth,3,2\nq2,refund?,"[""c""]",billing,5,1\n'
+
+
+def test_dicts_files_and_csv_give_the_same_cases(tmp_path: Path) -> None:
+    (tmp_path / "cases.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    (tmp_path / "cases.json").write_text(json.dumps(ROWS))
+    (tmp_path / "cases.csv").write_text(CSV)
+    first, *rest = [read_cases(ROWS), *(read_cases(path) for path in sorted(tmp_path.iterdir()))]
+    assert [(case.id, case.query, case.k) for case in first.cases] == [("q1", "reset 2FA?", 3), ("q2", "refund?", 5)]
+    assert {query: list(wanted.relevant) for query, wanted in first.wanted.items()} == {"q1": ["a", "b"], "q2": ["c"]}
+    assert first.columns["category"] == {"q1": "auth", "q2": "billing"}
+    assert len(rest) == 3
+    for other in rest:
+        assert other == first
+
+
+def test_without_an_id_the_query_is_its_own_name() -> None:
+    found = read_cases([{"query": "refund?", "relevant_ids": []}])
+    assert found.cases[0].id == "refund?"
+    assert found.wanted["refund?"].relevant == []
+
+
+def test_relevant_ids_and_grades_are_kept_apart() -> None:
+    found = read_cases([{"query": "q", "relevant_ids": ["a", "b"], "grades": {"a": 2, "c": 0.3}}])
+    assert (found.wanted["q"].relevant, found.wanted["q"].grades) == (["a", "b"], {"a": 2, "b": 1, "c": 0.3})
+    alone = read_cases([{"query": "q", "grades": {"a": 2, "c": 0}}, {"query": "r", "relevant_ids": ["x"]}])
+    assert alone.wanted["q"].relevant == ["a"]
+    assert alone.wanted["r"].relevant == ["x"]
+
+
+def test_what_people_have_in_dicts_is_understood() -> None:
+    name = UUID(int=5)
+    found = read_cases(
+        [{"query": "q", "relevant_ids": {"b", "a"}, "topK": np.int64(4)}, {"query": "r", "relevant_ids": (name,)}]
+    )
+    assert (found.wanted["q"].relevant, found.cases[0].k) == (["a", "b"], 4)
+    assert found.wanted["r"].relevant == [str(name)]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([{"relevant_ids": ["a"], "id": "q"}], "test cases:1: expected a query to ask"),
+        ([{"query": "q"}], "relevant"),
+        ([{"query": "q", "relevant_ids": ["a"]}, {"query": "q", "relevant_ids": ["b"]}], "test cases:2: .*'q' again"),
+        ([{"query": "q", "relevant_ids": ["a"], "topK": 0}], "test cases:1: expected a whole number of at least 1"),
+        ([{"query": "q", "relevant_ids": ["a"], "grades": {"a": 0}}], "listed as relevant and graded 0"),
+        ([{"query": "q", "relevant_ids": ["a"], "weight": -1}], "weight must be a number of at least 0"),
+        ([{"query": "q", "relevant_ids": ["a"], "weight": 1}, {"query": "r", "relevant_ids": ["a"]}], "found nothing"),
+        ([{"query": "q", "relevant_ids": [None]}], "test cases:1: expected a string or a whole number"),
+        ([{"query": "q", "relevant_ids": [object()]}], "test cases:1: expected texts, numbers"),
+        (["q"], "test cases:1: expected a dict, found str"),
+        ({"q": ["a"]}, "expected a list of dicts, found dict"),
+        (3, "expected a list of dicts, found int"),
+        ([], "there are no test cases"),
+    ],
+)  # fmt: skip
+def test_wrong_cases_are_errors_that_say_which(given: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_cases(given)
+
+
+def test_a_wrong_line_of_a_csv_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("query,relevant_ids,topK\nq,a,3\nr,b,many\n")
+    with pytest.raises(InputError, match=r"cases.csv:3: expected a whole number of at least 1 as k, found '.many"):
+        read_cases(tmp_path / "cases.csv")
