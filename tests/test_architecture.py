@@ -100,7 +100,7 @@ ALLOWED: dict[str, set[str]] = {
         "validation",
     },  # the package's own names
     "slices": {"core", "errors", "measures", "stats"},
-    "comparison": {"core", "errors", "evaluation", "measures", "notes", "slices", "stats"},
+    "comparison": {"core", "errors", "evaluation", "measures", "notebook", "notes", "slices", "stats"},
     "__main__": {"cli"},
 }
 # Library → the one file that imports it.

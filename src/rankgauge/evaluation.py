@@ -20,6 +20,8 @@ from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
 from rankgauge.measures.spec import Measure
+from rankgauge.measures.weights import weighted_means
+from rankgauge.notebook import Columns, Table, Tabular, score_columns, score_table
 from rankgauge.notes import Note, notes_on
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Conventions:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Tabular):
     """The value of each measure for each query, unrounded, and how it came about."""
 
     run: str
@@ -128,6 +130,19 @@ class Scores:
         column = self.values[:, self._place(measure)]
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
 
+    @cached_property
+    def weighted(self) -> dict[str, float | None] | None:
+        """The means in which a query counts by its ``weight`` column; None without one."""
+        return weighted_means(self.measures, self.values, self.averaged, self.columns)
+
+    def summary_table(self) -> Table:
+        """Each measure over all queries, as a notebook shows it."""
+        return score_table(self)
+
+    def frame_columns(self) -> Columns:
+        """One row a query, as ``to_pandas`` and ``to_polars`` give it."""
+        return score_columns(self)
+
     def interval(self, measure: str | Measure, *, level: float = 0.95) -> Interval:
         """The interval of a measure over queries: Student's t, Wilson's where it is 0 or 1, log scale where geometric."""
         from rankgauge.slices import interval_of
@@ -165,6 +180,8 @@ class Scores:
             },
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
+        for name, value in (self.weighted or {}).items():
+            out["measures"][name]["weighted"] = value
         if per_query:
             names = [measure.name for measure in self.measures]
             out["per_query"] = {

@@ -42,7 +42,8 @@ def test_differences_intervals_and_p_are_those_of_scipy() -> None:
         assert row.difference == pytest.approx((one - other).mean())
         assert row.p == pytest.approx(wanted.pvalue)
         low, high = wanted.confidence_interval()
-        assert (row.interval.low, row.interval.high) == (pytest.approx(low), pytest.approx(high))
+        assert row.interval.low == pytest.approx(low)
+        assert row.interval.high == pytest.approx(high)
         assert row.effect.wins + row.effect.ties + row.effect.losses == row.n == 40
     assert "good is better than poor on nDCG@10" in found.answer()
 
@@ -153,6 +154,13 @@ def test_what_cannot_be_compared(arguments: dict[str, Any], said: str) -> None:
         compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", **arguments)
     with pytest.raises(UsageError, match="at least two runs"):
         compare(QRELS, {"poor": POOR}, "AP")
+
+
+def test_a_comparison_is_a_table_in_a_notebook() -> None:
+    found = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP")
+    assert "<table" in found._repr_html_()
+    pytest.importorskip("pandas")
+    assert found.to_pandas()["system"].tolist() == ["good"]
 
 
 def test_runs_of_the_same_name_are_told_apart() -> None:

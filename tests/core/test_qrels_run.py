@@ -110,9 +110,9 @@ def test_wrong_types_are_type_errors_too() -> None:
     with pytest.raises(InputTypeError, match="ids or"):
         Run.from_lists({"q": [3]})
     with pytest.raises(InputTypeError, match="a path, a dict or Run"):
-        evaluate({"q": {"a": 1}}, 3)  # type: ignore[arg-type]
+        evaluate({"q": {"a": 1}}, 3)
     with pytest.raises(InputTypeError, match="a path, a dict or Qrels"):
-        evaluate(3, {"q": ["a"]})  # type: ignore[arg-type]
+        evaluate(3, {"q": ["a"]})
 
 
 def test_numpy_and_bool_numbers_are_numbers() -> None:

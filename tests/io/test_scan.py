@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, Qrels, RankgaugeError, evaluate, evaluate_all, join, read_run
+from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_all, join, read_run
 from rankgauge.core.hits import Hits
 from rankgauge.io import joining, parallel, scan
 from rankgauge.io.joining import Reading, join_file
@@ -177,7 +177,8 @@ def test_compressed_files_are_known_by_their_first_bytes(tmp_path: Path, kind: s
         zstandard = pytest.importorskip("zstandard")
         path.write_bytes(zstandard.ZstdCompressor().compress(data))
     else:
-        path.write_bytes({"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}[kind](data))
+        packed = {"gz": gzip.compress(data), "bz2": bz2.compress(data), "xz": lzma.compress(data)}
+        path.write_bytes(packed[kind])
     assert evaluate({"1": {"a": 1}}, path, "RR")["RR"] == 0.5
 
 
@@ -254,12 +255,12 @@ def test_several_large_runs_are_read_by_processes_of_their_own(tmp_path: Path, m
         evaluate_all([{"1": {"a": 1}}], [good, bad], "RR AP")
 
 
-def _quietly(*paths: Path) -> list[object]:
+def _quietly(*paths: Path) -> list[Scores]:
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(evaluate_all([{"1": {"a": 1}}], list(paths), "RR AP"))
+        return evaluate_all([{"1": {"a": 1}}], list(paths), "RR AP")
 
 
 def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.live_options import Live, live_options
 from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, width, write
 from rankgauge.cli.progress import bar
 from rankgauge.core.ranking import COMPATS, Compat
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command("evaluate")
-@click.argument("qrels", type=click.Path(allow_dash=True))
+@click.argument("qrels", type=click.Path(allow_dash=True), required=False)
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @click.option(
     "-m",
@@ -85,8 +86,9 @@ if TYPE_CHECKING:
 @click.option("--by", multiple=True, metavar="COLUMN", help="Each group of queries too: category, difficulty, …")
 @click.option("--topics", type=click.Path(), metavar="FILE", help="The queries' columns: JSON Lines, CSV, …")
 @reading_options
+@live_options
 def command(
-    qrels: str,
+    qrels: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     per_query: bool,
@@ -104,20 +106,25 @@ def command(
     run_format: str | None,
     max_bytes: int | None,
     max_line: int | None,
-) -> None:
+    live: Live | None,
+) -> int | None:
     """Score runs against judgments.
 
     QRELS holds judgments, each RUN results, in any format that `rankgauge convert --help` lists: told by their content,
     compressed or not, "-" for standard input. A log (JSON Lines with what was retrieved and what was wanted for each
     question) needs no second file.
     """
+    if live is not None:
+        return live.run([qrels, *runs], measures, form)
+    if qrels is None:
+        raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
     limits = limits_of(max_bytes, max_line)
     if config is not None:
         reading = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits, "topics": topics}
         by_config(config, qrels, runs, reading, form=form, per_query=per_query, by=by, intervals=intervals)
-        return
+        return None
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
         scores = evaluate_all(
@@ -137,6 +144,7 @@ def command(
             progress=progress,
         )
     show(scores, notes, form=form, per_query=per_query, by=by, intervals=intervals)
+    return None
 
 
 GIVEN = ("measures", "level", "queries", "no_relevant", "on_duplicate", "compat")

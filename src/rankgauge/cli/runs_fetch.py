@@ -83,12 +83,13 @@ def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **opti
     corpus, queries_path = options["corpus"], options["queries"]
     experts = {name: open_documents(path) for name, path in _experts(options["experts"]).items()}
     queries_path = queries_path or _beir_queries(corpus)
-    inputs = [path for path in (corpus, queries_path, *_experts(options["experts"]).values()) if path is not None]
-    inputs = [path for path in inputs if Path(path).is_file()]
+    documents = None if corpus is None else open_documents(corpus)
+    corpora = [one for one in (documents, *experts.values()) if one is not None]
+    inputs = [queries_path, *(file for one in corpora for file in one.files)]
+    inputs += [path for path in (options["vectors"], options["query_vectors"]) if path is not None]
     for path in (out, options["log"], options["manifest"]):
         if path is not None:
             refuse_inputs(path, inputs)
-    documents = None if corpus is None else open_documents(corpus)
     with collected_notes() as notes:
         queries = read_queries(queries_path)
         asked = questions(queries)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rankgauge.comparison.attribution import Moves
 from rankgauge.evaluation import Scores
+from rankgauge.notebook import Columns, Table, Tabular
 from rankgauge.notes import Note
 from rankgauge.stats.effect import Effect
 from rankgauge.stats.results import Interval
@@ -56,7 +57,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Tabular):
     """Systems against a baseline, over the same queries."""
 
     scores: tuple[Scores, ...]
@@ -87,6 +88,22 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
+
+    def summary_table(self) -> Table:
+        """Each difference, as a notebook shows it."""
+        head = ["measure", "system", "value", "difference", "low", "high", "p"]
+        rows = [
+            [d.measure, d.system, d.value, d.difference, d.interval.low, d.interval.high, d.p_corrected]
+            for d in self.differences
+        ]
+        return Table(head, rows, self.answer())
+
+    def frame_columns(self) -> Columns:
+        """One row a difference, as ``to_pandas`` and ``to_polars`` give it."""
+        rows = self.to_dict()["differences"]
+        flat = [{**row, "low": row["ci"]["low"], "high": row["ci"]["high"]} for row in rows]
+        names = [name for name in (flat[0] if flat else {}) if name != "ci"]
+        return {name: [row[name] for row in flat] for name in names}
 
     def answer(self) -> str:
         """The sentence that a person would say."""

@@ -1,0 +1,37 @@
+"""The fixture ``retrieval_gate``, so that a team can write its gate as a test.
+
+pytest imports this file before coverage starts, so it imports nothing else until the fixture is used.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+TYPE_CHECKING = False  # as typing has it, without importing typing
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankgauge.gating.result import GateResult
+
+
+@pytest.fixture
+def retrieval_gate() -> Callable[..., GateResult]:
+    """A function that takes what ``rankgauge.gate`` takes: the test fails or is skipped as the gate is.
+
+    def test_search_is_no_worse(retrieval_gate):
+        retrieval_gate("qrels.trec", "today.trec", require=["R@10>=0.75"], against="baseline.json")
+    """
+
+    def check(qrels: object, run: object, **options: object) -> GateResult:
+        __tracebackhide__ = True
+        from rankgauge.gating.gate import gate
+        from rankgauge.render.gate import as_text
+
+        result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
+        if result.failed:
+            pytest.fail(as_text(result), pytrace=False)
+        if not result.passed:
+            pytest.skip(result.sentence)
+        return result
+
+    return check

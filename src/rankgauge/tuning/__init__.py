@@ -1,0 +1,1 @@
+"""Weights of a fusion, found on some queries and reported on others."""

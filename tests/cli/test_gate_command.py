@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import pytest
+
+Command = Callable[..., Any]
+NAME = "a|b`<c>*@d"  # everything that a table, Markdown, HTML or GitHub could obey
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Judgments of twelve queries, a good run, a bad one, and one whose ids are hostile."""
+    queries = range(12)
+    good = {n: [f"d{n}", "s"] for n in queries}
+    texts = {
+        "qrels": "".join(f"q{n} 0 d{n} 1\n" for n in queries),
+        "good": _run(good, "good"),
+        "bad": _run({n: docs[::-1] for n, docs in good.items()}, NAME),
+        "lost": _run({n: [f"{NAME}{n}", "s"] for n in queries}, "lost"),
+        "unlabelled": "".join(f"q{n} 0 d{n} 0\n" for n in queries),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return {name: tmp_path / name for name in texts}
+
+
+def _run(docs: dict[int, list[str]], tag: str) -> str:
+    return "".join(f"q{n} Q0 {doc} 1 {-rank} {tag}\n" for n, found in docs.items() for rank, doc in enumerate(found))
+
+
+@pytest.fixture
+def baseline(command: Command, files: dict[str, Path], tmp_path: Path) -> Path:
+    path = tmp_path / "baseline.json"
+    outcome = command("gate", files["qrels"], files["good"], "--write-baseline", path, "-m", "RR", "-m", "P@1")
+    assert (outcome.code, outcome.out) == (0, "")
+    assert f"wrote {path}" in outcome.err
+    return path
+
+
+def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    qrels, good, bad = files["qrels"], files["good"], files["bad"]
+    assert command("gate", qrels, good, "--require", "RR>0.6", "--against", baseline).code == 0
+    assert command("gate", qrels, bad, "--require", "RR>0.6").code == 1
+    assert command("gate", qrels, bad, "--against", baseline).code == 1
+    assert command("gate", qrels, bad, "--against", good, "-m", "RR").code == 1
+    assert command("gate", qrels, bad, "--against", baseline, "--margin", "0.9").code == 0
+    assert command("gate", files["unlabelled"], bad, "--against", baseline).code == 0
+    assert command("gate", files["unlabelled"], good, "--against", files["unlabelled"]).code == 2
+    assert command("gate", qrels, good).code == 64
+    assert command("gate", qrels, good, "--require", "nDGC>1").code == 64
+    assert command("gate", qrels, good, "--require", "RR>0.5", "--alpha", "0").code == 64
+    assert command("gate", "-", "-", "--require", "RR>0.5").code == 64
+    assert command("gate", qrels, qrels.with_name("nowhere"), "--require", "RR>0.5").code == 2
+    assert command("gate", qrels, good, "--against", qrels.with_name("nowhere")).code == 2
+
+
+def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--require", "R@5>=1")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith(
+        f"fail: {NAME} is worse than good on RR (−0.5000, p = 0.0002) and P@1 (−1.0000, p = 0.0002)"
+    )
+    assert lines[0].endswith("; the requirement is met.")
+    assert lines[2].split() == ["required", "value", "95%", "interval"]
+    assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
+    assert "cause: the retriever got worse" in outcome.out
+    assert "one-sided, max-T over 2 measures" in outcome.out
+
+
+def test_skipped_is_said_and_is_not_passed(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    outcome = command("gate", files["unlabelled"], files["good"], "--against", baseline, "--require", "RR>0.5")
+    assert outcome.out == "skipped: no query of 'unlabelled' has a relevant document, so nothing can be said.\n"
+
+
+def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    outcome = command(
+        "gate", files["qrels"], files["lost"], "--against", baseline, "--format", "json", "--require", "RR>0.5"
+    )
+    data = json.loads(outcome.out)
+    assert outcome.code == 1
+    assert list(data) == ["schema", "conventions", "qrels", "runs", "warnings", "gate"]
+    assert data["schema"] == "rankgauge.scores/1"
+    assert data["runs"][0]["measures"]["RR"] == {"value": 0.0, "n": 12}
+    gate = data["gate"]
+    assert gate["verdict"] == "fail"
+    assert [(row["measure"], row["outcome"], row["change"]) for row in gate["compared"]] == [
+        ("RR", "worse", -1.0),
+        ("P@1", "worse", -1.0),
+    ]
+    assert gate["required"][0] == {
+        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, 0.0], "met": False,
+    }  # fmt: skip
+    assert gate["against"]["run"] == "good"
+    assert gate["blame"]["cause"] == "unclear"
+    assert len(gate["blame"]["documents"]) == 12
+
+
+def test_junit_has_a_case_for_each_requirement_and_measure(
+    command: Command, files: dict[str, Path], baseline: Path
+) -> None:
+    outcome = command(
+        "gate", files["qrels"], files["bad"], "--against", baseline, "--format", "junit", "--require", "RR>0.6"
+    )
+    root = Xml.parse(io.StringIO(outcome.out)).getroot()
+    suite = root.find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "3", "0")
+    assert [case.get("name") for case in suite.iter("testcase")] == ["RR > 0.6", "RR", "P@1"]
+    assert [failure.get("message") for failure in suite.iter("failure")] == [
+        "RR > 0.6 is missed: 0.5000",
+        "RR dropped: −0.5000, p = 0.0002",
+        "P@1 dropped: −1.0000, p = 0.0002",
+    ]
+    assert NAME in (suite.findtext("system-out") or "")
+    assert "<c>" not in outcome.out
+    passed = command("gate", files["qrels"], files["good"], "--against", baseline, "--format", "junit").out
+    assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
+        "unchanged: +0.0000, p = 1.0000"
+    ] * 2
+    skipped = command("gate", files["unlabelled"], files["good"], "--against", baseline, "--format", "junit").out
+    assert [case.find("skipped") is not None for case in Xml.fromstring(skipped).iter("testcase")] == [True]
+
+
+def test_markdown_is_what_github_shows_and_names_are_harmless(
+    command: Command, files: dict[str, Path], baseline: Path
+) -> None:
+    outcome = command(
+        "gate", files["qrels"], files["bad"], "--against", baseline, "--format", "markdown", "--require", "RR>0.6"
+    )
+    lines = outcome.out.splitlines()
+    assert lines[0] == "### ❌ Retrieval gate: fail"
+    assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
+    assert "| `RR > 0.6` | 0.5000 | 0.5000 to 0.5000 | **MISSED** |" in lines
+    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | – | 0.0002 | **WORSE** | – |" in lines
+    lost = command("gate", files["qrels"], files["lost"], "--against", baseline, "--format", "markdown").out
+    assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
+    skipped = command("gate", files["unlabelled"], files["good"], "--require", "RR>0", "--format", "markdown").out
+    assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabelled' has")
+
+
+def test_a_name_cannot_command_the_terminal(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    files["bad"].write_text(files["bad"].read_text().replace(NAME, "\x1b[31mred"))
+    for form in ("table", "junit", "markdown"):
+        outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--format", form)
+        assert "\x1b" not in outcome.out
+        assert "\\x1b[31mred" in outcome.out.replace("\\[", "[").replace("\\\\", "\\")
+
+
+def test_a_summary_is_written_where_asked_and_nowhere_else(
+    command: Command, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "summary.md"
+    page.write_text("before\n")
+    arguments = ("gate", files["qrels"], files["good"], "--require", "RR>0.6")
+    assert "hint" not in command(*arguments).err
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    assert '--summary "$GITHUB_STEP_SUMMARY"' in command(*arguments).err
+    assert page.read_text() == "before\n"
+    command(*arguments, "--summary", page)
+    assert page.read_text().startswith("before\n### ✅ Retrieval gate: pass\n")
+    other = tmp_path / "other.md"
+    for _ in range(2):
+        command(*arguments, "--summary", other)
+    assert other.read_text().count("###") == 1
+    assert command(*arguments, "--summary", files["qrels"]).code == 2
+
+
+def test_a_baseline_is_not_written_where_the_gate_fails(
+    command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
+) -> None:
+    new = tmp_path / "new.json"
+    arguments = ("--against", baseline, "--write-baseline", new)
+    outcome = command("gate", files["qrels"], files["bad"], *arguments)
+    assert outcome.code == 1
+    assert "not written, the gate failed" in outcome.err
+    assert not new.exists()
+    assert "the gate was skipped" in command("gate", files["unlabelled"], files["good"], *arguments).err
+    assert command("gate", files["qrels"], files["good"], *arguments).code == 0
+    assert json.loads(new.read_text()) == json.loads(baseline.read_text())
+    assert command("gate", files["qrels"], files["good"], "--against", new, "--write-baseline", new).code == 2
+
+
+def test_either_side_may_come_through_a_pipe(files: dict[str, Path], baseline: Path) -> None:
+    run = [sys.executable, "-m", "rankgauge", "gate", str(files["qrels"])]
+    for arguments, given in (
+        (["-", "--against", str(baseline)], files["lost"]),
+        ([str(files["lost"]), "--against", "-"], baseline),
+        ([str(files["lost"]), "--against", "-", "-m", "RR"], files["good"]),
+    ):
+        done = subprocess.run([*run, *arguments], input=given.read_bytes(), capture_output=True, check=False)
+        assert done.returncode == 1, done.stderr
+        assert b"12 relevant documents" in done.stdout

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Dicts = dict[str, dict[str, float]]
+
+
+@pytest.fixture
+def judged() -> Dicts:
+    """Thirty queries with two relevant documents each."""
+    return {f"q{n:02}": {f"d{n}": 2, f"e{n}": 1, f"x{n}": 0} for n in range(30)}
+
+
+@pytest.fixture
+def ranked() -> Callable[..., dict[str, dict[str, float]]]:
+    """A run with the relevant documents on top, or behind two strangers in the queries named."""
+
+    def make(bad: Any = (), rename: Any = ()) -> Dicts:
+        run = {}
+        for n in range(30):
+            mark = "new-" if n in rename else ""
+            docs = [f"{mark}d{n}", f"{mark}e{n}", f"x{n}", "s", "t"]
+            if n in bad:
+                docs = ["s", "t", *docs[2::-1]]
+            run[f"q{n:02}"] = {doc: float(len(docs) - rank) for rank, doc in enumerate(docs)}
+        return run
+
+    return make

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Ranked = Callable[..., dict[str, dict[str, float]]]
+
+
+def test_the_fixture_gives_the_result_of_a_gate_that_passes(retrieval_gate: Any, judged: Any, ranked: Ranked) -> None:
+    assert retrieval_gate(judged, ranked(), require=["RR>=0.9"], against=ranked()).passed
+
+
+def test_the_fixture_fails_with_the_gates_text(retrieval_gate: Any, judged: Any, ranked: Ranked) -> None:
+    with pytest.raises(pytest.fail.Exception) as caught:
+        retrieval_gate(judged, ranked(bad=range(12)), require=["RR>=0.9"], against=ranked())
+    assert str(caught.value).startswith("fail: this run is worse than the baseline on RR")
+    assert "MISSED" in str(caught.value)
+
+
+def test_the_fixture_skips_where_the_gate_does(retrieval_gate: Any, ranked: Ranked) -> None:
+    with pytest.raises(pytest.skip.Exception, match="skipped: no query"):
+        retrieval_gate({}, ranked(), require="RR>=0.9")
+
+
+def test_the_plugin_is_registered_and_imports_nothing_but_pytest() -> None:
+    assert [entry.value for entry in entry_points(group="pytest11", name="rankgauge")] == ["rankgauge.pytest_plugin"]
+    code = "import sys, pytest; old = set(sys.modules); import rankgauge.pytest_plugin; print(*set(sys.modules) - old)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"rankgauge", "rankgauge.pytest_plugin"}
+
+
+def test_a_team_can_write_its_gate_as_a_test(tmp_path: Path) -> None:
+    (tmp_path / "test_search.py").write_text(
+        "def test_good(retrieval_gate):\n"
+        "    retrieval_gate({'q': {'a': 1}}, {'q': ['a']}, require='RR>=1')\n"
+        "def test_bad(retrieval_gate):\n"
+        "    retrieval_gate({'q': {'a': 1}}, {'q': ['b', 'a']}, require='RR>=1')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_search.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "1 failed, 1 passed" in done.stdout
+    assert "fail: misses RR >= 1 (0.5000)." in done.stdout
+    assert "Traceback" not in done.stdout
