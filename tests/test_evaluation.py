@@ -72,6 +72,7 @@ def test_no_query_in_common_is_an_error_with_samples() -> None:
         (JUDGED, RESULTS, "AP", "unjudged"),
         (JUDGED, RESULTS, "P@5", "shallow-run"),
         (JUDGED, {"q1": {"a": 1.0, "b": 1.0}}, "P@1", "tie-at-cutoff"),
+        (JUDGED, {"q1": {"A": 1.0, "B": 0.5}}, "P@1", "nothing-judged"),
     ],
 )
 def test_what_a_reader_should_know_is_noted(qrels: object, run: object, measures: str, code: str) -> None:

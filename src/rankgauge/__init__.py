@@ -32,9 +32,10 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rankgauge.evaluation import Conventions, Scores, evaluate, evaluate_all
-    from rankgauge.fetching.fetch import fetch, write_run
+    from rankgauge.fetching.fetch import fetch
     from rankgauge.fetching.latency import measure_latency
     from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+    from rankgauge.fetching.trec import write_run
     from rankgauge.gating.gate import gate, write_baseline
     from rankgauge.gating.result import GateResult
     from rankgauge.io.conversion import convert
@@ -183,7 +184,7 @@ _HOMES = {
     "validate_run": "rankgauge.validation.validate",
     "weighted_mean": "rankgauge.measures.weights",
     "write_baseline": "rankgauge.gating.gate",
-    "write_run": "rankgauge.fetching.fetch",
+    "write_run": "rankgauge.fetching.trec",
 }
 
 __all__ = [

@@ -61,6 +61,12 @@ def _extra(hits: Hits, run_queries: int) -> Note | None:
 
 
 def _unjudged(hits: Hits) -> Note | None:
+    if not len(hits.rank) and hits.retrieved.any():
+        return Note(
+            "nothing-judged",
+            "none of the retrieved documents is judged: are the ids the same on both sides? "
+            "`rankgauge runs validate RUN --qrels QRELS` looks into it",
+        )
     top = hits.top(POOLED)
     retrieved = int(top.retrieved.sum())
     unjudged = retrieved - int((top.grade >= 0).sum())
@@ -74,7 +80,7 @@ def _unjudged(hits: Hits) -> Note | None:
 
 def _ties(hits: Hits, cutoff: int) -> Note | None:
     straddle = (hits.tie_first <= cutoff) & (hits.tie_last > cutoff)
-    numbers = np.unique(hits.query[straddle])
+    numbers = np.flatnonzero(count_by(hits.query[straddle], len(hits)))
     if not len(numbers):
         return None
     return Note(

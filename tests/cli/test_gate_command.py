@@ -51,7 +51,7 @@ def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], 
     assert command("gate", qrels, bad, "--require", "RR>0.6").code == 1
     assert command("gate", qrels, bad, "--against", baseline).code == 1
     assert command("gate", qrels, bad, "--against", good, "-m", "RR").code == 1
-    assert command("gate", qrels, bad, "--against", baseline, "--margin", "0.9").code == 0
+    assert command("gate", qrels, bad, "--against", baseline, "-m", "RR", "--margin", "0.9").code == 0
     assert command("gate", files["unlabelled"], bad, "--against", baseline).code == 0
     assert command("gate", files["unlabelled"], good, "--against", files["unlabelled"]).code == 2
     assert command("gate", qrels, good).code == 64
@@ -96,7 +96,7 @@ def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[
         ("P@1", "worse", -1.0),
     ]
     assert gate["required"][0] == {
-        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, 0.0], "met": False,
+        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [None, None], "met": False,
     }  # fmt: skip
     assert gate["against"]["run"] == "good"
     assert gate["blame"]["cause"] == "unclear"
@@ -138,7 +138,7 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     lines = outcome.out.splitlines()
     assert lines[0] == "### ❌ Retrieval gate: fail"
     assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
-    assert "| `RR > 0.6` | 0.5000 | 0.5000 to 0.5000 | **MISSED** |" in lines
+    assert "| `RR > 0.6` | 0.5000 | – | **MISSED** |" in lines
     assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | – | 0.0002 | **WORSE** | – |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--against", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost

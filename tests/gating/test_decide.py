@@ -27,7 +27,7 @@ def rankings(rng: np.random.Generator, queries: int, measures: int) -> Floats:
     second = np.where(rng.random(shape) < 0.5, first, rng.choice(VALUES, size=shape, p=CHANCES))
     alike = rng.random((queries, measures)) < 0.7
     other = rng.choice(VALUES, size=(queries, measures), p=CHANCES) - rng.choice(VALUES, (queries, measures), p=CHANCES)
-    return np.where(alike, second - first, other)
+    return np.asarray(np.where(alike, second - first, other), dtype=np.float64)
 
 
 @pytest.mark.parametrize("measures", [1, 4])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from rankgauge import InputError, Qrels, Run, UsageError, gate, write_baseline
+from rankgauge.render.gate import as_text
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 
@@ -38,7 +39,8 @@ def test_a_real_drop_fails_and_names_the_measures(judged: Any, ranked: Ranked) -
     assert outcomes(result) == {"RR": "worse", "R@10": "unchanged"}
     assert result.sentence.startswith("fail: this run is worse than the baseline on RR (−0.3000, p = 0.000")
     row = result.compared[0]
-    assert (row.before, row.now) == (1.0, pytest.approx(0.7))
+    assert row.before == 1
+    assert row.now == pytest.approx(0.7)
     assert row.interval[0] is not None
     assert row.interval[0] < row.change < 0
 
@@ -230,3 +232,18 @@ def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
     run = Run.from_dict(ranked(bad=range(12)))
     first, second = (gate(judged, run, against=ranked(), require="RR>0.9") for _ in range(2))
     assert first.to_dict() == second.to_dict()
+
+
+def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
+    corpus = [doc for docs in ranked().values() for doc in docs]
+    text = as_text(gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), colour=True)
+    assert text.startswith("\x1b[1mfail\x1b[0m: this run is worse than the baseline on RR")
+    assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
+    assert "16 documents of this run are not in the corpus: 'new-d0', 'new-d1', 'new-d2', …" in text
+    assert "RR: −0.2667 in the 8 queries that lost them, +0.0000 elsewhere (unchanged)" in text
+
+
+def test_a_baseline_without_anything_comparable_says_so(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    write_baseline(tmp_path / "b.json", judged, ranked(), "NumRelRet")
+    with pytest.raises(UsageError, match="no measure of the baseline can be compared"):
+        gate(judged, ranked(), against=tmp_path / "b.json")

@@ -15,6 +15,7 @@ from rankgauge.audit.expected import Extremes, expected
 from rankgauge.audit.sampling import Sampled, sample
 from rankgauge.audit.values import Values, result_of
 from rankgauge.core.hits import Hits
+from rankgauge.core.ids import Ints
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.core.tables import Floats
@@ -143,10 +144,10 @@ def ties_of(scores: Scores, hits: Hits, *, samples: int = SAMPLES, seed: int = S
     found = [_Found(measure, hits, scores.values[:, place]) for place, measure in enumerate(scores.measures)]
     open_ = [one for one in found if one.method == "Monte Carlo"]
     if open_:
-        tied = orders.tied_queries(hits)
-        drawn = sample(hits.select(tied), [one.measure for one in open_], samples=samples, seed=seed)
+        rows = np.unique(np.concatenate([one.open_queries(hits) for one in open_]))
+        drawn = sample(hits.select(rows), [one.measure for one in open_], samples=samples, seed=seed)
         for one, result in zip(open_, drawn, strict=True):
-            one.take(result, tied)
+            one.take(result, rows)
     return TieAudit(
         scores=scores,
         measures=tuple(one.result(scores, hits, samples) for one in found),
@@ -179,7 +180,11 @@ class _Found:
             if mean is not None:
                 self.mean = np.where(moved, mean, plain)
 
-    def take(self, drawn: Sampled, rows: NDArray[np.int64]) -> None:
+    def open_queries(self, hits: Hits) -> Ints:
+        """The queries in which the order of ties counts, or may count."""
+        return np.flatnonzero(_differ(self.best, self.worst)) if self.range == "exact" else orders.tied_queries(hits)
+
+    def take(self, drawn: Sampled, rows: Ints) -> None:
         """Fill in what was sampled."""
         mean, variance = drawn.mean, drawn.variance
         if self.range == "exact":

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.audits import NONE, Asked, Audits, audit_options
 from rankgauge.cli.live_options import Live, live_options
 from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, width, write
 from rankgauge.cli.progress import bar
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
-from rankgauge.evaluation import NoRelevant, Queries, Scores, evaluate_all
+from rankgauge.evaluation import Conventions, NoRelevant, Queries, Scores, asked_measures, joined_scores
 from rankgauge.notes import Note
 from rankgauge.render import scores as render
 from rankgauge.render import slices
 
 if TYPE_CHECKING:
     from rankgauge.config.statistics import Statistics
+    from rankgauge.kpi.bands import Bands
 
 
 @click.command("evaluate")
@@ -85,6 +87,7 @@ if TYPE_CHECKING:
 @click.option("--ci", "intervals", is_flag=True, help="The 95 % interval of each mean.")
 @click.option("--by", multiple=True, metavar="COLUMN", help="Each group of queries too: category, difficulty, …")
 @click.option("--topics", type=click.Path(), metavar="FILE", help="The queries' columns: JSON Lines, CSV, …")
+@audit_options
 @reading_options
 @live_options
 def command(
@@ -107,6 +110,7 @@ def command(
     max_bytes: int | None,
     max_line: int | None,
     live: Live | None,
+    audits: Asked,
 ) -> int | None:
     """Score runs against judgments.
 
@@ -121,20 +125,20 @@ def command(
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
     limits = limits_of(max_bytes, max_line)
+    audits.check(form, config=config)
+    bands = audits.bands()
     if config is not None:
         reading = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits, "topics": topics}
-        by_config(config, qrels, runs, reading, form=form, per_query=per_query, by=by, intervals=intervals)
+        by_config(config, qrels, runs, reading, form=form, per_query=per_query, by=by, intervals=intervals, bands=bands)
         return None
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
-        scores = evaluate_all(
-            [judged],
+        conventions = Conventions(compat, queries, no_relevant)
+        judged, joined, scores, _ = joined_scores(
+            judged,
             given,
-            measures or None,
-            compat=compat,
-            queries=queries,
-            no_relevant=no_relevant,
-            rel=level,
+            asked_measures(measures or None, conventions, level),
+            conventions,
             on_duplicate=on_duplicate,
             fingerprint=form == "json",
             qrels_format=qrels_format,
@@ -143,7 +147,8 @@ def command(
             topics=topics,
             progress=progress,
         )
-    show(scores, notes, form=form, per_query=per_query, by=by, intervals=intervals)
+    found = audits.of(judged, joined, scores, bands)
+    show(scores, notes, form=form, per_query=per_query, by=by, intervals=intervals, audits=found)
     return None
 
 
@@ -160,6 +165,7 @@ def by_config(
     per_query: bool,
     by: tuple[str, ...],
     intervals: bool,
+    bands: Bands | None,
 ) -> None:
     """Evaluate as a configuration says, except for what was given on the command line."""
     from click.core import ParameterSource
@@ -173,7 +179,8 @@ def by_config(
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
         scores = plan.evaluate(judged, given, fingerprint=form == "json", progress=progress, **reading)
-    show(scores, notes, form=form, per_query=per_query, by=by, statistics=statistics_of(scores, plan))
+    statistics = statistics_of(scores, plan)
+    show(scores, notes, form=form, per_query=per_query, by=by, statistics=statistics, audits=Audits(bands=bands))
 
 
 def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:
@@ -200,6 +207,7 @@ def show(
     by: tuple[str, ...] = (),
     intervals: bool = False,
     statistics: Statistics | None = None,
+    audits: Audits = NONE,
 ) -> None:
     """Print scores on standard output and what must be known of them on standard error."""
     if form in ("csv", "trec") and (by or intervals):
@@ -215,13 +223,14 @@ def show(
                         found["ci"] = slices.ci(run.interval(measure))
             if statistics is not None:
                 data["statistics"] = statistics.to_dict()
-            write(render.dumped(data))
+            write(render.dumped(audits.added(data, scores, per_query=per_query)))
         case "csv":
             write(render.as_csv(scores, per_query=per_query))
         case "trec":
             write(render.as_trec(scores, per_query=per_query))
         case _:
-            write(render.as_table(scores, per_query=per_query, colour=colour(), width=width()) + "\n")
+            plain = render.as_table(scores, per_query=per_query, colour=colour(), width=width(), bands=audits.bands)
+            write(plain + "\n")
             if intervals:
                 write("\n" + slices.intervals_table(scores, colour=colour()) + "\n")
             if statistics is not None:
@@ -231,6 +240,8 @@ def show(
                     write("\n" + text + "\n")
             if by:
                 write("\n" + slices.as_table(scores, by, colour=colour()) + "\n")
+            for text in audits.texts(colour=colour()):
+                write("\n" + text + "\n")
             write("\n" + averaged_line(scores) + f"\nconventions: {scores[0].conventions}\n")
     say(notes)
     say_of_runs(scores)

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.options import collected_notes, say
 from rankgauge.errors import UsageError, shown
-from rankgauge.fetching.fetch import write_run
+from rankgauge.fetching.trec import write_run
 from rankgauge.io.reading import read_run
 from rankgauge.io.writing import refuse_inputs
 from rankgauge.retrieval.fusion import METHODS, RRF_K, fuse

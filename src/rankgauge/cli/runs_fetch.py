@@ -214,9 +214,9 @@ def _write_manifest(
         "rankgauge": __version__,
         "retriever": retriever.identity(),
         "corpus": None if documents is None else {"path": documents.source, "sha256": documents.sha256},
-        "queries": {"path": queries, "sha256": _sha256(queries), "count": len(done.run.queries)},
+        "queries": {"path": queries, "sha256": _sha256(queries), "count": len(done.answers)},
         "k": k,
-        "run": {"path": out, "sha256": _sha256(out), "results": len(done.run)},
+        "run": {"path": out, "sha256": _sha256(out), "results": sum(len(one.docs) for one in done.answers)},
         "seconds": round(done.seconds, 3),
         "latency": latency.to_dict(),
     }
@@ -232,9 +232,10 @@ def _sha256(path: str) -> str | None:
 
 
 def _report(done: Fetched, out: str, latency: Latency) -> None:
-    empty = sum(1 for status in done.run.status.tolist() if status)
+    results = sum(len(one.docs) for one in done.answers)
+    empty = sum(not one.docs for one in done.answers)
     more = f", {empty} of them empty" if empty else ""
     again = f"; {done.resumed} were in the journal" if done.resumed else ""
-    click.echo(f"wrote {len(done.run)} results of {len(done.run.queries)} queries{more} to {out}{again}", err=True)
+    click.echo(f"wrote {results} results of {len(done.answers)} queries{more} to {out}{again}", err=True)
     if latency.calls:
         click.echo(str(latency), err=True)

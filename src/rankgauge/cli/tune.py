@@ -8,7 +8,7 @@ import click
 
 from rankgauge.cli.options import collected_notes, say, write
 from rankgauge.errors import printable
-from rankgauge.fetching.fetch import write_run
+from rankgauge.fetching.trec import write_run
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.sources import read_bytes

@@ -6,9 +6,11 @@ buffer; a hash only narrows a search down, equality of the bytes decides.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD = 8
+LONG = 1 << 10  # bytes from which on an id is looked at as a whole
 PADDING = 3 * WORD  # bytes behind the last id, so that words can be read at any place
 _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -107,6 +110,20 @@ class Ids:
     def hash(self, seed: Words) -> Words:
         """A 64-bit hash of each id with a seed of its own."""
         mixed = (seed ^ self.length.astype(np.uint64)) * _MULTIPLIER
+        if int(self.length.max(initial=0)) > LONG:
+            return self._hash_long(seed, mixed)
+        return self._hash_words(mixed)
+
+    def _hash_long(self, seed: Words, mixed: Words) -> Words:
+        """The same for a column with very long ids, which word by word would take very long."""
+        long = self.length > LONG
+        mixed[~long] = self.take(~long)._hash_words(mixed[~long])
+        for row in np.flatnonzero(long).tolist():
+            key = int(seed[row]).to_bytes(WORD, "little")
+            mixed[row] = int.from_bytes(hashlib.blake2b(self[row], digest_size=WORD, key=key).digest(), "little")
+        return mixed
+
+    def _hash_words(self, mixed: Words) -> Words:
         shortest, longest = int(self.length.min(initial=0)), int(self.length.max(initial=0))
         for j in range(-(-longest // WORD)):
             rows = None if shortest > WORD * j else np.flatnonzero(self.length > WORD * j)
@@ -124,9 +141,12 @@ class Ids:
     def same(self, rows: Ints, other: Ids, others: Ints) -> NDArray[np.bool_]:
         """Whether ``self[rows[i]]`` and ``other[others[i]]`` are the same bytes, for each i."""
         equal: NDArray[np.bool_] = self.length[rows] == other.length[others]
+        for row in np.flatnonzero(equal & (self.length[rows] > LONG)).tolist():
+            equal[row] = self[int(rows[row])] == other[int(others[row])]
+        short = self.length[rows] <= LONG
         j = 0
         while True:
-            alive = np.flatnonzero(equal & (self.length[rows] > WORD * j))
+            alive = np.flatnonzero(equal & short & (self.length[rows] > WORD * j))
             if not len(alive):
                 return equal
             equal[alive] = self.words(j, rows[alive]) == other.words(j, others[alive])
@@ -160,6 +180,13 @@ class Ids:
             open_at, group = open_at[~lone], group[~lone]
             rows = order[open_at]
             if not np.any(self.length[rows] > WORD * j):
+                return order
+            if WORD * j >= LONG:
+                # What is still not told apart is long and rare.
+                texts = {row: self[row] for row in rows.tolist()}
+                for begin, end in pairwise([*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]):
+                    part = sorted(rows[begin:end].tolist(), key=texts.__getitem__, reverse=descending)
+                    order[open_at[begin:end]] = part
                 return order
             word = np.zeros(len(rows), dtype=np.uint64)
             alive = np.flatnonzero(self.length[rows] > WORD * j)

@@ -156,7 +156,7 @@ class GateResult:
         if not self.required:
             return []
         count = len(self.required)
-        return ["the requirement is met" if count == 1 else f"all {count} requirements are met"]
+        return ["the requirement is met" if count == 1 else f"{count} of {count} requirements are met"]
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""

@@ -7,12 +7,9 @@ caller's program again nor shares its threads.
 from __future__ import annotations
 
 import os
-import pickle
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +46,9 @@ def _size(run: Any) -> int:
 def _in_processes(
     qrels: Qrels, runs: Sequence[Any], reading: Reading, sizes: Sequence[int], workers: int, report: Report | None
 ) -> list[Joined]:
+    import pickle
+    from concurrent.futures import ThreadPoolExecutor
+
     orders = [pickle.dumps((qrels, str(run), reading)) for run in runs]
     done = 0
     found = []
@@ -67,6 +67,9 @@ def _in_processes(
 
 
 def _ask(order: bytes) -> tuple[Joined | RankgaugeError, list[str]]:
+    import pickle
+    import subprocess
+
     command = [sys.executable, "-c", "from rankgauge.io.parallel import answer; answer()"]
     done = subprocess.run(command, input=order, stdout=subprocess.PIPE, check=True)
     reply: tuple[Joined | RankgaugeError, list[str]] = pickle.loads(done.stdout)
@@ -75,6 +78,8 @@ def _ask(order: bytes) -> tuple[Joined | RankgaugeError, list[str]]:
 
 def answer() -> None:
     """What a process does: read an order from standard input, write the answer to standard output."""
+    import pickle
+
     qrels, path, reading = pickle.loads(sys.stdin.buffer.read())
     result: Joined | RankgaugeError
     with warnings.catch_warnings(record=True) as caught:

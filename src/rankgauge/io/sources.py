@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -158,6 +157,8 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT) -> Iterator[Path]:
     if str(path) != "-" and (Path(path).is_file() or not Path(path).exists() or Path(path).is_dir()):
         yield Path(path)
         return
+    import tempfile
+
     with tempfile.NamedTemporaryFile(prefix="rankgauge-") as copy:
         try:
             with sys.stdin.buffer if str(path) == "-" else Path(path).open("rb") as pipe:
