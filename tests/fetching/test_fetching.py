@@ -12,7 +12,7 @@ import pytest
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.fetching.fetch import fetch
 from rankgauge.fetching.journal import Journal
 from rankgauge.fetching.latency import Latency, measure_latency
@@ -63,12 +63,23 @@ def test_a_run_has_the_queries_in_their_order_and_ranks_from_one(tmp_path: Path)
     assert not list(tmp_path.glob("*.journal"))
 
 
+def test_what_is_returned_is_what_was_written(tmp_path: Path) -> None:
+    done = fetch(made(Counting()), ASKED, tmp_path / "r", k=3, tag="mine")
+    written = read_run(tmp_path / "r")
+    assert (done.run.name, written.name) == ("mine", "mine")
+    assert list(done.run.docs) == list(written.docs)
+    assert done.run.scores.tolist() == written.scores.tolist()
+    assert len(done.run.queries) == 30  # those without an answer too
+    with pytest.raises(InputError, match="must be one word"):
+        fetch(made(Counting()), ASKED, tmp_path / "r", tag="two words")
+
+
 @pytest.mark.parametrize("batch", [1, 2, 7, 64])
 @pytest.mark.parametrize("fail_at", [1, 2, 9, 30])
 def test_stopped_anywhere_and_started_again_it_writes_the_same_bytes(tmp_path: Path, batch: int, fail_at: int) -> None:
     expected = whole(tmp_path)
     out = tmp_path / "run.trec"
-    with pytest.raises(Failing):
+    with pytest.raises(RetrieverError, match="counting failed: Failing"):
         fetch(made(Counting(fail_at)), ASKED, out, k=3, batch=batch)
     assert not out.exists()
     again = Counting()
@@ -82,7 +93,7 @@ def test_stopped_anywhere_and_started_again_it_writes_the_same_bytes(tmp_path: P
 def test_a_torn_last_line_is_dropped(tmp_path: Path, torn: int) -> None:
     expected = whole(tmp_path)
     out, journal = tmp_path / "run.trec", tmp_path / "run.trec.journal"
-    with pytest.raises(Failing):
+    with pytest.raises(RetrieverError, match="counting failed: Failing"):
         fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
     journal.write_bytes(journal.read_bytes()[:-torn])
     done = fetch(made(Counting()), ASKED, out, k=3)
@@ -99,7 +110,7 @@ def test_a_torn_header_is_as_no_journal(tmp_path: Path) -> None:
 
 def test_a_journal_of_another_fetch_is_refused_with_the_reason(tmp_path: Path) -> None:
     out = tmp_path / "run.trec"
-    with pytest.raises(Failing):
+    with pytest.raises(RetrieverError, match="counting failed: Failing"):
         fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
     with pytest.raises(InputError, match="belongs to another fetch: k was '3' and is '4'"):
         fetch(made(Counting()), ASKED, out, k=4)
@@ -111,7 +122,7 @@ def test_a_journal_of_another_fetch_is_refused_with_the_reason(tmp_path: Path) -
 
 def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
     out, journal = tmp_path / "run.trec", tmp_path / "run.trec.journal"
-    with pytest.raises(Failing):
+    with pytest.raises(RetrieverError, match="counting failed: Failing"):
         fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
     lines = journal.read_bytes().split(b"\n")
     lines[3] = b'{"query": "q2"}'
@@ -175,7 +186,7 @@ def test_decisions_survive_a_stop(tmp_path: Path) -> None:
         return Gated(made(Counting(fail_at)), "words>=1", decisions=decisions)
 
     first, second = Decisions(), Decisions()
-    with pytest.raises(Failing):
+    with pytest.raises(RetrieverError, match="counting failed: Failing"):
         fetch(gated(9, first), ASKED, tmp_path / "r", k=3, batch=1, decisions=first)
     done = fetch(gated(None, second), ASKED, tmp_path / "r", k=3, decisions=second)
     assert [query for query, noted in done.decisions.items() if noted["skipped"]] == [f"q{n}" for n in range(0, 30, 4)]

@@ -1,4 +1,4 @@
-"""Fetches runs with the block and batch sizes given, and prints their hashes. Run by the test in processes of its own."""
+"""Fetches runs with the block and batch sizes given, and prints their hashes, in a process of its own."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def main(block: int, together: int, embedded: int, batch: int, names: list[str])
     with TemporaryDirectory() as folder:
         for name, way in ways.items():
             fetch(way, asked, Path(folder) / "run", k=25, batch=batch)
-            print(name, hashlib.sha256((Path(folder) / "run").read_bytes()).hexdigest())
+            print(name, hashlib.sha256((Path(folder) / "run").read_bytes()).hexdigest())  # noqa: T201 - what it is for
 
 
 if __name__ == "__main__":
-    main(*(int(number) for number in sys.argv[1:5]), sys.argv[5:])
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

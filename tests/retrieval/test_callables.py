@@ -86,6 +86,16 @@ def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
     assert most == 2
 
 
+def test_a_coroutine_is_awaited_where_a_loop_runs_already_as_in_a_notebook() -> None:
+    async def search(text: str) -> list[str]:
+        return [text]
+
+    async def notebook() -> dict[str, list[tuple[str, float]]]:
+        return found(search)
+
+    assert asyncio.run(notebook())["q1"] == [("one", 1.0)]
+
+
 def test_a_retriever_may_be_a_coroutine_itself() -> None:
     class Slow:
         name = "slow"

@@ -18,7 +18,7 @@ NAMES = ["bow", "vsa", *(["wordllama"] if find_spec("wordllama") else [])]
 
 def optional_features() -> str:
     """The vector instructions that NumPy would use here and can be told not to."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # type: ignore[index]  # it is a dict
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     return " ".join(found)
 
 

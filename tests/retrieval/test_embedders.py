@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.embedders.precomputed import Precomputed
 from rankgauge.retrieval.embedders.vsa import Hyperdimensional
+from rankgauge.retrieval.faiss import Faiss
+from rankgauge.retrieval.lexical import Lexical
 from rankgauge.retrieval.vector import Vector, embedded
 from retrieval.corpora import KITCHEN
 
@@ -126,7 +129,7 @@ def test_a_model_of_sentence_transformers_is_asked_with_its_prompts(monkeypatch:
             return [float(len(text)) for _, text in pairs]
 
     fake = types.SimpleNamespace(SentenceTransformer=Model, CrossEncoder=Cross, __version__="9")
-    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)  # type: ignore[arg-type]  # stands for the module
+    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
     one = embedder("sentence-transformers/tiny")
     assert vectors(one, ["a"]).shape == (1, 3)
     embedded(one, [b"q"], ["b"], "query")
@@ -140,7 +143,7 @@ def test_a_model_of_sentence_transformers_is_asked_with_its_prompts(monkeypatch:
 @pytest.mark.parametrize(
     ("name", "library", "hint"),
     [
-        ("sentence-transformers/x", "sentence_transformers", "pip install sentence-transformers"),
+        ("sentence-transformers/x", "sentence_transformers", "rankgauge\\[sentence-transformers\\]"),
         ("onnx/.", "onnxruntime", "rankgauge\\[onnx\\]"),
     ],
 )
@@ -158,6 +161,22 @@ def test_a_missing_library_says_what_to_install(
         name = f"onnx/{tmp_path}"
     with pytest.raises(MissingExtraError, match=hint):
         embedder(name)
+
+
+@pytest.mark.parametrize("library", ["bm25s", "Stemmer", "faiss", "tokenizers", "wordllama"])
+def test_every_engine_says_which_extra_it_needs(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    if library == "tokenizers":
+        pytest.importorskip("wordllama")
+    if library == "wordllama":
+        monkeypatch.setattr("rankgauge.retrieval.embedders.wordllama.find_spec", lambda name: None)
+    calls: dict[str, Callable[[], object]] = {
+        "faiss": lambda: Vector(KITCHEN, BagOfWords(), search=Faiss),
+        "tokenizers": lambda: embedder("wordllama"),
+        "wordllama": lambda: embedder("wordllama"),
+    }
+    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[(retrieval|faiss)\]'"):
+        calls.get(library, lambda: Lexical(KITCHEN))()
 
 
 def test_an_onnx_model_is_run_text_by_text(tmp_path: Path) -> None:

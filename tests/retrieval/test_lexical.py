@@ -50,7 +50,7 @@ def test_a_corpus_without_words_answers_nothing() -> None:
 
 def test_words_are_lower_case_stems_without_stop_words() -> None:
     words = Words()
-    assert words.learn(["The Bakers are BAKING; bakes baked"]) == [[0, 1, 1, 1]]
+    assert words.learn("The Bakers are BAKING; bakes baked") == [0, 1, 1, 1]
     assert list(words.numbers) == ["baker", "bake"]
     assert words.look_up("bake the unknown bakers").tolist() == [1, 0]
 

@@ -11,7 +11,7 @@ from rankgauge.collection.documents import Held
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError, UsageError
-from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.base import Questions, Retriever, answer
 from rankgauge.retrieval.callables import Called
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.bow import BagOfWords
@@ -34,8 +34,8 @@ EVERY = Called(lambda text: ["soup", "cake", "bread", "tea"] if text else [], na
 
 
 def test_a_hybrid_is_the_fusion_of_its_parts() -> None:
-    parts = [EVERY, Vector(KITCHEN, BagOfWords())]
-    runs = [part.retrieve(ASKED, 100) for part in parts]
+    parts: list[Retriever] = [EVERY, Vector(KITCHEN, BagOfWords())]
+    runs = [answer(part, ASKED, 100) for part in parts]
     made = Hybrid(parts, method="weighted", weights=[0.3, 0.7], normalise="z-score").retrieve(ASKED, 3)
     assert listed(made) == listed(fuse(runs, "weighted", weights=[0.3, 0.7], normalise="z-score", k=3))
     with pytest.raises(UsageError, match="two retrievers or more"):
@@ -107,6 +107,17 @@ def test_a_shadow_run_says_what_the_skipped_query_would_have_had() -> None:
     made = Gated(EVERY, lambda text: text != "baking bread", decisions=decisions, shadow=True).retrieve(ASKED, 2)
     assert listed(made)["q1"] == []
     assert decisions.take(b"q1") == {"skipped": True, "retrieved_ids": ["soup", "cake"]}
+
+
+def test_a_shadow_run_leaves_what_the_reranker_noted() -> None:
+    decisions = Decisions()
+    by = CalledReranker(lambda query, texts: [float(len(text)) for text in texts], "longest")
+    reranked = Reranked(EVERY, by, Texts(KITCHEN), top=3, decisions=decisions)
+    Gated(reranked, "words>=1", decisions=decisions, shadow=True).retrieve(ASKED, 4)
+    noted = decisions.take(b"q1")
+    assert noted["retrieved_ids"] == ["soup", "cake", "bread", "tea"]
+    assert noted["reranked_ids"] == ["bread", "soup", "cake", "tea"]
+    assert noted["skipped"] is False
 
 
 def test_a_gate_must_say_true_or_false() -> None:

@@ -15,7 +15,7 @@ from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.callables import Called
 from rankgauge.retrieval.scores import ranked_run
 from rankgauge.retrieval.vector import Exact, Vector
-from rankgauge.retrieval.vectors import cosines, unit
+from rankgauge.retrieval.vectors import Unit, cosines, unit
 from retrieval.corpora import ASKED, KITCHEN, made_up, questions
 
 
@@ -37,7 +37,7 @@ def test_vectors_must_be_finite() -> None:
         unit(np.array([[1.0, 2.0], [np.nan, 1.0]]))
 
 
-def all_at_once(vectors: np.ndarray, ids: Ids, asked: np.ndarray, k: int) -> Run:  # type: ignore[type-arg]
+def all_at_once(vectors: Unit, ids: Ids, asked: Unit, k: int) -> Run:
     scores = asked.astype(float) @ vectors.astype(float).T
     real = np.flatnonzero(vectors.any(axis=1))
     found = [

@@ -16,7 +16,6 @@ from rankgauge.errors import UsageError
 from rankgauge.evaluation import Conventions, NoRelevant, Queries, Scores, asked_measures, joined_scores
 from rankgauge.notes import Note
 from rankgauge.render import scores as render
-from rankgauge.render import slices
 
 if TYPE_CHECKING:
     from rankgauge.config.statistics import Statistics
@@ -210,6 +209,8 @@ def show(
     audits: Audits = NONE,
 ) -> None:
     """Print scores on standard output and what must be known of them on standard error."""
+    if by or intervals:
+        from rankgauge.render import slices
     if form in ("csv", "trec") and (by or intervals):
         raise UsageError(f"--format {form} has no groups and no intervals", hint="use --format json or table")
     match form:

@@ -35,6 +35,8 @@ SCHEMA = "rankgauge.fetch/1"
 
 
 @click.command("fetch")
+@click.option("--config", type=click.Path(), metavar="YAML", help="A configuration; options given here come first.")
+@click.option("--retriever", metavar="NAME", help="Which of the configuration's retrievers.  [default: the only one]")
 @click.option("--mode", default="lexical", show_default=True, help="lexical, vector, hybrid, or module:callable.")
 @click.option(
     "--corpus",
@@ -74,12 +76,22 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="What was done, with hashes, as JSON.")
 @click.option("--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Queries at once.")
 @click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
-def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:
+@click.pass_context
+def command(
+    context: click.Context, /, out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any
+) -> None:
     """Make a run: ask a retriever every query.
 
     Nothing is started or downloaded. A fetch that was stopped goes on where it stopped when the same command is given
     again, and writes the same bytes. The log of --log is what `rankgauge pipeline` reads.
     """
+    if options["config"] is not None:
+        from rankgauge.cli.configured import configured
+
+        options = configured(context, options, options["config"], options["retriever"])
+        tag = tag or options["retriever"]
+    elif options["retriever"] is not None:
+        raise UsageError("--retriever names one of a configuration", hint="name it: --config rankgauge.yaml")
     corpus, queries_path = options["corpus"], options["queries"]
     experts = {name: open_documents(path) for name, path in _experts(options["experts"]).items()}
     queries_path = queries_path or _beir_queries(corpus)

@@ -90,6 +90,44 @@ class Performance(Section):
     )
 
 
+Text = Annotated[str, Field(min_length=1)]
+Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
+
+
+class Collection(Section):
+    """What `rankgauge runs fetch` retrieves from; relative paths start from the configuration file."""
+
+    corpus: Text | None = Field(default=None, description="A file or folder, in any format that --corpus takes.")
+    queries: Text | None = Field(default=None, description="The queries; left out, those of the corpus's folder.")
+
+
+class Retriever(Section):
+    """One retriever; each key is the option of `rankgauge runs fetch` of that name, and has its default."""
+
+    mode: Text | None = Field(default=None, description="lexical, vector, hybrid, or module:callable.")
+    k1: float | None = None
+    b: float | None = None
+    variant: Text | None = None
+    stemmer: Text | None = None
+    stopwords: Text | None = None
+    embedder: Text | None = None
+    vectors: Text | None = None
+    query_vectors: Text | None = None
+    search: Text | None = None
+    fusion: Text | None = None
+    weights: Weights | None = None
+    normalise: Text | None = None
+    rrf_k: float | None = None
+    rerank: Text | None = None
+    rerank_top: int | None = None
+    gate: Text | None = None
+    shadow: bool | None = None
+    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by its name.")
+    router: Text | None = None
+    id_key: Text | None = None
+    index: Text | None = None
+
+
 class RetrievalMetrics(Section):
     """The block of RETRIEVAL-METRICS-001."""
 
@@ -115,6 +153,10 @@ class Config(Section):
     performance: Annotated[Performance, BeforeValidator(_section)] = Field(
         default=Performance(), description="How the work is done."
     )
+    collection: Annotated[Collection, BeforeValidator(_section)] = Field(
+        default=Collection(), description="What is retrieved from."
+    )
+    retrievers: dict[str, Retriever] = Field(default={}, description="Retrievers by name.")
     retrieval_metrics: RetrievalMetrics | None = Field(
         default=None, description="The block of RETRIEVAL-METRICS-001, instead of the sections that say the same."
     )
@@ -125,4 +167,10 @@ class Config(Section):
         if block is None:
             return self
         measures = Measures(names=block.enabled_metrics, graded=block.graded_relevance)
-        return Config(measures=measures, statistics=block.statistical_analysis, performance=block.performance)
+        return Config(
+            measures=measures,
+            statistics=block.statistical_analysis,
+            performance=block.performance,
+            collection=self.collection,
+            retrievers=self.retrievers,
+        )

@@ -6,17 +6,18 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.errors import InputError
 from rankgauge.evaluation import Scores
-from rankgauge.kpi.bands import Bands
 from rankgauge.measures.spec import Measure
 from rankgauge.notes import Note
-from rankgauge.render.kpi import band_row
 from rankgauge.render.terminal import Cell, name, number, table
+
+if TYPE_CHECKING:
+    from rankgauge.kpi.bands import Bands
 
 SCHEMA = "rankgauge.scores/1"
 
@@ -38,6 +39,8 @@ def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: 
     ]
     labels = [Cell(name(run.run)) for run in scores]
     if bands is not None:
+        from rankgauge.render.kpi import band_row
+
         labels += [Cell(f"{name(run.run)}: {bands.name}") for run in scores]
         cells += [band_row(run, bands) for run in scores]
     wide = table(

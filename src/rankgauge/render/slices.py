@@ -20,8 +20,14 @@ def as_table(scores: Sequence[Scores], by: Sequence[str], *, colour: bool) -> st
     tables = []
     for column in by:
         rows = [
-            [Cell(f"{name(one.label)} · {one.measure}"), Cell(name(run.run)), Cell(str(one.n))]
-            + [Cell(number(one.mean)), Cell(span(one.interval)), Cell(number(one.median))]
+            [
+                Cell(f"{name(one.label)} · {one.measure}"),
+                Cell(name(run.run)),
+                Cell(str(one.n)),
+                Cell(number(one.mean)),
+                Cell(span(one.interval)),
+                Cell(number(one.median)),
+            ]
             for run in scores
             for one in run.by(column)
         ]
