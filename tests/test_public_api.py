@@ -17,6 +17,7 @@ measure_latency ndcg_at_k open_collection open_documents parse_measure parse_mea
 read_corpus read_log read_qrels read_queries read_run recall_at_k reciprocal_rank reranking_improvement
 routing_accuracy run_from_frame statistical_significance_test tune validate_qrels validate_run weighted_mean write_run
 GateResult gate write_baseline
+RetrievalQuality Story read_story retrieval_quality
 """
 
 

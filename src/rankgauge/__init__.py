@@ -81,6 +81,9 @@ if TYPE_CHECKING:
     from rankgauge.retrieval.hybrid import Hybrid
     from rankgauge.retrieval.lexical import Lexical
     from rankgauge.retrieval.vector import Vector
+    from rankgauge.rq.quality import retrieval_quality
+    from rankgauge.rq.result import RetrievalQuality
+    from rankgauge.rq.story import Story, read_story
     from rankgauge.tuning.tune import tune
     from rankgauge.validation.findings import Validation
     from rankgauge.validation.validate import validate_qrels, validate_run
@@ -117,12 +120,14 @@ _HOMES = {
     "ReportAggregator": "rankgauge.lists.aggregator",
     "RetrievalEvaluator": "rankgauge.rag.evaluator",
     "RetrievalMetricsSuite": "rankgauge.lists.suite",
+    "RetrievalQuality": "rankgauge.rq.result",
     "RetrievalResult": "rankgauge.rag.results",
     "RetrieverError": "rankgauge.errors",
     "RetrieverSettings": "rankgauge.fetching.modes",
     "Run": "rankgauge.core.run",
     "Scores": "rankgauge.evaluation",
     "Statistics": "rankgauge.comparison.compare",
+    "Story": "rankgauge.rq.story",
     "TieAudit": "rankgauge.audit.ties",
     "UnjudgedAudit": "rankgauge.audit.unjudged",
     "UsageError": "rankgauge.errors",
@@ -173,9 +178,11 @@ _HOMES = {
     "read_qrels": "rankgauge.io.reading",
     "read_queries": "rankgauge.io.queries",
     "read_run": "rankgauge.io.reading",
+    "read_story": "rankgauge.rq.story",
     "recall_at_k": "rankgauge.lists.functions",
     "reciprocal_rank": "rankgauge.lists.functions",
     "reranking_improvement": "rankgauge.pipeline.rerank",
+    "retrieval_quality": "rankgauge.rq.quality",
     "routing_accuracy": "rankgauge.pipeline.routing",
     "run_from_frame": "rankgauge.io.frames",
     "statistical_significance_test": "rankgauge.lists.significance",
@@ -216,12 +223,14 @@ __all__ = [
     "ReportAggregator",
     "RetrievalEvaluator",
     "RetrievalMetricsSuite",
+    "RetrievalQuality",
     "RetrievalResult",
     "RetrieverError",
     "RetrieverSettings",
     "Run",
     "Scores",
     "Statistics",
+    "Story",
     "TieAudit",
     "UnjudgedAudit",
     "UsageError",
@@ -272,9 +281,11 @@ __all__ = [
     "read_qrels",
     "read_queries",
     "read_run",
+    "read_story",
     "recall_at_k",
     "reciprocal_rank",
     "reranking_improvement",
+    "retrieval_quality",
     "routing_accuracy",
     "run_from_frame",
     "statistical_significance_test",

@@ -144,7 +144,7 @@ class Scores(Tabular):
         return score_columns(self)
 
     def interval(self, measure: str | Measure, *, level: float = 0.95) -> Interval:
-        """The interval of a measure over queries: Student's t, Wilson's where it is 0 or 1, log scale where geometric."""
+        """The interval of a measure: Student's t, Wilson's where it is 0 or 1, log scale where geometric."""
         from rankgauge.slices import interval_of
 
         place = self._place(measure)

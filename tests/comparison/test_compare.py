@@ -148,10 +148,13 @@ def test_what_moved_most_is_told_with_its_documents() -> None:
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, Any], said: str) -> None:
+    def ask() -> None:
+        how = Statistics(**arguments.get("statistics", {}))
+        given = {name: value for name, value in arguments.items() if name != "statistics"}
+        compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", statistics=how, **given)
+
     with pytest.raises(UsageError, match=said):
-        if "statistics" in arguments:
-            arguments["statistics"] = Statistics(**arguments["statistics"])
-        compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", **arguments)
+        ask()
     with pytest.raises(UsageError, match="at least two runs"):
         compare(QRELS, {"poor": POOR}, "AP")
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "measures": ("rankgauge.cli.measures", "List the measures, or explain one."),
     "pipeline": ("rankgauge.cli.pipeline", "Say what routing, gate and reranking do, from a log."),
     "qrels": ("rankgauge.cli.qrels", "Judgments: say what is wrong with them."),
+    "rq": ("rankgauge.cli.rq", "Say whether searching a story finds the right scenes."),
     "runs": ("rankgauge.cli.runs", "Runs: make them, say what is wrong with them."),
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval's own flags and output, to the byte."),
     "tune": ("rankgauge.cli.tune", "Find the weights of a fusion, without looking at the test queries."),

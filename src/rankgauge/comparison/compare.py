@@ -82,9 +82,9 @@ def compare(
 ) -> Comparison:
     """Compare runs with one of them.
 
-    ``runs`` are as for ``evaluate``, or a dict of name to run; ``baseline`` is a name or a place among them. ``by`` names
-    columns of the queries to look into; ``topics`` is a file with such columns and with the queries' texts; ``moved`` is
-    for how many queries each way the documents that moved them are told.
+    ``runs`` are as for ``evaluate``, or a dict of name to run; ``baseline`` is a name or a place among them. ``by``
+    names columns of the queries to look into; ``topics`` is a file with such columns and with the queries' texts;
+    ``moved`` is for how many queries each way the documents that moved them are told.
     """
     statistics = statistics or Statistics()
     names, given = _named(runs)

@@ -1,0 +1,1 @@
+"""Documents, queries and judgments: what a retriever is pointed at. Corpora stream."""

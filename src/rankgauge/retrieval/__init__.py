@@ -1,0 +1,1 @@
+"""Retrievers: queries in, a run out. They see ids and texts, never judgments."""

@@ -1,0 +1,16 @@
+"""Things in small groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Lists of ``size`` items, the last one shorter (itertools has this from Python 3.12 on)."""
+    source = iter(items)
+    while batch := list(islice(source, size)):
+        yield batch

@@ -1,0 +1,1 @@
+"""Texts in, vectors out: one file an embedder."""

@@ -1,0 +1,64 @@
+"""Vectors that were made beforehand: one .npy table for the documents and one for the queries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.errors import InputError, shown
+from rankgauge.retrieval.base import Identity
+
+
+class Precomputed:
+    """Row i of a table is the vector of the i-th id. Tables are mapped, not loaded."""
+
+    name = "precomputed"
+    reads_texts = False
+
+    def __init__(
+        self,
+        documents: str | Path,
+        document_ids: Iterable[bytes],
+        queries: str | Path,
+        query_ids: Iterable[bytes],
+    ) -> None:
+        self._tables = {"document": _table(documents, document_ids), "query": _table(queries, query_ids)}
+        self._sha256 = {"documents": _sha256(documents), "queries": _sha256(queries)}
+
+    def identity(self) -> Identity:
+        """The hashes of both files."""
+        return {"embedder": self.name, "sha256": self._sha256}
+
+    def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
+        """The rows of the ids."""
+        places, table = self._tables[side]
+        unknown = next((name for name in ids if name not in places), None)
+        if unknown is not None:
+            raise InputError(f"no vector for the {side} {shown(unknown)}")
+        return table[[places[name] for name in ids]]
+
+
+def _table(path: str | Path, ids: Iterable[bytes]) -> tuple[dict[bytes, int], NDArray[Any]]:
+    try:
+        table = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError.at(path, None, f"no .npy table: {error}") from None
+    places = {name: row for row, name in enumerate(ids)}
+    if table.ndim != 2 or len(table) != len(places) or table.dtype.kind not in "fiu":
+        raise InputError.at(
+            path,
+            None,
+            f"expected a table of numbers with {len(places)} rows, found {table.dtype} of shape {table.shape}",
+            hint="rows stand in the order of the corpus, or of the query file",
+        )
+    return places, table
+
+
+def _sha256(path: str | Path) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,64 @@
+"""Models of sentence-transformers: embedders and cross-encoders. The only file that imports it, an extra of 2 GB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.tables import Floats
+from rankgauge.errors import MissingExtraError
+from rankgauge.retrieval.base import Identity
+
+
+class SentenceTransformers:
+    """A model by its name or folder. Its own prompts for queries and documents are used where it has them."""
+
+    reads_texts = True
+
+    def __init__(self, model: str) -> None:
+        self.name = f"sentence-transformers/{model}"
+        self._library = library("an embedder of sentence-transformers")
+        self._model = self._library.SentenceTransformer(model, device="cpu")
+
+    def identity(self) -> Identity:
+        """The model and the library's version."""
+        return {"embedder": self.name, "version": str(self._library.__version__)}
+
+    def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
+        """A row for each text."""
+        prompts = getattr(self._model, "prompts", None) or {}
+        prompt = side if side in prompts else None
+        made = self._model.encode(texts, prompt_name=prompt, show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(made)
+
+
+class CrossEncoder:
+    """Reads query and document together. Slow and good: for the first few results only."""
+
+    def __init__(self, model: str) -> None:
+        self.name = f"cross-encoder/{model}"
+        self._library = library("a cross-encoder")
+        self._model = self._library.CrossEncoder(model, device="cpu")
+
+    def identity(self) -> Identity:
+        """The model and the library's version."""
+        return {"reranker": self.name, "version": str(self._library.__version__)}
+
+    def score(self, query: str, ids: Sequence[bytes], texts: Sequence[str]) -> Floats:
+        """How well each text answers."""
+        made = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
+        return np.asarray(made, dtype=np.float64).reshape(len(texts))
+
+
+def library(what: str) -> Any:
+    """sentence-transformers, or an error that says how to get it."""
+    try:
+        import sentence_transformers
+    except ImportError:
+        raise MissingExtraError(
+            f"{what} needs the library sentence-transformers", hint="pip install 'rankgauge[sentence-transformers]'"
+        ) from None
+    return sentence_transformers
