@@ -236,3 +236,15 @@ def test_scores_by_several_columns_together() -> None:
     one = found[0]
     assert one.median is not None
     assert one.interval.method == "t"
+
+
+def test_target_bands_stand_in_the_tables_of_compare_and_gate(command: Command, workshop: Path) -> None:
+    files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
+    compared = command("compare", *files, "-m", "nDCG@10", "--kpi", "trec-2025")
+    assert "trec-2025: lexical nDCG@10 strong\ntrec-2025: vector nDCG@10 strong\n" in compared.out
+    data = json.loads(command("compare", *files, "-m", "nDCG@10", "--kpi", "trec-2025", "--format", "json").out)
+    assert data["runs"][0]["bands"] == {"nDCG@10": "strong"}
+    gated = command("gate", *files[:2], "--require", "nDCG@10>0.1", "--kpi", "trec-2025")
+    assert "trec-2025: lexical nDCG@10 strong\n" in gated.out
+    assert "trec-2025" not in command("compare", *files, "-m", "nDCG@10").out
+    assert command("compare", *files, "--kpi", "nowhere").code in (2, 64)

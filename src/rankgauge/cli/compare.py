@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, write
+from rankgauge.cli.options import (
+    bands_of,
+    collected_notes,
+    colour,
+    kpi_option,
+    limits_of,
+    reading_options,
+    say,
+    say_of_runs,
+    write,
+)
 from rankgauge.cli.progress import bar
 from rankgauge.comparison.compare import CORRECTIONS, Correction, Statistics, compare
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError
 from rankgauge.evaluation import Conventions
 from rankgauge.render import comparison as render
+from rankgauge.render.kpi import band_lines
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
 
 DEFAULT = ("nDCG@10", "RR@10", "R@10")
@@ -83,6 +94,7 @@ DEFAULT = ("nDCG@10", "RR@10", "R@10")
     show_default=True,
     help="Compare scores as trec_eval 9 or 10 does.",
 )
+@kpi_option
 @reading_options
 def command(
     qrels: str,
@@ -100,6 +112,7 @@ def command(
     explained: bool,
     form: str,
     compat: Compat,
+    kpi: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
@@ -111,6 +124,7 @@ def command(
     """
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
+    bands = bands_of(kpi)  # before the work: a wrong name is said at once
     with collected_notes() as notes, bar("reading") as progress:
         found = compare(
             qrels,
@@ -130,11 +144,12 @@ def command(
         )
     match form:
         case "json":
-            write(render.as_json(found))
+            write(render.as_json(found, bands=bands))
         case "markdown":
             write(render.as_markdown(found))
         case _:
             write(render.as_table(found, colour=colour(), explained=explained) + "\n")
+            write(band_lines(found.scores, bands))
             write(f"conventions: {found.scores[0].conventions}\n")
     say([*notes, *found.notes])
     say_of_runs(found.scores)

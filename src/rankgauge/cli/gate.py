@@ -7,7 +7,17 @@ from pathlib import Path
 
 import click
 
-from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, write
+from rankgauge.cli.options import (
+    bands_of,
+    collected_notes,
+    colour,
+    kpi_option,
+    limits_of,
+    reading_options,
+    say,
+    say_of_runs,
+    write,
+)
 from rankgauge.cli.progress import bar
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.run import OnDuplicate
@@ -19,6 +29,7 @@ from rankgauge.io.writing import atomic, refuse_inputs
 from rankgauge.notes import Note
 from rankgauge.render import gate as render
 from rankgauge.render import gate_ci as render_ci
+from rankgauge.render.kpi import band_lines
 
 FAILED = 1
 GITHUB = "GITHUB_STEP_SUMMARY"
@@ -111,6 +122,7 @@ GITHUB = "GITHUB_STEP_SUMMARY"
     show_default=True,
     help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
 )
+@kpi_option
 @reading_options
 def command(
     qrels: str,
@@ -128,6 +140,7 @@ def command(
     no_relevant: NoRelevant,
     on_duplicate: OnDuplicate,
     compat: Compat,
+    kpi: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
@@ -146,6 +159,7 @@ def command(
     for out in (store, summary):
         if out is not None:
             refuse_inputs(out, inputs)
+    bands = bands_of(kpi)
     shared = {
         "compat": compat,
         "queries": queries,
@@ -175,6 +189,8 @@ def command(
             scores = result.scores
     if result is not None:
         show(result, notes, form)
+        if form == "table":
+            write(band_lines([scores], bands))
         _summarise(result, summary)
     say(notes)
     say_of_runs([scores])

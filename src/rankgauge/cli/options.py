@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +17,9 @@ from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation import Scores
 from rankgauge.io.sources import DEFAULT, Limits
 from rankgauge.notes import Note
+
+if TYPE_CHECKING:
+    from rankgauge.kpi.bands import Bands
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -35,6 +38,21 @@ def reading_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def kpi_option(command: Command) -> Command:
+    """The option of commands whose tables can show target bands."""
+    text = "The target band that each value reaches: trec-2025, or a YAML file like it."
+    return click.option("--kpi", metavar="NAME|FILE", help=text)(command)
+
+
+def bands_of(kpi: str | None) -> Bands | None:
+    """The bands behind --kpi."""
+    if kpi is None:
+        return None
+    from rankgauge.kpi.loading import load_bands
+
+    return load_bands(kpi)
 
 
 def limits_of(max_bytes: int | None, max_line: int | None) -> Limits:

@@ -7,6 +7,8 @@ from rankgauge.comparison.attribution import Move, Moves
 from rankgauge.comparison.compare import SAID
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
 from rankgauge.errors import printable
+from rankgauge.kpi.bands import Bands
+from rankgauge.render.kpi import with_bands
 from rankgauge.render.scores import as_dict as scores_as_dict
 from rankgauge.render.scores import dumped
 from rankgauge.render.terminal import Cell, name, number, table
@@ -124,11 +126,11 @@ def _document(move: Move) -> str:
     return f"{name(move.doc)} {before}→{after} (grade {move.grade:g})"
 
 
-def as_json(found: Comparison, *, per_query: bool = False) -> str:
+def as_json(found: Comparison, *, per_query: bool = False, bands: Bands | None = None) -> str:
     """Scores in the schema of ``evaluate``, with the comparison beside them."""
     data = scores_as_dict(found.scores, per_query=per_query, notes=found.notes)
     data["comparison"] = found.to_dict()
-    return dumped(data)
+    return dumped(with_bands(data, found.scores, bands))
 
 
 def as_markdown(found: Comparison) -> str:

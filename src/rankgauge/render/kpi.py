@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.evaluation import Scores
 from rankgauge.kpi.bands import Band, Bands
-from rankgauge.render.terminal import Cell
+from rankgauge.render.terminal import Cell, name
 
 
 def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
@@ -23,6 +23,18 @@ def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
 def band_row(scores: Scores, bands: Bands) -> list[Cell]:
     """The bands of a run below its values; a dash for a measure that has none."""
     return [Cell(band or "–") for band in bands_of(scores, bands).values()]
+
+
+def band_lines(scores: Sequence[Scores], bands: Bands | None) -> str:
+    """The bands of each run in a line of its own, for tables that have runs as rows; nothing where none has any."""
+    if bands is None:
+        return ""
+    lines = []
+    for run in scores:
+        reached = [f"{measure} {band}" for measure, band in bands_of(run, bands).items() if band is not None]
+        if reached:
+            lines.append(f"{bands.name}: {name(run.run)} {', '.join(reached)}\n")
+    return "".join(lines)
 
 
 def with_bands(data: dict[str, Any], scores: Sequence[Scores], bands: Bands | None) -> dict[str, Any]:
