@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.options import bands_of, kpi_option
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError
@@ -25,9 +26,7 @@ def audit_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("--ties", is_flag=True, help="Worst, expected and best value over all orders of tied documents.")
     @click.option("--unjudged", is_flag=True, help="What documents that nobody judged could make of each value.")
-    @click.option(
-        "--kpi", metavar="NAME|FILE", help="The target band that each value reaches: trec-2025, or a YAML file like it."
-    )
+    @kpi_option
     @wraps(command)
     def wrapped(*args: Any, ties: bool, unjudged: bool, kpi: str | None, **options: Any) -> Any:
         return command(*args, audits=Asked(ties, unjudged, kpi), **options)
@@ -54,11 +53,7 @@ class Asked:
 
     def bands(self) -> Bands | None:
         """The target bands, read before the files: a wrong name is told at once."""
-        if self.kpi is None:
-            return None
-        from rankgauge.kpi.loading import load_bands
-
-        return load_bands(self.kpi)
+        return bands_of(self.kpi)
 
     def of(self, qrels: Qrels, joined: Sequence[Joined], scores: Sequence[Scores], bands: Bands | None) -> Audits:
         """Make them."""

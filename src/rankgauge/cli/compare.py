@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options import (
+    COMPAT,
     bands_of,
     collected_notes,
     colour,
@@ -17,7 +18,7 @@ from rankgauge.cli.options import (
 )
 from rankgauge.cli.progress import bar
 from rankgauge.comparison.compare import CORRECTIONS, Correction, Statistics, compare
-from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.ranking import Compat
 from rankgauge.errors import UsageError
 from rankgauge.evaluation import Conventions
 from rankgauge.render import comparison as render
@@ -87,13 +88,7 @@ DEFAULT = ("nDCG@10", "RR@10", "R@10")
     "--explain", "explained", is_flag=True, help="Every document that moved them, with its share of the difference."
 )
 @click.option("--format", "form", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
-@click.option(
-    "--compat",
-    type=click.Choice(COMPATS),
-    default="trec_eval-9",
-    show_default=True,
-    help="Compare scores as trec_eval 9 or 10 does.",
-)
+@COMPAT
 @kpi_option
 @reading_options
 def command(

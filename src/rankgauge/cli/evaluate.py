@@ -8,9 +8,19 @@ import click
 
 from rankgauge.cli.audits import NONE, Asked, Audits, audit_options
 from rankgauge.cli.live_options import Live, live_options
-from rankgauge.cli.options import collected_notes, colour, limits_of, reading_options, say, say_of_runs, width, write
+from rankgauge.cli.options import (
+    collected_notes,
+    colour,
+    convention_options,
+    limits_of,
+    reading_options,
+    say,
+    say_of_runs,
+    width,
+    write,
+)
 from rankgauge.cli.progress import bar
-from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
 from rankgauge.evaluation import Conventions, NoRelevant, Queries, Scores, asked_measures, joined_scores
@@ -49,34 +59,7 @@ if TYPE_CHECKING:
     metavar="GRADE",
     help="The grade from which a document is relevant, for measures that do not say their own.  [default: 1]",
 )
-@click.option(
-    "--queries",
-    type=click.Choice(["qrels", "both"]),
-    default="qrels",
-    show_default=True,
-    help="Average over every judged query, or (trec_eval's default) over those that the run has too.",
-)
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["zero", "skip"]),
-    default="zero",
-    show_default=True,
-    help="What a query without relevant documents counts.",
-)
-@click.option(
-    "--on-duplicate",
-    type=click.Choice(["error", "first"]),
-    default="error",
-    show_default=True,
-    help="What to do with a document that stands twice in a result.",
-)
-@click.option(
-    "--compat",
-    type=click.Choice(COMPATS),
-    default="trec_eval-9",
-    show_default=True,
-    help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
-)
+@convention_options
 @click.option(
     "--config",
     type=click.Path(),

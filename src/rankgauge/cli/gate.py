@@ -11,6 +11,7 @@ from rankgauge.cli.options import (
     bands_of,
     collected_notes,
     colour,
+    convention_options,
     kpi_option,
     limits_of,
     reading_options,
@@ -19,7 +20,7 @@ from rankgauge.cli.options import (
     write,
 )
 from rankgauge.cli.progress import bar
-from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation import NoRelevant, Queries
@@ -94,34 +95,7 @@ GITHUB = "GITHUB_STEP_SUMMARY"
     metavar="FILE",
     help='Write the Markdown here too; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
 )
-@click.option(
-    "--queries",
-    type=click.Choice(["qrels", "both"]),
-    default="qrels",
-    show_default=True,
-    help="Average over every judged query, or over those that the run has too.",
-)
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["zero", "skip"]),
-    default="zero",
-    show_default=True,
-    help="What a query without relevant documents counts.",
-)
-@click.option(
-    "--on-duplicate",
-    type=click.Choice(["error", "first"]),
-    default="error",
-    show_default=True,
-    help="What to do with a document that stands twice in a result.",
-)
-@click.option(
-    "--compat",
-    type=click.Choice(COMPATS),
-    default="trec_eval-9",
-    show_default=True,
-    help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
-)
+@convention_options
 @kpi_option
 @reading_options
 def command(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation import Scores
 from rankgauge.io.sources import DEFAULT, Limits
@@ -22,6 +23,37 @@ if TYPE_CHECKING:
     from rankgauge.kpi.bands import Bands
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_WHICH_QUERIES = (
+    click.option(
+        "--queries",
+        type=click.Choice(["qrels", "both"]),
+        default="qrels",
+        show_default=True,
+        help="Average over every judged query, or (trec_eval's default) over those that the run has too.",
+    ),
+    click.option(
+        "--no-relevant",
+        type=click.Choice(["zero", "skip"]),
+        default="zero",
+        show_default=True,
+        help="What a query without relevant documents counts.",
+    ),
+    click.option(
+        "--on-duplicate",
+        type=click.Choice(["error", "first"]),
+        default="error",
+        show_default=True,
+        help="What to do with a document that stands twice in a result.",
+    ),
+)
+COMPAT = click.option(
+    "--compat",
+    type=click.Choice(COMPATS),
+    default="trec_eval-9",
+    show_default=True,
+    help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
+)
 
 
 def reading_options(command: Command) -> Command:
@@ -36,6 +68,13 @@ def reading_options(command: Command) -> Command:
             click.option("--max-line", type=click.IntRange(min=1), help="The most bytes that a line may have."),
         )
     ):
+        command = option(command)
+    return command
+
+
+def convention_options(command: Command) -> Command:
+    """The options of conventions on which tools disagree."""
+    for option in reversed((*_WHICH_QUERIES, COMPAT)):
         command = option(command)
     return command
 
