@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -59,16 +60,16 @@ class Scored(Protocol):
         """The value of each measure over all queries, and of how many."""
 
 
-class Tabular:
+class Tabular(ABC):
     """What shows as a table in a notebook and turns into a frame. A class says what is in both."""
 
+    @abstractmethod
     def summary_table(self) -> Table:
         """The table that a notebook shows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def frame_columns(self) -> Columns:
         """The columns of the frame, all of the same length."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return html_table(self.summary_table())
