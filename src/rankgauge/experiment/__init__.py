@@ -1,0 +1,1 @@
+"""An experiment: what was asked, what came out, and how it can be made again."""
