@@ -86,13 +86,31 @@ def compare(
     names columns of the queries to look into; ``topics`` is a file with such columns and with the queries' texts;
     ``moved`` is for how many queries each way the documents that moved them are told.
     """
-    statistics = statistics or Statistics()
     names, given = _named(runs)
     judged, joined, scores, texts = joined_scores(
         qrels, given, asked_measures(measures, conventions, rel), conventions or Conventions(), topics=topics, **reading
     )
-    names = names or _unique([one.name for one in joined])
+    names = names or unique_names([one.name for one in joined])
     scores = [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
+    return compare_scores(
+        judged, joined, scores, baseline=baseline, statistics=statistics, by=by, texts=texts, moved=moved
+    )
+
+
+def compare_scores(
+    judged: Qrels,
+    joined: Sequence[Joined],
+    scores: Sequence[Scores],
+    *,
+    baseline: str | int = 0,
+    statistics: Statistics | None = None,
+    by: Sequence[str] = (),
+    texts: Mapping[str, str] | None = None,
+    moved: int = 3,
+) -> Comparison:
+    """Compare what ``joined_scores`` made, where each run has a name of its own."""
+    statistics = statistics or Statistics()
+    names = [one.run for one in scores]
     place = _baseline(names, baseline)
     pairs = [_Pair(scores[n], scores[place], names[n], statistics) for n in range(len(names)) if n != place]
     differences = _corrected([pair.differences() for pair in pairs], pairs, statistics)
@@ -109,7 +127,7 @@ def compare(
         slices=tuple(sliced),
         interactions=tuple(interactions),
         moved=_moved(judged, joined, scores, place, names, moved) if moved else {},
-        texts=texts,
+        texts=dict(texts or {}),
         notes=tuple(note for pair in pairs for note in pair.notes()),
     )
 
@@ -121,7 +139,7 @@ def _named(runs: Sequence[AnyRun] | Mapping[str, AnyRun]) -> tuple[list[str] | N
     return names, given
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Names that are told apart by a number where two runs have the same."""
     seen: dict[str, int] = {}
     out = []
@@ -315,7 +333,7 @@ def _interaction(pair: _Pair, place: int, by: str) -> Interaction:
 
 
 def _moved(
-    qrels: Qrels, joined: list[Joined], scores: list[Scores], base: int, names: list[str], most: int
+    qrels: Qrels, joined: Sequence[Joined], scores: Sequence[Scores], base: int, names: list[str], most: int
 ) -> dict[str, tuple[Moves, ...]]:
     """For each system the queries that moved most on the first measure, and the documents that moved them."""
     out = {}
