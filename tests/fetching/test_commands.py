@@ -24,7 +24,7 @@ def test_lexical_and_vector_runs_are_those_that_the_package_ships(workshop: Path
     pytest.importorskip("wordllama")
     for mode in ("lexical", "vector"):
         out = workshop / f"{mode}.trec"
-        done = command("runs", "fetch", "--mode", mode, "--corpus", workshop, "--k", 50, "-o", out)
+        done = command("runs", "fetch", "--mode", mode, "--centre", 0, "--corpus", workshop, "--k", 50, "-o", out)
         assert done.code == 0, done.err
         made, shipped = read_run(out), read_run(workshop / "runs" / f"{mode}.trec")
         assert list(made.docs) == list(shipped.docs)

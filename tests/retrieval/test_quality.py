@@ -11,12 +11,11 @@ from rankgauge.evaluation import evaluate
 from rankgauge.fetching.modes import RetrieverSettings, make_retriever
 from rankgauge.retrieval.base import Questions, answer
 
-# nDCG@10: floors against regressions. On cisi the goal of 0.38 is missed: lower-cased text gives 0.3757, as WordLlama's
-# own code does. Keeping the case, or lower-casing only shouted text, gives 0.3847 there; neither was adopted, because
-# the choice would have been made on these very judgments.
+# nDCG@10: floors against regressions. WordLlama's vectors as they are give 0.3757 on cisi; half of the mean taken off,
+# which was chosen on the other three, gives 0.3923 there.
 FLOORS = {
     "lexical": {"cranfield": 0.355, "medline": 0.69, "vaswani": 0.43, "cisi": 0.39},
-    "vector": {"cranfield": 0.30, "medline": 0.65, "vaswani": 0.35, "cisi": 0.375},
+    "vector": {"cranfield": 0.30, "medline": 0.65, "vaswani": 0.35, "cisi": 0.38},
 }
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankgauge.collection.documents import Held
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, InputTypeError
+from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.retrieval.base import Questions
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.callables import Called
@@ -78,6 +79,38 @@ def test_vectors_on_disk_answer_the_same_and_are_made_anew_only_when_something_c
     assert isinstance(again.vectors, np.memmap)
     assert first.retrieve(asked, 9).sha256 == again.retrieve(asked, 9).sha256
     assert Vector(corpus, BagOfWords(128), index=tmp_path / "v").rebuilt
+
+
+@pytest.mark.parametrize("centre", [0.0, 0.5, 1.0])
+def test_centred_vectors_are_those_of_the_formula(centre: float, tmp_path: Path) -> None:
+    texts = ["salt and pepper", "salt the water", "", "pepper grinder", "boil water"]
+    corpus = Held({f"d{place}": text for place, text in enumerate(texts)})
+    made = Vector(corpus, BagOfWords(64), centre=centre, index=tmp_path / "v")
+    plain = Vector(corpus, BagOfWords(64)).vectors.astype(np.float64)
+    has = plain.any(axis=1)
+    expected = plain - centre * plain[has].mean(axis=0)
+    expected[~has] = 0
+    expected[has] /= np.linalg.norm(expected[has], axis=1, keepdims=True)
+    assert np.allclose(made.vectors, expected, atol=1e-6)
+    again = Vector(corpus, BagOfWords(64), centre=centre, index=tmp_path / "v")
+    asked = Questions.of({"q": "salt water", "empty": " "})
+    assert not again.rebuilt
+    first, second = made.retrieve(asked, 5), again.retrieve(asked, 5)
+    assert list(first.docs) == list(second.docs)
+    assert first.scores.tolist() == second.scores.tolist()
+    assert first.offsets.tolist()[2] == first.offsets.tolist()[1]  # a query without words gets nothing
+    assert b"d2" not in list(first.docs)  # nor does a document without any come out
+
+
+def test_an_embedder_says_how_much_is_taken_off_unless_told_otherwise() -> None:
+    class Leaning(BagOfWords):
+        centre = 0.25
+
+    corpus = Held({"a": "one two", "b": "two three"})
+    assert Vector(corpus, Leaning(64)).identity()["centre"] == 0.25
+    assert Vector(corpus, Leaning(64), centre=0).identity()["centre"] == 0
+    with pytest.raises(UsageError, match="from 0"):
+        Vector(corpus, Leaning(64), centre=1.5)
 
 
 def test_an_embedder_that_returns_nonsense_is_named() -> None:

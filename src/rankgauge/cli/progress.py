@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for what takes longer than a second and only on a terminal."""
+"""Progress on standard error: a bar for what takes longer than a second, and a line for fetching."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from click import echo
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -67,3 +69,33 @@ def _rich() -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+class FetchLine:
+    """How fetching gets on: a line that is written over on a terminal, one every ten seconds elsewhere."""
+
+    def __init__(self, what: str = "") -> None:
+        self._what = f"{what}: " if what else ""
+        self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
+        self._first: tuple[int, float] | None = None
+
+    def __call__(self, done: int, total: int, seconds: float) -> None:
+        """Say it, if the last time is long enough ago."""
+        now = time.monotonic()
+        first, begun = self._first or (done, seconds)
+        self._first = (first, begun)
+        if now - self._last < (0.2 if self._terminal else 10) and done < total:
+            return
+        if not self._terminal and done == total:
+            return
+        self._last = now
+        rate = (done - first) / (seconds - begun) if seconds > begun and done > first else done / max(seconds, 1e-9)
+        left = (total - done) / max(rate, 1e-9)
+        line = f"{self._what}fetched {done} of {total} queries, {rate:.0f}/s, {left:.0f} s left"
+        echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
+        self._open = self._terminal
+
+    def end(self) -> None:
+        """Clear the line."""
+        if self._open:
+            echo("\r\x1b[K", err=True, nl=False)

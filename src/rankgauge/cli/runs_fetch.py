@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +12,17 @@ import click
 from rankgauge import __version__
 from rankgauge.cli.fuse import numbers
 from rankgauge.cli.options import collected_notes, say
+from rankgauge.cli.progress import FetchLine
 from rankgauge.collection.documents import Documents
 from rankgauge.collection.opening import CORPORA, QUERIES, open_documents
 from rankgauge.errors import UsageError, shown
-from rankgauge.fetching.fetch import BATCH, Fetched, fetch, write_decisions
+from rankgauge.fetching.fetch import BATCH, Fetched, fetch, questions_of, write_decisions
 from rankgauge.fetching.latency import Latency, measure_latency
-from rankgauge.fetching.modes import RetrieverSettings, make_retriever
-from rankgauge.io.queries import Queries, read_queries
+from rankgauge.fetching.modes import make_retriever, settings_from
+from rankgauge.io.queries import read_queries
 from rankgauge.io.writing import atomic, refuse_inputs
-from rankgauge.retrieval.base import Questions, Retriever
-from rankgauge.retrieval.bm25 import VARIANTS, Bm25
+from rankgauge.retrieval.base import Retriever
+from rankgauge.retrieval.bm25 import VARIANTS
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.named import KNOWN as EMBEDDERS
 from rankgauge.retrieval.fusion import METHODS, RRF_K
@@ -59,6 +58,11 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--embedder", default="wordllama", show_default=True, help=f"{EMBEDDERS}.")
 @click.option("--vectors", type=click.Path(), metavar="NPY", help="Document vectors made beforehand.")
 @click.option("--query-vectors", type=click.Path(), metavar="NPY", help="Query vectors made beforehand.")
+@click.option(
+    "--centre",
+    type=click.FloatRange(0, 1),
+    help="vector: how much of the corpus's mean is taken off.  [default: 0.5 for wordllama, else 0]",
+)
 @click.option("--search", default="exact", show_default=True, help="exact, faiss, or faiss:FACTORY.")
 @click.option("--fusion", type=click.Choice(list(METHODS)), default="rrf", show_default=True, help="hybrid.")
 @click.option("--weights", metavar="W,W", help="hybrid: the weights of lexical and vector.")
@@ -104,11 +108,13 @@ def command(
             refuse_inputs(path, inputs)
     with collected_notes() as notes:
         queries = read_queries(queries_path)
-        asked = questions(queries)
+        asked = questions_of(queries)
     say(notes)
     decisions = Decisions()
-    retriever = make_retriever(_settings(options), documents, asked, experts=experts, decisions=decisions)
-    talk = _Talk()
+    weights = None if options["weights"] is None else numbers(options["weights"])
+    settings = settings_from({**options, "weights": weights})
+    retriever = make_retriever(settings, documents, asked, experts=experts, decisions=decisions)
+    talk = FetchLine()
     done = fetch(
         retriever,
         asked,
@@ -132,38 +138,6 @@ def command(
     _report(done, out, latency)
 
 
-def questions(queries: Queries) -> Questions:
-    """Queries with their texts; one without a text is an empty question."""
-    if not any(queries.texts):
-        raise UsageError("the queries have no texts to retrieve with", hint="a column named text, query or question")
-    return Questions(queries.ids, [text or "" for text in queries.texts])
-
-
-def _settings(options: dict[str, Any]) -> RetrieverSettings:
-    weights = options["weights"]
-    return RetrieverSettings(
-        mode=options["mode"],
-        bm25=Bm25(options["k1"], options["b"], options["variant"]),
-        stemmer=options["stemmer"],
-        stopwords=options["stopwords"],
-        embedder=options["embedder"],
-        document_vectors=options["vectors"],
-        query_vectors=options["query_vectors"],
-        search=options["search"],
-        fusion=options["fusion"],
-        weights=None if weights is None else tuple(numbers(weights)),
-        normalise=options["normalise"],
-        rrf_k=options["rrf_k"],
-        rerank=options["rerank"],
-        rerank_top=options["rerank_top"],
-        gate=options["gate"],
-        shadow=options["shadow"],
-        router=options["router"],
-        id_key=options["id_key"],
-        index=options["index"],
-    )
-
-
 def _experts(given: tuple[str, ...]) -> dict[str, str]:
     out: dict[str, str] = {}
     for text in given:
@@ -181,33 +155,6 @@ def _beir_queries(corpus: str | None) -> str:
         if found is not None:
             return str(found)
     raise UsageError("no queries", hint="name them: --queries")
-
-
-class _Talk:
-    """Progress on standard error: a line that is written over on a terminal, one every ten seconds elsewhere."""
-
-    def __init__(self) -> None:
-        self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
-        self._first: tuple[int, float] | None = None
-
-    def __call__(self, done: int, total: int, seconds: float) -> None:
-        now = time.monotonic()
-        first, begun = self._first or (done, seconds)
-        self._first = (first, begun)
-        if now - self._last < (0.2 if self._terminal else 10) and done < total:
-            return
-        if not self._terminal and done == total:
-            return
-        self._last = now
-        rate = (done - first) / (seconds - begun) if seconds > begun and done > first else done / max(seconds, 1e-9)
-        line = f"fetched {done} of {total} queries, {rate:.0f}/s, {(total - done) / max(rate, 1e-9):.0f} s left"
-        click.echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
-        self._open = self._terminal
-
-    def end(self) -> None:
-        """Clear the line."""
-        if self._open:
-            click.echo("\r\x1b[K", err=True, nl=False)
 
 
 def _write_manifest(

@@ -18,6 +18,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError
 from rankgauge.fetching.journal import Answer, Journal
 from rankgauge.fetching.trec import check_ids, check_tag, write_answers
+from rankgauge.io.queries import Queries
 from rankgauge.io.writing import atomic, refuse_inputs
 from rankgauge.retrieval.base import Questions, Retriever, answer
 from rankgauge.retrieval.decisions import Decisions, text
@@ -92,6 +93,13 @@ def fetch(
         write_answers(((one.query, one.docs, one.scores) for one in answers), target, name, inputs)
         journal.remove()
     return Fetched(name, answers, done, time.monotonic() - begin)
+
+
+def questions_of(queries: Queries) -> Questions:
+    """Queries with their texts; one without a text is an empty question."""
+    if not any(queries.texts):
+        raise UsageError("the queries have no texts to retrieve with", hint="a column named text, query or question")
+    return Questions(queries.ids, [text or "" for text in queries.texts])
 
 
 def header(retriever: Retriever, queries: Questions, k: int) -> dict[str, Any]:

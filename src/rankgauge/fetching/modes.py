@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class RetrieverSettings:
     embedder: str = "wordllama"
     document_vectors: str | None = None  # .npy, in the corpus's order, instead of an embedder
     query_vectors: str | None = None
+    centre: float | None = None  # how much of the mean vector is taken off; None for what the embedder asks for
     search: str = "exact"  # or faiss, or faiss:FACTORY
     fusion: str = "rrf"
     weights: tuple[float, ...] | None = None
@@ -51,6 +52,17 @@ class RetrieverSettings:
     router: str | None = None  # a module:callable instead of centroids
     id_key: str | None = None
     index: str | None = None  # a folder to keep indexes in
+
+
+def settings_from(given: Mapping[str, Any]) -> RetrieverSettings:
+    """Settings from the options of ``runs fetch`` or the keys of a configuration; what is not said has its default."""
+    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if "weights" in said:
+        said["weights"] = tuple(said["weights"])
+    if "vectors" in said:
+        said["document_vectors"] = said["vectors"]
+    said["bm25"] = Bm25(**{name: said[name] for name in ("k1", "b", "variant") if name in said})
+    return RetrieverSettings(**{one.name: said[one.name] for one in fields(RetrieverSettings) if one.name in said})
 
 
 def make_retriever(
@@ -142,6 +154,7 @@ class _Builder:
             documents,
             self._precomputed(documents) or self.embedder(),
             search=_search(self.settings.search),
+            centre=self.settings.centre,
             index=self._folder(below, "vector"),
         )
 

@@ -12,7 +12,7 @@ from rankgauge.collection.documents import Documents, ids_of
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats, group_of, offsets_of
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, UsageError
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, Questions
 from rankgauge.retrieval.batches import batches
@@ -88,6 +88,8 @@ def _reaching(cosine: Floats, least: Floats, k: int) -> tuple[Ints, Ints]:
 class Vector:
     """Documents by the cosine of their vectors with the query's.
 
+    ``centre`` is how much of the corpus's mean vector is taken off documents and queries first: vectors of static
+    embedders lean one way together, and what all share tells none apart. By default it is what the embedder asks for.
     With ``index`` the vectors are kept in that folder, and made anew only where the corpus or the embedder changed.
     """
 
@@ -99,19 +101,27 @@ class Vector:
         index: str | Path | None = None,
         search: Any = Exact,
         batch: int = EMBEDDED,
+        centre: float | None = None,
         name: str = "vector",
     ) -> None:
         self.name, self.embedder, self._documents, self._batch = name, embedder, documents, batch
         self._kind = described(search)
+        self.centre = float(getattr(embedder, "centre", 0.0) if centre is None else centre)
+        if not 0 <= self.centre <= 1:
+            raise UsageError(f"centre must be from 0 (nothing is taken off) to 1, found {self.centre:g}")
         header = {key: value for key, value in self.identity().items() if key != "index"}
         kept = None if index is None else store.load(Path(index), header)
         self.rebuilt = kept is None
         if kept is None:
             self.ids, self.vectors = self._embed()
+            self._shift = mean_of(self.vectors) * self.centre
+            self.vectors = shifted(self.vectors, self._shift)
         else:
             self.ids, self.vectors = store.ids_from_arrays(kept), kept["vectors"]
+            self._shift = np.asarray(kept["shift"])
         if index is not None and self.rebuilt:
-            store.save(Path(index), header, {**store.ids_to_arrays(self.ids), "vectors": self.vectors})
+            arrays = {**store.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
+            store.save(Path(index), header, arrays)
         self._index: Index = search(self.vectors, self.ids)
 
     def identity(self) -> Identity:
@@ -119,6 +129,7 @@ class Vector:
         return {
             "mode": "vector",
             "embedder": self.embedder.identity(),
+            "centre": self.centre,
             "index": self._kind,
             "corpus": self._documents.sha256,
         }
@@ -140,7 +151,7 @@ class Vector:
                 f"query vectors have {asked.shape[1]} dimensions, document vectors {self.vectors.shape[1]}",
                 hint="both must come from the same model",
             )
-        offsets, rows, scores = self._index.search(asked, k)
+        offsets, rows, scores = self._index.search(shifted(asked, self._shift), k)
         return cut_run(self.name, queries.ids, offsets, self.ids.take(rows), scores, k)
 
     def _embed(self) -> tuple[Ids, Unit]:
@@ -153,6 +164,29 @@ class Vector:
             texts = [document.whole for document in batch]
             parts.append(embedded(self.embedder, [document.id for document in batch], texts, "document"))
         return ids_of(self._documents.source, names, lines), _joined(parts, len(names))
+
+
+def mean_of(vectors: Unit) -> Floats:
+    """The mean of vectors that have a direction; the sum is exact, so neither order nor block size matters."""
+    total, count = np.zeros(vectors.shape[1]), 0
+    for begin in range(0, len(vectors), BLOCK):
+        block = vectors[begin : begin + BLOCK]
+        total += block.sum(axis=0, dtype=np.float64)
+        count += int(block.any(axis=1).sum())
+    return total / max(count, 1)
+
+
+def shifted(vectors: Unit, shift: Floats) -> Unit:
+    """Vectors with something taken off, at length 1 again; one without a direction still has none."""
+    if not shift.any():
+        return vectors
+    out = np.empty_like(vectors)
+    for begin in range(0, len(vectors), BLOCK):
+        block = vectors[begin : begin + BLOCK]
+        moved = block - shift
+        moved[~np.asarray(block.any(axis=1))] = 0
+        out[begin : begin + BLOCK] = unit(moved)
+    return out
 
 
 def described(search: Any) -> str:
