@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
-DEBIAN :=
+DEBIAN := chromium fonts-dejavu-core
 
 .PHONY: demo test check docs bench test-deps clean
 
@@ -45,7 +45,7 @@ $(VENV):
 
 $(BASE): pyproject.toml | $(VENV)
 	@echo "[2/3] pip install (nothing is fetched after this line)"
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[retrieval]'
 	@touch $(BASE)
 	@echo "[3/3] rankgauge"
 

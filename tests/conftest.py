@@ -7,21 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from needs import ROOT, require
 from rankgauge.cli.main import run
-
-ROOT = Path(__file__).parents[1]
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
-
-
-def require(what: str, present: bool) -> None:
-    """Skip where something is absent, but fail where the environment says that it must be there."""
-    if present:
-        return
-    if what in os.environ.get("REQUIRE", "").split():
-        pytest.fail(f"{what} is required and not here")
-    pytest.skip(f"{what} is not here")
 
 
 @pytest.fixture

@@ -25,7 +25,18 @@ ALLOWED: dict[str, set[str]] = {
     "notebook": {"errors"},
     "cache": {"", "errors", "measures"},
     "cached_evaluation": {"cache", "core", "evaluation", "io", "measures", "notes"},
-    "config": {"cache", "cached_evaluation", "core", "errors", "evaluation", "io", "measures", "stats"},
+    "config": {
+        "cache",
+        "cached_evaluation",
+        "comparison",
+        "core",
+        "errors",
+        "evaluation",
+        "gating",
+        "io",
+        "measures",
+        "stats",
+    },
     "lists": {"cache", "config", "core", "errors", "measures", "stats"},
     "rag": {"core", "errors", "evaluation", "io", "measures", "notebook", "stats"},
     "pipeline": {"core", "errors", "evaluation", "io", "measures", "notebook", "stats"},
@@ -37,9 +48,25 @@ ALLOWED: dict[str, set[str]] = {
     "audit": {"core", "errors", "evaluation", "measures", "stats"},
     "kpi": {"config", "errors", "measures"},
     "gating": {"core", "errors", "evaluation", "io", "measures", "notes", "stats"},
-    "experiment": {"comparison", "core", "errors", "evaluation", "io", "kpi", "measures", "validation"},
+    "benchmark": {
+        "collection",
+        "comparison",
+        "config",
+        "core",
+        "errors",
+        "evaluation",
+        "experiment",
+        "fetching",
+        "io",
+        "kpi",
+        "render",
+        "retrieval",
+        "validation",
+    },
+    "experiment": {"collection", "comparison", "core", "errors", "evaluation", "io", "kpi", "measures", "validation"},
     "pytest_plugin": {"gating", "render"},
     "render": {
+        "",
         "audit",
         "comparison",
         "config",
@@ -62,6 +89,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {
         "",
         "audit",
+        "benchmark",
         "collection",
         "comparison",
         "config",
@@ -87,6 +115,9 @@ ALLOWED: dict[str, set[str]] = {
     },
     "": {
         "audit",
+        "benchmark",
+        "experiment",
+        "render",
         "cache",
         "cached_evaluation",
         "collection",
@@ -105,11 +136,12 @@ ALLOWED: dict[str, set[str]] = {
         "rag",
         "retrieval",
         "rq",
+        "stats",
         "tuning",
         "validation",
     },  # the package's own names
     "slices": {"core", "errors", "measures", "stats"},
-    "comparison": {"core", "errors", "evaluation", "measures", "notebook", "notes", "slices", "stats"},
+    "comparison": {"core", "errors", "evaluation", "gating", "measures", "notebook", "notes", "slices", "stats"},
     "__main__": {"cli"},
 }
 # Library → the one file that imports it.
@@ -120,6 +152,7 @@ OWNERS: dict[str, str] = {
     "onnxruntime": "retrieval/embedders/onnx.py",
     "sentence_transformers": "retrieval/embedders/sentence_transformers.py",
     "tokenizers": "retrieval/embedders/pieces.py",
+    "jinja2": "render/html/page.py",
     "ir_datasets": "io/datasets.py",
     "narwhals": "io/frames.py",
     "pandas": "notebook.py",
@@ -127,9 +160,10 @@ OWNERS: dict[str, str] = {
     "pyarrow": "io/arrow.py",
     "zstandard": "io/sources.py",
 }
-OPTIONAL = {
+OPTIONAL = {  # and jinja2, which is always there and slow to import
     "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "pgvector",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",
+    "jinja2",
 }  # fmt: skip
 
 

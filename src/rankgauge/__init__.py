@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rankgauge.audit.ties import TieAudit, audit_ties
     from rankgauge.audit.unjudged import UnjudgedAudit, audit_unjudged
+    from rankgauge.benchmark.plan import BenchmarkPlan, shipped_plan
+    from rankgauge.benchmark.run import run_benchmark
+    from rankgauge.benchmark.verify import verify_benchmark
     from rankgauge.cache import MetricsCache, content_key
     from rankgauge.cached_evaluation import evaluate_cached
     from rankgauge.collection.documents import Documents
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rankgauge.evaluation import Conventions, Scores, evaluate, evaluate_all
+    from rankgauge.experiment.building import build_report
+    from rankgauge.experiment.report import Report
     from rankgauge.fetching.fetch import fetch
     from rankgauge.fetching.latency import measure_latency
     from rankgauge.fetching.modes import RetrieverSettings, make_retriever
@@ -75,6 +80,7 @@ if TYPE_CHECKING:
     from rankgauge.rag.live import evaluate_retriever, evaluate_retriever_async
     from rankgauge.rag.metrics import QueryMetrics
     from rankgauge.rag.results import RetrievalResult
+    from rankgauge.render.html import as_html
     from rankgauge.retrieval.base import Questions
     from rankgauge.retrieval.embedders.named import embedder
     from rankgauge.retrieval.fusion import fuse
@@ -84,6 +90,10 @@ if TYPE_CHECKING:
     from rankgauge.rq.quality import retrieval_quality
     from rankgauge.rq.result import RetrievalQuality
     from rankgauge.rq.story import Story, read_story
+    from rankgauge.stats.agreement import kendall_tau, rbo, tau_ap
+    from rankgauge.stats.intervals import difference_interval, mean_interval
+    from rankgauge.stats.power import detectable_difference, queries_needed
+    from rankgauge.stats.tests import equivalence, paired_test, welch
     from rankgauge.tuning.tune import tune
     from rankgauge.validation.findings import Validation
     from rankgauge.validation.validate import validate_qrels, validate_run
@@ -93,6 +103,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Bands": "rankgauge.kpi.bands",
+    "BenchmarkPlan": "rankgauge.benchmark.plan",
     "Collection": "rankgauge.collection.opening",
     "Comparison": "rankgauge.comparison.result",
     "Conventions": "rankgauge.evaluation",
@@ -117,6 +128,7 @@ _HOMES = {
     "Questions": "rankgauge.retrieval.base",
     "RankgaugeError": "rankgauge.errors",
     "RankgaugeWarning": "rankgauge.errors",
+    "Report": "rankgauge.experiment.report",
     "ReportAggregator": "rankgauge.lists.aggregator",
     "RetrievalEvaluator": "rankgauge.rag.evaluator",
     "RetrievalMetricsSuite": "rankgauge.lists.suite",
@@ -133,16 +145,21 @@ _HOMES = {
     "UsageError": "rankgauge.errors",
     "Validation": "rankgauge.validation.findings",
     "Vector": "rankgauge.retrieval.vector",
+    "as_html": "rankgauge.render.html",
     "audit_ties": "rankgauge.audit.ties",
     "audit_unjudged": "rankgauge.audit.unjudged",
     "average_precision_at_k": "rankgauge.lists.functions",
     "batch_evaluate_metrics": "rankgauge.lists.batch",
+    "build_report": "rankgauge.experiment.building",
     "calculate_confidence_interval": "rankgauge.lists.significance",
     "compare": "rankgauge.comparison.compare",
     "content_key": "rankgauge.cache",
     "convert": "rankgauge.io.conversion",
     "count_hits": "rankgauge.lists.functions",
+    "detectable_difference": "rankgauge.stats.power",
+    "difference_interval": "rankgauge.stats.intervals",
     "embedder": "rankgauge.retrieval.embedders.named",
+    "equivalence": "rankgauge.stats.tests",
     "evaluate": "rankgauge.evaluation",
     "evaluate_all": "rankgauge.evaluation",
     "evaluate_cached": "rankgauge.cached_evaluation",
@@ -158,21 +175,26 @@ _HOMES = {
     "gate_efficiency": "rankgauge.pipeline.gate",
     "hit_at_k": "rankgauge.lists.functions",
     "join": "rankgauge.core.hits",
+    "kendall_tau": "rankgauge.stats.agreement",
     "load_bands": "rankgauge.kpi.loading",
     "load_config": "rankgauge.config.reading",
     "looks_like_log": "rankgauge.io.reading",
     "make_retriever": "rankgauge.fetching.modes",
     "mean_average_precision": "rankgauge.lists.functions",
+    "mean_interval": "rankgauge.stats.intervals",
     "mean_reciprocal_rank": "rankgauge.lists.functions",
     "measure": "rankgauge.measures.registry",
     "measure_latency": "rankgauge.fetching.latency",
     "ndcg_at_k": "rankgauge.lists.functions",
     "open_collection": "rankgauge.collection.opening",
     "open_documents": "rankgauge.collection.opening",
+    "paired_test": "rankgauge.stats.tests",
     "parse_measure": "rankgauge.measures.parse",
     "parse_measures": "rankgauge.measures.parse",
     "precision_at_k": "rankgauge.lists.functions",
     "qrels_from_frame": "rankgauge.io.frames",
+    "queries_needed": "rankgauge.stats.power",
+    "rbo": "rankgauge.stats.agreement",
     "read_corpus": "rankgauge.io.queries",
     "read_log": "rankgauge.io.reading",
     "read_qrels": "rankgauge.io.reading",
@@ -184,18 +206,24 @@ _HOMES = {
     "reranking_improvement": "rankgauge.pipeline.rerank",
     "retrieval_quality": "rankgauge.rq.quality",
     "routing_accuracy": "rankgauge.pipeline.routing",
+    "run_benchmark": "rankgauge.benchmark.run",
     "run_from_frame": "rankgauge.io.frames",
+    "shipped_plan": "rankgauge.benchmark.plan",
     "statistical_significance_test": "rankgauge.lists.significance",
+    "tau_ap": "rankgauge.stats.agreement",
     "tune": "rankgauge.tuning.tune",
     "validate_qrels": "rankgauge.validation.validate",
     "validate_run": "rankgauge.validation.validate",
+    "verify_benchmark": "rankgauge.benchmark.verify",
     "weighted_mean": "rankgauge.measures.weights",
+    "welch": "rankgauge.stats.tests",
     "write_baseline": "rankgauge.gating.gate",
     "write_run": "rankgauge.fetching.trec",
 }
 
 __all__ = [
     "Bands",
+    "BenchmarkPlan",
     "Collection",
     "Comparison",
     "Conventions",
@@ -220,6 +248,7 @@ __all__ = [
     "Questions",
     "RankgaugeError",
     "RankgaugeWarning",
+    "Report",
     "ReportAggregator",
     "RetrievalEvaluator",
     "RetrievalMetricsSuite",
@@ -236,16 +265,21 @@ __all__ = [
     "UsageError",
     "Validation",
     "Vector",
+    "as_html",
     "audit_ties",
     "audit_unjudged",
     "average_precision_at_k",
     "batch_evaluate_metrics",
+    "build_report",
     "calculate_confidence_interval",
     "compare",
     "content_key",
     "convert",
     "count_hits",
+    "detectable_difference",
+    "difference_interval",
     "embedder",
+    "equivalence",
     "evaluate",
     "evaluate_all",
     "evaluate_cached",
@@ -261,21 +295,26 @@ __all__ = [
     "gate_efficiency",
     "hit_at_k",
     "join",
+    "kendall_tau",
     "load_bands",
     "load_config",
     "looks_like_log",
     "make_retriever",
     "mean_average_precision",
+    "mean_interval",
     "mean_reciprocal_rank",
     "measure",
     "measure_latency",
     "ndcg_at_k",
     "open_collection",
     "open_documents",
+    "paired_test",
     "parse_measure",
     "parse_measures",
     "precision_at_k",
     "qrels_from_frame",
+    "queries_needed",
+    "rbo",
     "read_corpus",
     "read_log",
     "read_qrels",
@@ -287,12 +326,17 @@ __all__ = [
     "reranking_improvement",
     "retrieval_quality",
     "routing_accuracy",
+    "run_benchmark",
     "run_from_frame",
+    "shipped_plan",
     "statistical_significance_test",
+    "tau_ap",
     "tune",
     "validate_qrels",
     "validate_run",
+    "verify_benchmark",
     "weighted_mean",
+    "welch",
     "write_baseline",
     "write_run",
 ]

@@ -101,6 +101,14 @@ class Fault:
         return f"expected {self.expected}, found {self.found}"
 
 
+@dataclass(frozen=True)
+class Note:
+    """What a careful reader wants to know of a number, with a stable code."""
+
+    code: str
+    message: str
+
+
 class RankgaugeWarning(UserWarning):
     """Something that was accepted and that a careful reader wants to know."""
 

@@ -202,13 +202,17 @@ def evaluate(
     rel: float | None = None,
     on_duplicate: OnDuplicate = "error",
     fingerprint: bool = False,
+    strict: bool = False,
 ) -> Scores:
     """Score one run.
 
     Judgments and run may be paths, ``{query: {document: number}}``, ``{query: [documents]}``, frames, or the objects
     themselves. ``rel`` is the grade from which a document is relevant, for every measure that does not say its own;
-    ``fingerprint`` asks for the run's hash, which is not free for a large file.
+    ``fingerprint`` asks for the run's hash, which is not free for a large file; ``strict`` makes an error of what a
+    reader would only warn of.
     """
+    from rankgauge.io.sources import Limits
+
     return evaluate_all(
         [qrels],
         [run],
@@ -219,6 +223,7 @@ def evaluate(
         rel=rel,
         on_duplicate=on_duplicate,
         fingerprint=fingerprint,
+        limits=Limits(strict=strict),
     )[0]
 
 
@@ -309,7 +314,7 @@ def score(qrels: Qrels, joined: Joined, asked: tuple[Measure, ...], conventions:
         raise InputError(
             f"run {shown(joined.name)} and judgments {shown(qrels.name)} have no query in common: "
             f"{_listed(joined.sample)} against {_listed(qrels.queries.head(3))}",
-            hint="the query ids must be the same bytes on both sides",
+            hint="\nhint: ".join([*_near(joined), "the query ids must be the same bytes on both sides"]),
         )
     measures = tuple(measure.frozen(qrels) for measure in asked)
     values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
@@ -331,7 +336,7 @@ def score(qrels: Qrels, joined: Joined, asked: tuple[Measure, ...], conventions:
         status=hits.status,
         without_relevant=without,
         conventions=conventions,
-        notes=notes_on(hits, measures, run_queries=joined.queries),
+        notes=joined.notes + notes_on(hits, measures, run_queries=joined.queries),
         columns=hits.columns,
         asked=asked,
     )
@@ -343,6 +348,11 @@ def _at_level(measure: Measure, rel: float | None) -> Measure:
     if rel is None or "rel" not in parameters or measure["rel"] is None or measure["rel"] != 1:
         return measure
     return measure.but(rel=rel)
+
+
+def _near(joined: Joined) -> list[str]:
+    """What was found out about ids that nearly match."""
+    return [note.message for note in joined.notes if note.code.startswith("ids-")]
 
 
 def _listed(queries: Iterable[bytes]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,19 +10,13 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.run import Status
 from rankgauge.core.tables import count_by
-from rankgauge.errors import shown
+from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
 POOLED = 10  # the depth at which unjudged documents are counted
 LISTED = 3
 
-
-@dataclass(frozen=True)
-class Note:
-    """A warning with a stable code."""
-
-    code: str
-    message: str
+__all__ = ["Note", "notes_on"]
 
 
 def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tuple[Note, ...]:
@@ -38,6 +31,7 @@ def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tu
             count_by(hits.judged_query[hits.judged > 0], len(hits)) == 0,
             "without relevant documents",
         ),
+        _negative(hits),
         _unjudged(hits),
     ]
     cutoffs = sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
@@ -58,6 +52,13 @@ def _extra(hits: Hits, run_queries: int) -> Note | None:
     if not extra:
         return None
     return Note("queries-unjudged", f"{_count(extra, 'query', 'queries')} of the run not judged at all: left out")
+
+
+def _negative(hits: Hits) -> Note | None:
+    count = int((hits.judged < 0).sum())
+    if not count:
+        return None
+    return Note("negative-grades", f"{_count(count, 'judgment has', 'judgments have')} a negative grade: not judged")
 
 
 def _unjudged(hits: Hits) -> Note | None:

@@ -38,8 +38,15 @@ def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2  # type: ignore[attr-defined]
 
 
-def test_nothing_is_added_where_nothing_was_asked_for() -> None:
+def test_the_default_preset_is_there_unasked() -> None:
     audits, data = found(Asked(ties=False, unjudged=False, kpi=None))
+    assert audits.bands is not None
+    assert audits.bands.name == "trec-2025"
+    assert list(data)[-1] == "kpi"
+
+
+def test_nothing_is_added_where_nothing_is_wanted() -> None:
+    audits, data = found(Asked(ties=False, unjudged=False, kpi="none"))
     assert audits == NONE
     assert audits.texts(colour=False) == []
     assert list(data) == ["schema", "conventions", "qrels", "runs", "warnings"]
@@ -47,11 +54,12 @@ def test_nothing_is_added_where_nothing_was_asked_for() -> None:
 
 def test_what_has_no_place_is_refused() -> None:
     for asked in (Asked(True, False, None), Asked(False, True, None), Asked(False, False, "trec-2025")):
-        asked.check("json", config=None)
+        asked.check("json")
         with pytest.raises(UsageError, match="--format csv has no audits and no bands"):
-            asked.check("csv", config=None)
-    Asked(False, False, "trec-2025").check("table", config="rankgauge.yaml")
-    with pytest.raises(UsageError, match="with --config"):
-        Asked(True, False, None).check("table", config="rankgauge.yaml")
+            asked.check("csv")
+    Asked(False, False, None).check("csv")
+    Asked(False, False, "trec-2025").check("markdown")
+    with pytest.raises(UsageError, match="--format markdown has no audits"):
+        Asked(True, False, None).check("markdown")
     with pytest.raises(InputError, match="no target bands"):
         Asked(False, False, "nonsense").bands()

@@ -1,4 +1,4 @@
-"""`rankgauge evaluate --config`."""
+"""`rankgauge evaluate --config` and `rankgauge gate --config`."""
 
 from __future__ import annotations
 
@@ -59,3 +59,83 @@ def test_a_wrong_configuration_is_bad_input(command: Callable[..., Any], files: 
     assert "c.yaml:2: " in done.err
     assert "did you mean 'enabled_metrics'?" in done.err
     assert done.out == ""
+
+
+def test_audits_are_made_as_the_configuration_says_and_not_from_a_cache(
+    command: Callable[..., Any], files: list[Path]
+) -> None:
+    config = files[0].parent / "c.yaml"
+    command("evaluate", *files, "--config", config)  # fills the cache
+    done = command("evaluate", *files, "--config", config, "--ties", "--unjudged", "--format", "json")
+    assert done.code == 0
+    data = json.loads(done.out)
+    assert data["conventions"]["grades"] == "binary: 1 from grade 1 on, else 0"
+    for run in data["runs"]:
+        assert list(run["ties"]["measures"]) == list(run["unjudged"]["measures"]) == ["Success@1", "nDCG@10", "RR"]
+        assert run["ties"]["measures"]["RR"]["reported"] == run["measures"]["RR"]["value"]
+    assert data["runs"][0]["unjudged"]["grade"] == 1  # of binary judgments
+    config.write_text("measures: {names: [P@2], level: 2}\n")
+    table = command("evaluate", *files, "--config", config, "--ties").out
+    assert "ties: one" in table
+    assert "P(rel=2)@2" in table
+
+
+GATE = """\
+measures: {queries: both}
+gate:
+  require: [RR>0.4, "P@2>=0.1"]
+  against: base.json
+  measures: [RR]
+  margin: 0.3
+  alpha: 0.01
+kpi: {name: ours, bands: {RR: {good: 0.4}}}
+"""
+
+
+def test_a_gate_is_configured_and_options_win(command: Callable[..., Any], files: list[Path]) -> None:
+    config = files[0].parent / "gate.yaml"
+    config.write_text(GATE)
+    first = command("gate", *files[:2], "--config", config, "--write-baseline", files[0].parent / "base.json")
+    assert (first.code, first.out.splitlines()[0]) == (0, "pass: 2 of 2 requirements are met.")
+    done = command("gate", files[0], files[2], "--config", config, "--format", "json")
+    data = json.loads(done.out)
+    gate = data["gate"]
+    assert (gate["margin"], gate["alpha"]) == (0.3, 0.01)
+    assert [row["measure"] for row in gate["compared"]] == ["RR"]
+    assert [row["measure"] for row in gate["required"]] == ["RR", "P@2"]
+    assert gate["against"]["file"] == str(files[0].parent / "base.json")
+    assert data["conventions"]["queries"] == "both"
+    assert (data["kpi"]["name"], data["runs"][0]["bands"]) == ("ours", {"RR": "good"})
+    own = ("--margin", "0", "--require", "P@2>0.99", "--queries", "both", "--kpi", "none")
+    other = command("gate", *files[:2], "--config", config, "--format", "json", *own)
+    assert other.code == 1
+    data = json.loads(other.out)
+    assert data["gate"]["margin"] == 0
+    assert [row["measure"] for row in data["gate"]["required"]] == ["P@2"]
+    assert "kpi" not in data
+
+
+def test_a_gate_refuses_what_it_does_not_know(command: Callable[..., Any], files: list[Path]) -> None:
+    config = files[0].parent / "gate.yaml"
+    for text in ("measures: {graded: false}\n", "measures: {level: 2}\n"):
+        config.write_text(f"{text}gate: {{require: RR>0.1}}\n")
+        done = command("gate", *files[:2], "--config", config)
+        assert done.code == 64
+        assert "AP(rel=2)@100" in done.err
+
+
+def test_bands_show_in_every_form_of_a_gate(command: Callable[..., Any], files: list[Path]) -> None:
+    asked = ("gate", *files[:2], "--require", "RR@10>0.1", "--against", files[2])
+    assert "band (trec-2025)" in command(*asked).out
+    assert "| band (trec-2025) |" in command(*asked, "--format", "markdown").out
+    assert '<property name="band (trec-2025) RR@10" value="' in command(*asked, "--format", "junit").out
+    assert json.loads(command(*asked, "--format", "json").out)["kpi"]["name"] == "trec-2025"
+    summary = files[0].parent / "summary.md"
+    command(*asked, "--summary", summary)
+    assert "band (trec-2025)" in summary.read_text()
+    for form in ("table", "markdown", "junit", "json"):
+        assert "trec-2025" not in command(*asked, "--format", form, "--kpi", "none").out
+        assert "trec-2025" not in command("gate", *files[:2], "--require", "P@7>=0.0", "--format", form).out
+    hostile = files[0].parent / "own.yaml"
+    hostile.write_text('name: "a|<b>"\nbands: {RR@10: {good: 0.1}}\n')
+    assert "| band (a\\|\\<b\\>) |" in command(*asked, "--kpi", hostile, "--format", "markdown").out

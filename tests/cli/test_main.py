@@ -36,13 +36,6 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
     assert outcome.err == "error: no command 'evalute'; did you mean evaluate?\nhint: rankgauge --help\n"
 
 
-def test_the_demo_prints_its_table(command: Command) -> None:
-    outcome = command("demo")
-    assert outcome.code == 0
-    assert "216 passages, 48 queries, 874 judgments" in outcome.out
-    assert [line.split()[0] for line in outcome.out.splitlines()[3:5]] == ["lexical", "vector"]
-
-
 def test_measures_are_listed_and_explained(command: Command) -> None:
     listed = command("measures").out
     assert "Bpref" in listed

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from measures.variants import ALL
 from rankgauge import Qrels, Run, join, parse_measure
-from rankgauge.comparison.attribution import explain
+from rankgauge.comparison.attribution import explain, shares
 from strategies import Case, cases
 
 
@@ -53,3 +53,26 @@ def test_reciprocal_rank_is_all_due_to_the_first_relevant_document() -> None:
     after = join(qrels, Run.from_lists({"q": ["b", "a"]}))
     moves = explain(parse_measure("RR"), qrels, before, after, 0)
     assert {move.doc: move.share for move in moves.documents} == {"a": -0.5, "b": 1.0}
+
+
+@given(cases())
+@settings(max_examples=60)
+def test_the_shares_of_all_queries_at_once_are_those_of_each(case: Case) -> None:
+    hits = join(case.qrels, case.run)
+    nothing = join(case.qrels, Run.from_dict({query.decode(): {} for query in case.qrels.queries}))
+    rows = case.qrels.doc_names
+    for measure in ALL:
+        found = shares(measure, hits)
+        for query in range(len(hits)):
+            alone = {m.doc: m.share for m in explain(measure, case.qrels, nothing, hits, query).documents}
+            here = slice(hits.offsets[query], hits.offsets[query + 1])
+            together = {rows[row]: share for row, share in zip(hits.ordinal[here], found[here], strict=True)}
+            assert together == alone, measure
+
+
+def test_a_share_does_not_depend_on_what_stands_below() -> None:
+    qrels = Qrels.from_dict({"p": {"a": 1}, "q": {"a": 2, "b": 1, "c": 1}})
+    hits = join(qrels, Run.from_lists({"p": ["a"], "q": ["c", "x", "b", "a"]}))
+    above = hits.where(hits.rank <= 3)
+    whole = shares(parse_measure("AP"), hits)
+    assert shares(parse_measure("AP"), above).tolist() == whole[:3].tolist()

@@ -11,6 +11,9 @@ from scipy import stats
 
 from rankgauge import Qrels, UsageError, compare, evaluate
 from rankgauge.comparison.compare import CORRECTIONS, Statistics
+from rankgauge.comparison.remarks import remarks
+from rankgauge.render.comparison import as_table
+from rankgauge.stats.power import queries_needed
 from rankgauge.stats.tests import PAIRED_TESTS
 
 Command = Callable[..., Any]
@@ -107,9 +110,19 @@ def test_groups_of_queries_are_corrected_for_their_number() -> None:
     assert found.interactions[0].p is not None
     gaps = evaluate(QRELS, GOOD, "AP").values[:, 0] - evaluate(QRELS, POOR, "AP").values[:, 0]
     even = np.arange(40) % 2 == 0
-    assert found.interactions[0].p == pytest.approx(stats.f_oneway(gaps[even], gaps[~even]).pvalue)
+    # The F distribution is an approximation of what is counted here: 10,000 shuffles.
+    assert found.interactions[0].p == pytest.approx(stats.f_oneway(gaps[even], gaps[~even]).pvalue, abs=0.02)
+    assert "p (Holm)" in as_table(found, colour=False).split("by category")[1]  # though there is one comparison in all
     with pytest.raises(UsageError, match="no column 'categry'"):
         compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", by=["categry"])
+
+
+def test_where_groups_differ_from_each_other_it_is_said_of_which_system() -> None:
+    half = {query: (GOOD if n % 2 else POOR)[query] for n, query in enumerate(QUERIES)}
+    runs = {"poor": POOR, "half": half, "good": GOOD}
+    text = as_table(compare(QRELS, runs, "AP", by=["category"]), colour=False)
+    assert "the difference of half on AP is not the same in every category (p < 0.001, groups shuffled)" in text
+    assert "the difference of good on AP" not in text
 
 
 def test_queries_of_one_unit_are_flipped_together() -> None:
@@ -145,6 +158,8 @@ def test_what_moved_most_is_told_with_its_documents() -> None:
         ({"baseline": 7}, "no run is called '7'"),
         ({"statistics": {"test": "tt"}}, "test must be one of"),
         ({"statistics": {"correction": "holms"}}, "did you mean holm"),
+        ({"statistics": {"alternative": "lesser"}}, "did you mean less"),
+        ({"statistics": {"correction": "tukey", "alternative": "less"}}, "two-sided"),
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, Any], said: str) -> None:
@@ -238,13 +253,204 @@ def test_scores_by_several_columns_together() -> None:
     assert one.interval.method == "t"
 
 
-def test_target_bands_stand_in_the_tables_of_compare_and_gate(command: Command, workshop: Path) -> None:
+def test_target_bands_stand_in_every_table_unless_they_are_switched_off(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
-    compared = command("compare", *files, "-m", "nDCG@10", "--kpi", "trec-2025")
-    assert "trec-2025: lexical nDCG@10 strong\ntrec-2025: vector nDCG@10 strong\n" in compared.out
-    data = json.loads(command("compare", *files, "-m", "nDCG@10", "--kpi", "trec-2025", "--format", "json").out)
+    compared = command("compare", *files, "-m", "nDCG@10", "-m", "P@5").out
+    lines = [line.split() for line in compared.splitlines()[2:7]]
+    assert lines[0][:3] == ["value", "band", "(trec-2025)"]
+    assert [line[3] if line[0] == "nDCG@10" else line[2] for line in lines[1:3]] == ["strong", "strong"]
+    assert [line[3] if line[0] == "P@5" else line[2] for line in lines[3:5]] == ["–", "–"]
+    assert "| band (trec-2025) |" in command("compare", *files, "-m", "nDCG@10", "--format", "markdown").out
+    data = json.loads(command("compare", *files, "-m", "nDCG@10", "--format", "json").out)
     assert data["runs"][0]["bands"] == {"nDCG@10": "strong"}
-    gated = command("gate", *files[:2], "--require", "nDCG@10>0.1", "--kpi", "trec-2025")
-    assert "trec-2025: lexical nDCG@10 strong\n" in gated.out
-    assert "trec-2025" not in command("compare", *files, "-m", "nDCG@10").out
-    assert command("compare", *files, "--kpi", "nowhere").code in (2, 64)
+    assert "trec-2025" not in command("compare", *files, "-m", "P@5").out
+    for name in ("evaluate", "compare"):
+        for form in ("table", "json", "markdown"):
+            shown, off = (command(name, *files, "--format", form, *kpi).out for kpi in ((), ("--kpi", "none")))
+            assert "trec-2025" in shown
+            assert "trec-2025" not in off
+            assert "band" not in off
+    assert command("compare", *files, "--kpi", "nowhere").code == 2
+
+
+def test_systems_are_shown_to_be_equivalent_within_a_margin(command: Command) -> None:
+    how = Statistics(test="t", correction="holm", margin=0.2)
+    found = compare(QRELS, {"poor": POOR, "lucky": LUCKY, "good": GOOD}, "nDCG@10 AP", statistics=how)
+    raw = []
+    for row in found.differences:
+        _, one, other = found.paired(row.system, row.measure)
+        gaps = np.array(one) - np.array(other)
+        sides = (stats.ttest_1samp(gaps, -0.2, alternative="greater"), stats.ttest_1samp(gaps, 0.2, alternative="less"))
+        raw.append(max(side.pvalue for side in sides))
+    assert [row.p_equivalent for row in found.differences] == pytest.approx(raw)
+    ordered = sorted(raw)
+    smallest = found.differences[raw.index(ordered[0])]
+    assert smallest.p_equivalent_corrected == pytest.approx(4 * ordered[0])
+    assert found["lucky", "AP"].equivalent(found.alpha)
+    assert not found["good", "AP"].equivalent(found.alpha)
+    text = " ".join(remarks(found))
+    assert "lucky and poor are equivalent within ±0.2 on nDCG@10 (p < 0.001), AP (p < 0.001)" in text
+    assert "good and poor are not shown to be equivalent within ±0.2 on" in text
+    assert "(two one-sided t tests, Holm)" in text
+    same = compare(QRELS, {"one": POOR, "other": POOR}, "AP", statistics=how)["other", "AP"]
+    assert same.equivalent(0.05)  # all differences are 0: no spread for t, and yet no doubt
+    assert compare(QRELS, {"one": POOR, "other": GOOD}, "AP")["other", "AP"].p_equivalent is None
+    with pytest.raises(UsageError, match="margin must be a number above 0"):
+        Statistics(margin=0.0)
+
+
+def test_a_wanted_difference_is_told_in_queries(command: Command, workshop: Path) -> None:
+    found = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "AP", statistics=Statistics(wanted=0.05))
+    row = found["lucky", "AP"]
+    _, one, other = found.paired("lucky", "AP")
+    sd = float(np.std(np.array(one) - np.array(other), ddof=1))
+    assert row.needed == queries_needed(0.05, sd).n
+    assert f"AP {row.needed:,}" in remarks(found)[0]
+    files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
+    out = command("compare", *files, "--wanted", "0.05", "--equivalence", "0.15").out
+    assert "a true difference of 0.05 between vector and lexical in four of five cases" in out
+    assert "equivalent within ±0.15" in out
+
+
+def test_what_queries_share_makes_the_set_smaller() -> None:
+    units = QRELS.with_columns({"unit": [n // 8 for n in range(40)]})
+    double = Qrels.from_dict(
+        {f"{query}{copy}": docs for query, docs in JUDGED.items() for copy in "ab"},
+        columns={"unit": {f"{query}{copy}": query for query in JUDGED for copy in "ab"}},
+    )
+    runs = {
+        name: {f"{query}{copy}": docs for query, docs in run.items() for copy in "ab"}
+        for name, run in (("poor", POOR), ("lucky", LUCKY))
+    }
+    how = Statistics(wanted=0.05)
+    once = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "AP", statistics=how)["lucky", "AP"]
+    twice = compare(double, runs, "AP", statistics=how)["lucky", "AP"]
+    assert twice.detectable == pytest.approx(once.detectable)  # every query a second time shows nothing new
+    assert twice.needed == 2 * (once.needed or 0)
+    assert compare(units, {"poor": POOR, "lucky": LUCKY}, "AP")["lucky", "AP"].detectable != once.detectable
+
+
+def test_the_family_says_what_was_drawn_and_what_is_assumed() -> None:
+    def family(**how: Any) -> str:
+        runs = {"poor": POOR, "good": GOOD, "lucky": LUCKY}
+        return compare(QRELS, runs, "AP", statistics=Statistics(**how, resamples=500)).family
+
+    assert family(test="t") == "t test; Holm over 2 comparisons (2 systems × 1 measure)"
+    assert "500 resamples, seed 0" in family(test="bootstrap-centred")
+    assert "500 resamples, seed 0" in family(test="t", correction="maxt")
+    assert "assumes that under the null all signs of a query flip together" in family(correction="maxt")
+    assert "assumes that under the null the systems of a query are exchangeable" in family(correction="tukey")
+    assert "positively dependent" in family(correction="bh")
+
+
+def test_a_query_without_a_value_is_no_zero_for_tukey() -> None:
+    found = {"q0": ["a"], **{f"q{n}": ["x"] for n in range(1, 9)}}  # a first relevant document for q0 alone
+    judged = {query: {"a": 1} for query in found}
+    runs = {"one": found, "two": {query: ["a"] if query == "q0" else ["x", "a"] for query in found}, "three": found}
+    how = Statistics(correction="tukey", resamples=2000)
+    assert compare(judged, runs, "FirstRel", statistics=how)["two", "FirstRel"].p_corrected == 1.0
+
+
+def test_a_one_sided_comparison_sees_more_with_as_many_queries() -> None:
+    both, one, other = (
+        compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "AP", statistics=Statistics(alternative=side, wanted=0.05))
+        for side in ("two-sided", "greater", "less")
+    )
+    rows = [found["lucky", "AP"] for found in (both, one, other)]
+    assert rows[1].detectable == rows[2].detectable
+    assert (rows[1].detectable or 0) < (rows[0].detectable or 0)
+    assert (rows[1].needed or 0) < (rows[0].needed or 0)
+
+
+def test_measures_say_how_they_agree_on_the_order_of_systems() -> None:
+    found = compare(QRELS, {"poor": POOR, "good": GOOD, "lucky": LUCKY}, "nDCG@10 AP FirstRel NumRet")
+    taus = {one.measures: one.tau for one in found.agreement}
+    assert set(taus) == {("nDCG@10", "AP"), ("nDCG@10", "FirstRel"), ("AP", "FirstRel")}  # more results are no better
+    values = {name: [run[name] or 0.0 for run in found.scores] for name in ("nDCG@10", "AP", "FirstRel")}
+    assert taus["nDCG@10", "AP"] == pytest.approx(stats.kendalltau(values["nDCG@10"], values["AP"]).statistic)
+    turned = [-value for value in values["FirstRel"]]  # the lower, the better
+    assert taus["AP", "FirstRel"] == pytest.approx(stats.kendalltau(values["AP"], turned).statistic)
+    assert "1 of 6 orders agrees fully by chance" in remarks(found)[-1]
+    assert found.to_dict()["agreement"][0]["systems"] == 3
+    assert compare(QRELS, {"poor": POOR, "good": GOOD}, "nDCG@10 AP").agreement == ()
+    assert remarks(compare(QRELS, {"poor": POOR, "good": GOOD}, "nDCG@10 AP")) == []
+
+
+def test_a_stored_baseline_is_compared_with_as_its_run_would_be(command: Command, workshop: Path) -> None:
+    qrels, lexical, vector = (workshop / name for name in ("qrels.trec", "runs/lexical.trec", "runs/vector.trec"))
+    base = workshop / "base.json"
+    command("gate", qrels, lexical, "-m", "nDCG@10", "-m", "RR", "--write-baseline", base)
+    topics = ("--topics", workshop / "queries.jsonl", "--by", "difficulty", "--format", "json")
+    stored = json.loads(command("compare", qrels, vector, "--baseline", base, *topics).out)
+    whole = json.loads(command("compare", qrels, lexical, vector, "-m", "nDCG@10", "-m", "RR", *topics).out)
+    for key in ("baseline", "answer", "differences", "slices", "interactions"):
+        assert stored["comparison"][key] == whole["comparison"][key], key
+    assert stored["runs"][0]["sha256"] == whole["runs"][0]["sha256"]
+    moved, known = (data["comparison"]["moved"]["vector"] for data in (stored, whole))
+    assert [(row["query"], row["difference"]) for row in moved] == [
+        (row["query"], pytest.approx(row["difference"])) for row in known
+    ]
+    assert moved[0]["documents"] == []  # it has values, and no rankings
+    assert "moved most: vector − lexical" in command("compare", qrels, vector, "--baseline", base).out
+    again = compare(str(qrels), [str(lexical)], baseline=base)
+    assert again.baseline == "baseline"  # both have the name of the run
+    assert again["lexical", "RR"].difference == 0
+
+
+def test_a_stored_baseline_of_other_judgments_queries_conventions_or_measures_is_refused(
+    command: Command, workshop: Path
+) -> None:
+    qrels, lexical, vector = (workshop / name for name in ("qrels.trec", "runs/lexical.trec", "runs/vector.trec"))
+    base = workshop / "base.json"
+    command("gate", qrels, lexical, "-m", "RR", "--write-baseline", base)
+    other = workshop / "other.trec"
+    other.write_text("".join(line for line in qrels.read_text().splitlines(True) if not line.startswith("q07 ")))
+    less = workshop / "less.trec"
+    less.write_text("".join(line for line in vector.read_text().splitlines(True) if not line.startswith("q07 ")))
+    for arguments, said in (
+        ((other, vector), "the judgments changed"),
+        ((qrels, vector, "--compat", "trec_eval-10"), "compat was 'trec_eval-9' and is 'trec_eval-10' now"),
+        ((qrels, vector, "--queries", "both"), "other conventions"),
+        ((qrels, vector, "-m", "AP"), "the baseline has no values of AP; it has RR"),
+    ):
+        outcome = command("compare", *arguments, "--baseline", base)
+        assert outcome.code == 2
+        assert said in outcome.err
+    command("gate", qrels, lexical, "-m", "RR", "--queries", "both", "--write-baseline", base)
+    outcome = command("compare", qrels, less, "--baseline", base, "--queries", "both")
+    assert outcome.code == 2
+    assert "other queries have values: 1 query only in the baseline ('q07')" in outcome.err
+    assert command("compare", qrels, vector).code == 64
+
+
+CONFIG = """\
+measures: {names: [AP, "nDCG@10"], level: 2, queries: both}
+statistics: {test: t, correction: bonferroni, alpha_level: 0.1, resamples: 500, seed: 7, baseline: vector}
+kpi: {name: ours, bands: {nDCG@10: {good: 0.2}}}
+"""
+
+
+def test_a_configuration_says_how_to_compare_and_options_win(command: Command, workshop: Path) -> None:
+    files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
+    config = workshop / "rankgauge.yaml"
+    config.write_text(CONFIG)
+    data = json.loads(command("compare", *files, "--config", config, "--format", "json").out)
+    found = data["comparison"]
+    assert (found["baseline"], found["test"], found["correction"], found["level"]) == ("vector", "t", "bonferroni", 0.9)
+    assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]
+    assert data["conventions"]["queries"] == "both"
+    assert data["kpi"]["name"] == "ours"
+    options = ("--test", "randomization", "-m", "RR", "--baseline", "lexical", "--kpi", "none", "--queries", "qrels")
+    data = json.loads(command("compare", *files, "--config", config, "--format", "json", *options).out)
+    assert data["comparison"]["baseline"] == "lexical"
+    assert data["comparison"]["family"] == "randomization test, 500 resamples, seed 7; not corrected"
+    assert list(data["runs"][0]["measures"]) == ["RR(rel=2)"]
+    assert data["conventions"]["queries"] == "qrels"
+    assert "kpi" not in data
+    config.write_text("measures: {names: [nDCG@10], graded: false}\n")
+    data = json.loads(command("compare", *files, "--config", config, "--format", "json").out)
+    assert data["conventions"]["grades"].startswith("binary")
+    config.write_text("statistics: {tset: t}\n")
+    outcome = command("compare", *files, "--config", config)
+    assert outcome.code == 2
+    assert "did you mean 'test'?" in outcome.err

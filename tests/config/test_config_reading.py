@@ -109,7 +109,14 @@ def test_a_mapping_will_do() -> None:
         ("retrieval_metrics:\n  enabled: [mrr]\n", "rankgauge.yaml:2: "),
         ("retrieval_metrics:\n  enabled: [mrr]\n", "did you mean 'enabled_metrics'?"),
         ("retrieval_metrics:\n  performance:\n    batchsize: 1\n", "rankgauge.yaml:3: "),
-        ("gate: {}\n", "rankgauge.yaml:1: "),
+        (
+            "gate:\n  requires: [RR>0.5]\n",
+            "rankgauge.yaml:2: expected one of require, against, measures, margin, alpha",
+        ),
+        ("gate:\n  requires: [RR>0.5]\n", "did you mean 'require'?"),
+        ("kpi:\n  bnads: {}\n", "did you mean 'bands'?"),
+        ("retrievers:\n  mine: {mod: lexical}\n", "in 'retrievers.mine', found the key 'mod'"),
+        ("retrievers:\n  mine: {mod: lexical}\n", "did you mean 'mode'?"),
     ],
 )
 def test_an_unknown_key_is_said_with_its_line_and_the_nearest(tmp_path: Path, text: str, said: str) -> None:
@@ -134,6 +141,17 @@ def test_an_unknown_key_is_said_with_its_line_and_the_nearest(tmp_path: Path, te
         ("measures:\n- mrr\n- nDGC@10\n", "did you mean nDCG@10?"),
         ("measures:\n  names:\n  - recip_rank.10\n", "write RR@10"),
         ("measures: []\n", "yaml:1: expected at least one measure"),
+        (
+            "gate:\n  require:\n  - RR>0.5\n  - RR>60\n",
+            "yaml:4: expected a requirement in 'gate.require.1', found 'RR>60'",
+        ),
+        ("gate:\n  require: nDGC>0.5\n", "yaml:2: expected a measure in 'gate.require.0', found unknown measure"),
+        ("gate: {margin: -1}\n", "yaml:1: expected a number greater than or equal to 0 in 'gate.margin'"),
+        ("gate: {alpha: 1}\n", "yaml:1: expected a number less than 1"),
+        ("statistics: {test: tt}\n", "expected 't', 'randomization'"),
+        ("statistics: {resamples: 10}\n", "yaml:1: expected a number greater than or equal to 100"),
+        ("kpi: 3\n", "yaml:1: expected a section with keys in 'kpi', found int"),
+        ("kpi:\n  bands:\n    P@5: {good: 0.4, strong: 0.3}\n", "yaml:3: expected numbers that rise, found good 0.4"),
         ("measures: [1]\n", "yaml:1: expected a valid string in 'measures.names.0', found int"),
         ("[1, 2]", "yaml:1: expected sections such as 'measures:', found list"),
     ],
@@ -209,10 +227,10 @@ def test_neither_pydantic_nor_yaml_is_imported_before_a_configuration_is_read(mo
 def test_the_reference_has_every_key_and_its_examples_are_read() -> None:
     import re
 
-    from rankgauge.config.schema import Measures, Performance, RetrievalMetrics, Statistics
+    from rankgauge.config.schema import Gate, Measures, Performance, RetrievalMetrics, Statistics
 
     page = (Path(__file__).parents[2] / "docs" / "reference" / "config.md").read_text(encoding="utf-8")
-    for section in (Measures, Statistics, Performance, RetrievalMetrics):
+    for section in (Measures, Statistics, Gate, Performance, RetrievalMetrics):
         for key in section.model_fields:
             assert re.search(rf"^ +{key}:", page, re.MULTILINE), key
     for text in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):

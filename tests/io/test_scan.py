@@ -8,31 +8,36 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_all, join, read_run
-from rankgauge.core.hits import Hits
+from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_all
+from rankgauge.core.hits import Joined
 from rankgauge.io import joining, parallel, scan
 from rankgauge.io.joining import Reading, join_file
+from rankgauge.io.scan import ScatteredError
 from rankgauge.io.sources import Limits
 
-QUERIES = ["1", "2", "10", "query-number-eleven", "é"]
-DOCS = ["a", "b", "doc-12345678", "doc-12345679", "clueweb09-en0000-00-00001", "é"]
+QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]
+JUDGED = ["a", "b", "doc-12345678", "doc-12345679", "clueweb09-en0000-00-00001", "é"]
+DOCS = [*JUDGED, "A", "DOC-12345678", "x\u00a0y", "e\u0301", "z\x1cz"]
+RANKS = ["1", "2", "3", "10", "0", "-", "1.5", "02"]
 SCORES = ["3", "2.5", "2.50", "1e1", "-0.0", "0", "12.345678", "0.8123456835746765", "1.00000001", "1.0", "inf", "+7"]
 QRELS = Qrels.from_dict(
     {
-        query: {doc: (place + at) % 4 - 1 for at, doc in enumerate(DOCS[place % 2 :])}
+        query: {doc: (place + at) % 4 - 1 for at, doc in enumerate(JUDGED[place % 2 :])}
         for place, query in enumerate(QUERIES[:4])
     }
 )
 
 rows = st.lists(
-    st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCS), st.sampled_from(SCORES)),
+    st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCS), st.sampled_from(SCORES), st.sampled_from(RANKS)),
     max_size=40,
     unique_by=lambda row: row[:2],
 )
@@ -44,12 +49,15 @@ def files(draw: st.DrawFn, *, broken: bool = False) -> bytes:
     listed = draw(rows)
     if draw(st.booleans()):
         listed.sort(key=lambda row: QUERIES.index(row[0]))
+    rising = draw(st.booleans())
     style = draw(st.sampled_from(["plain", "plain", "tabs", "blanks", "leading", "extra", "crlf", "blank lines"]))
     sep = {"tabs": "\t", "blanks": "  \t"}.get(style, " ")
     end = {"crlf": "\r\n", "blank lines": "\n\n", "extra": " more\n"}.get(style, "\n")
     lines = [
-        (" " if style == "leading" else "") + sep.join([query, "Q0", doc, str(rank), score, "tag"]) + end
-        for rank, (query, doc, score) in enumerate(listed, start=1)
+        (" " if style == "leading" else "")
+        + sep.join([query, "Q0", doc, str(line) if rising else rank, score, "tag"])
+        + end
+        for line, (query, doc, score, rank) in enumerate(listed, start=1)
     ]
     if broken and lines:
         wrong = draw(
@@ -62,24 +70,40 @@ def files(draw: st.DrawFn, *, broken: bool = False) -> bytes:
     return (text if draw(st.booleans()) else text.removesuffix("\n")).encode()
 
 
-def same(one: Hits, other: Hits) -> bool:
+class Found(NamedTuple):
+    """A join, and all that was said on the way."""
+
+    joined: Joined
+    said: list[str]
+
+
+def same(one: Found, other: Found) -> bool:
     names = ("status", "retrieved", "offsets", "rank", "grade", "ordinal", "tie_first", "tie_last", "judged")
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
+    here, there = one.joined.hits, other.joined.hits
+    assert (one.said, one.joined.notes) == (other.said, other.joined.notes)
+    return all(np.array_equal(getattr(here, name), getattr(there, name)) for name in names)
 
 
-def outcome(path: Path, way: str) -> Hits | str:
-    try:
-        if way == "scan":
-            return join_file(QRELS, path, Reading()).hits
-        return join(QRELS, read_run(path, format="trec"))
-    except RankgaugeError as error:
-        return str(error)
+def outcome(path: Path, way: str) -> Found | str:
+    """What comes of a file by the scanner where it can, or by the plain way."""
+    with warnings.catch_warnings(record=True) as caught, pytest.MonkeyPatch.context() as patch:
+        warnings.simplefilter("always")
+        if way == "plain":
+            patch.setattr(joining, "scan", scattered)
+        try:
+            joined = join_file(QRELS, path, Reading(format="trec"))
+        except RankgaugeError as error:
+            return str(error)
+    return Found(joined, sorted(str(item.message) for item in caught))
+
+
+def scattered(*_: object, **__: object) -> None:
+    raise ScatteredError
 
 
 ways = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
-@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
 @pytest.mark.parametrize("block", [48, 200, 1 << 20])
 @given(data=files())
 @ways
@@ -90,13 +114,12 @@ def test_the_scanner_and_the_plain_way_agree(
     path = tmp_path / "run"
     path.write_bytes(data)
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
-    if isinstance(scanned, Hits) and isinstance(plain, Hits):
+    if isinstance(scanned, Found) and isinstance(plain, Found):
         assert same(scanned, plain)
     else:
         assert scanned == plain
 
 
-@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
 @pytest.mark.parametrize("block", [48, 1 << 20])
 @given(data=files(broken=True))
 @ways
@@ -109,7 +132,7 @@ def test_what_is_wrong_is_found_on_the_same_lines(
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
     if isinstance(plain, str) and "NUL" in plain:
         assert isinstance(scanned, str)
-    elif isinstance(plain, Hits) and isinstance(scanned, Hits):
+    elif isinstance(plain, Found) and isinstance(scanned, Found):
         assert same(scanned, plain)
     else:
         assert scanned == plain
@@ -137,11 +160,11 @@ def test_a_byte_changed_anywhere_is_a_result_or_one_error(tmp_path: Path) -> Non
             changed[int(rng.integers(len(changed)))] = int(rng.integers(256))
         path.write_bytes(bytes(changed))
         scanned, plain = outcome(path, "scan"), outcome(path, "plain")
-        if isinstance(scanned, Hits) and isinstance(plain, Hits):
+        if isinstance(scanned, Found) and isinstance(plain, Found):
             assert same(scanned, plain)
-        elif not (isinstance(scanned, str) and isinstance(plain, str)):
-            # Only the scanner looks at the format first.
+        else:
             assert isinstance(scanned, str)
+            assert isinstance(plain, str)
 
 
 def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,14 +179,17 @@ def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: 
 def test_a_scan_keeps_no_run_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 2 tag\n1 Q0 b 2 1 tag\n")
-    monkeypatch.setattr(joining, "read_run", lambda *_, **__: pytest.fail("the plain reader was asked"))
+    monkeypatch.setattr(joining, "read_rows", lambda *_, **__: pytest.fail("the plain reader was asked"))
     assert evaluate({"1": {"a": 1}}, path, "RR")["RR"] == 1.0
 
 
 def test_scattered_queries_go_the_plain_way(tmp_path: Path) -> None:
     path = tmp_path / "run"
-    path.write_bytes(b"1 Q0 a 1 1 tag\n2 Q0 a 1 1 tag\n1 Q0 b 2 2 tag\n")
-    assert evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "RR").per_query("RR") == {"1": 0.5, "2": 1.0}
+    path.write_bytes(b"1 Q0 a 2 1 tag\n2 Q0 a 1 1 tag\n1 Q0 b 1 2 tag\n")
+    scores = evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "RR")
+    assert scores.per_query("RR") == {"1": 0.5, "2": 1.0}
+    assert [note.code for note in scores.notes] == ["split-query", "unjudged"]
+    assert "run:3: expected the lines of a query together, found query '1' again" in scores.notes[0].message
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
@@ -213,7 +239,7 @@ def test_an_endless_line_is_stopped(tmp_path: Path) -> None:
 def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    data = b"1 Q0 a 1 1 tag\n2 Q0 a 1 1 tag\n1 Q0 b 2 2 tag\n"
+    data = b"1 Q0 a 2 1 tag\n2 Q0 a 1 1 tag\n1 Q0 b 1 2 tag\n"
     writer = threading.Thread(target=pipe.write_bytes, args=(data,))
     writer.start()
     assert evaluate({"1": {"a": 1}}, pipe, "RR")["RR"] == 0.5
@@ -256,8 +282,6 @@ def test_several_large_runs_are_read_by_processes_of_their_own(tmp_path: Path, m
 
 
 def _quietly(*paths: Path) -> list[Scores]:
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return evaluate_all([{"1": {"a": 1}}], list(paths), "RR AP")

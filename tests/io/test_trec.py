@@ -93,18 +93,12 @@ def test_white_space_order_and_notation_do_not_matter(tmp_path: Path, qrels: Pat
         (RUN.decode().encode("utf-16-le"), "UTF-16"),
         (RUN.replace(b"\n", b"\r"), "carriage-return line ends"),
         (gzip.compress(RUN)[:-9], "compressed stream ends early"),
-        (RUN.replace(b"Q0 x", b"Q0 \x1b[31mx"), ""),
     ],
 )
 def test_what_is_wrong_in_a_run_is_said_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
-    path = written(tmp_path, data)
-    if not said:
-        read_run(path)
-        return
     with pytest.raises(InputError) as error:
-        read_run(path)
+        read_run(written(tmp_path, data))
     assert said in str(error.value)
-    assert "\x1b" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +132,7 @@ def test_what_is_wrong_in_judgments_is_said_with_its_place(tmp_path: Path, data:
 
 
 def test_grades_with_signs_and_zeros_are_whole_numbers(tmp_path: Path) -> None:
-    qrels = read_qrels(written(tmp_path, b"1 0 a +1\n1 0 b -2\n1 0 c 007\n\n1 0 d 0\r\n", "q"))
+    qrels = read_qrels(written(tmp_path, b"1 0 a +1\n1 0 b -2\n1 0 c 007\n1 0 d 0\r\n", "q"))
     assert qrels.grades.tolist() == [1, -2, 7, 0]
 
 
@@ -163,6 +157,8 @@ def test_twenty_errors_are_listed_and_the_rest_counted(tmp_path: Path) -> None:
         (RUN.replace(b" tag", b" tag and more"), "found 8: the rest is ignored"),
         (RUN.replace(b"2.5", b"inf"), "expected a finite score"),
         (RUN.replace(b"2.5", b"1e400"), "expected a finite score"),
+        (RUN.replace(b"Q0 x", b"Q0 \x1b[31mx"), r"found document '\\x1b\[31mx'$"),
+        (RUN.replace(b"a 1 ", b"a 3 "), r"found score 2\.5 at rank 3, 1\.5 at rank 2 of query '1'$"),
     ],
 )
 def test_what_is_odd_is_read_with_a_warning(tmp_path: Path, qrels: Path, data: bytes, said: str) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import rankgauge
 from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validate_run
 from rankgauge.core.ids import Ids
+from rankgauge.core.near import folded, normalised, unquoted, without_zeros
 from rankgauge.io.reading import read_rows
 from rankgauge.render.validation import as_text
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import as_dict
-from rankgauge.validation.near import folded, normalised, unquoted, without_zeros
 from rankgauge.validation.repair import repaired
 from rankgauge.validation.topics import query_ids
 from validation.generated import QUERIES, insert, put, qrels_lines, run_lines, swap, text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.forms import PAGES, ROWS
 from rankgauge.cli.options import bands_of, kpi_option
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
@@ -42,22 +43,25 @@ class Asked:
     unjudged: bool
     kpi: str | None
 
-    def check(self, form: str, *, config: str | None) -> None:
-        """Raise where there is no place for what was asked."""
-        if form in ("csv", "trec") and (self.ties or self.unjudged or self.kpi is not None):
-            raise UsageError(f"--format {form} has no audits and no bands", hint="use --format json or table")
-        if config is not None and (self.ties or self.unjudged):
-            raise UsageError(
-                "--ties and --unjudged cannot be had with --config", hint="give its measures and conventions as options"
-            )
+    @property
+    def audits(self) -> bool:
+        """Whether any is wanted."""
+        return self.ties or self.unjudged
 
-    def bands(self) -> Bands | None:
+    def check(self, form: str) -> None:
+        """Raise where there is no place for what was asked."""
+        if form in (*ROWS, "trec") and (self.audits or self.kpi is not None):
+            raise UsageError(f"--format {form} has no audits and no bands", hint="use --format json or table")
+        if form in PAGES and self.audits:
+            raise UsageError(f"--format {form} has no audits", hint="use --format json or table")
+
+    def bands(self, config: str | None = None) -> Bands | None:
         """The target bands, read before the files: a wrong name is told at once."""
-        return bands_of(self.kpi)
+        return bands_of(self.kpi, config)
 
     def of(self, qrels: Qrels, joined: Sequence[Joined], scores: Sequence[Scores], bands: Bands | None) -> Audits:
         """Make them."""
-        if not self.ties and not self.unjudged:
+        if not self.audits:
             return Audits(bands=bands)
         from rankgauge.audit.ties import ties_of
         from rankgauge.audit.unjudged import top_grade, unjudged_of

@@ -2,35 +2,57 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import click
 
+from rankgauge.cli.forms import PAGES, ROWS, ascii_only, check_plot, plot_option, rows
+from rankgauge.cli.forms import page as as_page
+from rankgauge.cli.html import Page, html_option, texts_option
 from rankgauge.cli.options import (
-    COMPAT,
     bands_of,
     collected_notes,
     colour,
+    config_option,
+    convention_options,
     kpi_option,
     limits_of,
     reading_options,
     say,
     say_of_runs,
+    width,
     write,
 )
 from rankgauge.cli.progress import bar
 from rankgauge.comparison.compare import CORRECTIONS, Correction, Statistics, compare
+from rankgauge.comparison.stored import stored_baseline
 from rankgauge.core.ranking import Compat
+from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
-from rankgauge.evaluation import Conventions
+from rankgauge.evaluation import AnyQrels, Conventions, NoRelevant, Queries
+from rankgauge.gating.baseline import Baseline
 from rankgauge.render import comparison as render
-from rankgauge.render.kpi import band_lines
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
 
 DEFAULT = ("nDCG@10", "RR@10", "R@10")
 
 
+def said_in(path: str) -> dict[str, Any]:
+    """What a configuration says of the options of this command."""
+    from rankgauge.config.reading import load_config
+
+    config = load_config(path)
+    measures, statistics = config.measures, config.statistics
+    said = statistics.model_dump(include={"test", "correction", "resamples", "seed", "baseline"}, exclude_none=True)
+    said |= measures.model_dump(include={"compat", "queries", "no_relevant", "on_duplicate"})
+    said |= {} if measures.names is None else {"measures": tuple(measures.names)}
+    return said | {"level": round(1 - statistics.alpha_level, 12)}
+
+
 @click.command("compare")
 @click.argument("qrels", type=click.Path(allow_dash=True))
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN RUN …")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN …")
 @click.option(
     "-m",
     "--measure",
@@ -42,7 +64,8 @@ DEFAULT = ("nDCG@10", "RR@10", "R@10")
 @click.option(
     "--baseline",
     metavar="RUN",
-    help="The run to compare with: its name, or its file as it was given.  [default: the first]",
+    help="The run to compare with: its name, its file as it was given, or what `gate --write-baseline` stored.  "
+    "[default: the first]",
 )
 @click.option(
     "--test",
@@ -70,6 +93,19 @@ DEFAULT = ("nDCG@10", "RR@10", "R@10")
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same p, everywhere.")
 @click.option(
+    "--equivalence",
+    "margin",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MARGIN",
+    help="Whether runs are shown to be equivalent: a difference within ±MARGIN, by two one-sided t tests.",
+)
+@click.option(
+    "--wanted",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="DIFFERENCE",
+    help="How many queries would show a true difference of this size, at 80 % power.",
+)
+@click.option(
     "--by",
     "by",
     multiple=True,
@@ -87,8 +123,20 @@ DEFAULT = ("nDCG@10", "RR@10", "R@10")
 @click.option(
     "--explain", "explained", is_flag=True, help="Every document that moved them, with its share of the difference."
 )
-@click.option("--format", "form", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
-@COMPAT
+@click.option("-q", "--per-query", is_flag=True, help="The values of each query too: in json, csv and jsonl.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", *ROWS, *PAGES]),
+    default="table",
+    show_default=True,
+    help="json, csv and jsonl hold full precision.",
+)
+@plot_option
+@html_option
+@texts_option
+@convention_options
+@config_option(said_in)
 @kpi_option
 @reading_options
 def command(
@@ -101,17 +149,28 @@ def command(
     level: float,
     resamples: int,
     seed: int,
+    margin: float | None,
+    wanted: float | None,
     by: tuple[str, ...],
     topics: str | None,
     moved: int,
     explained: bool,
+    per_query: bool,
     form: str,
+    plot: bool,
+    page: str | None,
+    corpus: str | None,
+    queries: Queries,
+    no_relevant: NoRelevant,
+    on_duplicate: OnDuplicate,
     compat: Compat,
+    config: str | None,
     kpi: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
     max_line: int | None,
+    strict: bool,
 ) -> None:
     """Which run is better, how surely, and which queries moved.
 
@@ -119,32 +178,73 @@ def command(
     """
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
-    bands = bands_of(kpi)  # before the work: a wrong name is said at once
+    check_plot(plot, form)
+    if per_query and form not in ("json", *ROWS):
+        raise UsageError(f"--format {form} has no queries one by one", hint="use --format json, csv or jsonl")
+    limits = limits_of(max_bytes, max_line, strict=strict)
+    files: dict[str, Any] = {
+        "qrels_format": qrels_format,
+        "run_format": run_format,
+        "limits": limits,
+        "on_duplicate": on_duplicate,
+    }
+    wanted_page = Page(page, corpus, topics, files)
+    wanted_page.check([qrels, *runs])
+    bands = bands_of(kpi, config)  # before the work: a wrong name is said at once
+    against = compared_with(baseline, runs)
+    if page is not None and isinstance(against, Baseline):
+        raise UsageError("a page shows rankings, and a stored baseline has none", hint="name the baseline's run file")
+    chosen = measures or (against.measures if isinstance(against, Baseline) else DEFAULT)
+    judged: AnyQrels = qrels
+    conventions, rel = Conventions(compat, queries, no_relevant), None
     with collected_notes() as notes, bar("reading") as progress:
+        if config is not None:
+            from rankgauge.config.apply import load_plan
+
+            plan = load_plan(config).but(measures=chosen)
+            judged, rel = plan.judgments(qrels, format=qrels_format, limits=limits), plan.rel
+            conventions = replace(plan.conventions, compat=compat, queries=queries, no_relevant=no_relevant)
+        how = Statistics(test, correction, level, resamples=resamples, seed=seed, margin=margin, wanted=wanted)
         found = compare(
-            qrels,
+            judged,
             runs,
-            measures or DEFAULT,
-            baseline=runs.index(baseline) if baseline in runs else baseline if baseline is not None else 0,
-            statistics=Statistics(test=test, correction=correction, level=level, resamples=resamples, seed=seed),
-            conventions=Conventions(compat),
+            chosen,
+            baseline=against,
+            statistics=how,
+            conventions=conventions,
+            rel=rel,
             by=by,
             topics=topics,
             moved=moved,
             fingerprint=True,
-            qrels_format=qrels_format,
-            run_format=run_format,
-            limits=limits_of(max_bytes, max_line),
             progress=progress,
+            **files,
         )
     match form:
         case "json":
-            write(render.as_json(found, bands=bands))
-        case "markdown":
-            write(render.as_markdown(found))
+            write(render.as_json(found, per_query=per_query, bands=bands))
+        case "csv" | "jsonl":
+            write(rows(form, render.fields(found), render.records(found, per_query=per_query)))
+        case "markdown" | "latex":
+            write(as_page(form, render.parts(found, bands=bands)))
         case _:
-            write(render.as_table(found, colour=colour(), explained=explained) + "\n")
-            write(band_lines(found.scores, bands))
+            write(render.as_table(found, colour=colour(), explained=explained, bands=bands) + "\n")
             write(f"conventions: {found.scores[0].conventions}\n")
+            if plot:
+                from rankgauge.render.plot import of_comparison
+
+                write("\n" + of_comparison(found, width=width(), ascii=ascii_only()))
     say([*notes, *found.notes])
     say_of_runs(found.scores)
+    if page is not None:
+        from rankgauge.experiment.settings import Settings
+
+        asked = Settings(tuple(map(str, chosen)), rel, conventions, how, found.baseline, by, bands, moved)
+        wanted_page.write(judged, runs, lambda: asked)
+
+
+def compared_with(baseline: str | None, runs: tuple[str, ...]) -> str | int | Baseline:
+    """What --baseline names: a run by its place or its name, or a stored baseline."""
+    if baseline is None or baseline in runs:
+        return 0 if baseline is None else runs.index(baseline)
+    return stored_baseline(baseline) or baseline

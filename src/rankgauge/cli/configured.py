@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-from click.core import ParameterSource
-
+from rankgauge.cli.options import unless_given
 from rankgauge.config.reading import load_config
 from rankgauge.config.schema import Config, Retriever
 from rankgauge.errors import UsageError, nearest, shown
@@ -15,7 +13,7 @@ from rankgauge.errors import UsageError, nearest, shown
 PATHS = ("corpus", "queries", "vectors", "query_vectors", "index")
 
 
-def configured(context: click.Context, options: dict[str, Any], path: str, name: str | None) -> dict[str, Any]:
+def configured(options: dict[str, Any], path: str, name: str | None) -> dict[str, Any]:
     """The options, with what the file says where the command line says nothing."""
     config = load_config(path)
     said = {key: value for key, value in config.collection.model_dump().items() if value is not None}
@@ -28,8 +26,7 @@ def configured(context: click.Context, options: dict[str, Any], path: str, name:
         said["experts"] = tuple(f"{expert}={home / corpus}" for expert, corpus in said["experts"].items())
     if "weights" in said:
         said["weights"] = ",".join(repr(weight) for weight in said["weights"])
-    given = {key for key in options if context.get_parameter_source(key) != ParameterSource.DEFAULT}
-    return options | {key: value for key, value in said.items() if key not in given}
+    return unless_given(options, said)
 
 
 def chosen(config: Config, name: str | None) -> Retriever:

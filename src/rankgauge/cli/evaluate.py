@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge.cli.audits import NONE, Asked, Audits, audit_options
+from rankgauge.cli.audits import Asked, Audits, audit_options
+from rankgauge.cli.forms import plot_option
+from rankgauge.cli.html import Page, html_option, texts_option
 from rankgauge.cli.live_options import Live, live_options
-from rankgauge.cli.options import (
-    collected_notes,
-    colour,
-    convention_options,
-    limits_of,
-    reading_options,
-    say,
-    say_of_runs,
-    width,
-    write,
-)
+from rankgauge.cli.options import collected_notes, convention_options, limits_of, reading_options
 from rankgauge.cli.progress import bar
+from rankgauge.cli.showing import FORMS, View, show
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
-from rankgauge.evaluation import Conventions, NoRelevant, Queries, Scores, asked_measures, joined_scores
-from rankgauge.notes import Note
-from rankgauge.render import scores as render
+from rankgauge.evaluation import Conventions, NoRelevant, Queries, asked_measures, joined_scores
+from rankgauge.measures.parse import DEFAULT
 
 if TYPE_CHECKING:
-    from rankgauge.config.statistics import Statistics
+    from rankgauge.experiment.settings import Settings
     from rankgauge.kpi.bands import Bands
 
 
@@ -47,10 +41,10 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "json", "csv", "trec"]),
+    type=click.Choice(FORMS),
     default="table",
     show_default=True,
-    help="json and csv hold full precision.",
+    help="json, csv and jsonl hold full precision.",
 )
 @click.option(
     "-l",
@@ -69,6 +63,9 @@ if TYPE_CHECKING:
 @click.option("--ci", "intervals", is_flag=True, help="The 95 % interval of each mean.")
 @click.option("--by", multiple=True, metavar="COLUMN", help="Each group of queries too: category, difficulty, …")
 @click.option("--topics", type=click.Path(), metavar="FILE", help="The queries' columns: JSON Lines, CSV, …")
+@plot_option
+@html_option
+@texts_option
 @audit_options
 @reading_options
 @live_options
@@ -87,10 +84,14 @@ def command(
     intervals: bool,
     by: tuple[str, ...],
     topics: str | None,
+    plot: bool,
+    page: str | None,
+    corpus: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
     max_line: int | None,
+    strict: bool,
     live: Live | None,
     audits: Asked,
 ) -> int | None:
@@ -100,18 +101,27 @@ def command(
     compressed or not, "-" for standard input. A log (JSON Lines with what was retrieved and what was wanted for each
     question) needs no second file.
     """
+    view = View(form, per_query, by, intervals, plot)
+    view.check()
     if live is not None:
+        if plot or page is not None:
+            asked = "--plot" if plot else "--html"
+            raise UsageError(
+                f"{asked} shows runs that are files, not what a --retriever answers", hint=f"leave out {asked}"
+            )
         return live.run([qrels, *runs], measures, form)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
-    limits = limits_of(max_bytes, max_line)
-    audits.check(form, config=config)
-    bands = audits.bands()
+    limits = limits_of(max_bytes, max_line, strict=strict)
+    audits.check(form)
+    files: dict[str, Any] = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits}
+    wanted = Page(page, corpus, topics, files | {"on_duplicate": on_duplicate})
+    wanted.check([qrels, *runs])
+    bands = audits.bands(config)
     if config is not None:
-        reading = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits, "topics": topics}
-        by_config(config, qrels, runs, reading, form=form, per_query=per_query, by=by, intervals=intervals, bands=bands)
+        by_config(config, qrels, runs, files | {"topics": topics}, view, audits, bands, wanted)
         return None
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
@@ -123,14 +133,13 @@ def command(
             conventions,
             on_duplicate=on_duplicate,
             fingerprint=form == "json",
-            qrels_format=qrels_format,
-            run_format=run_format,
-            limits=limits,
             topics=topics,
             progress=progress,
+            **files,
         )
     found = audits.of(judged, joined, scores, bands)
-    show(scores, notes, form=form, per_query=per_query, by=by, intervals=intervals, audits=found)
+    show(scores, notes, view, audits=found)
+    wanted.write(judged, given, partial(page_settings, measures, level, conventions, by, bands))
     return None
 
 
@@ -142,12 +151,10 @@ def by_config(
     qrels: str,
     runs: tuple[str, ...],
     reading: dict[str, Any],
-    *,
-    form: str,
-    per_query: bool,
-    by: tuple[str, ...],
-    intervals: bool,
+    view: View,
+    audits: Asked,
     bands: Bands | None,
+    page: Page,
 ) -> None:
     """Evaluate as a configuration says, except for what was given on the command line."""
     from click.core import ParameterSource
@@ -157,12 +164,34 @@ def by_config(
 
     context = click.get_current_context()
     own = [name for name in GIVEN if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    plan = load_plan(config).but(**{name: context.params[name] for name in own}, confidence_intervals=intervals or None)
+    plan = load_plan(config).but(
+        **{name: context.params[name] for name in own}, confidence_intervals=view.intervals or None
+    )
     with collected_notes() as notes, bar("reading") as progress:
         judged, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
-        scores = plan.evaluate(judged, given, fingerprint=form == "json", progress=progress, **reading)
+        reading |= {"fingerprint": view.form == "json", "progress": progress}
+        if audits.audits:  # they look at the join, which no cache holds
+            judged, joined, scores = plan.joined(judged, given, **reading)
+            found = audits.of(judged, joined, scores, bands)
+        else:
+            scores, found = plan.evaluate(judged, given, **reading), Audits(bands=bands)
     statistics = statistics_of(scores, plan)
-    show(scores, notes, form=form, per_query=per_query, by=by, statistics=statistics, audits=Audits(bands=bands))
+    show(scores, notes, replace(view, intervals=False), statistics=statistics, audits=found)
+    asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands)
+    page.write(plan.judgments(judged), given, asked)
+
+
+def page_settings(
+    measures: tuple[str, ...],
+    level: float | None,
+    conventions: Conventions,
+    by: tuple[str, ...],
+    bands: Bands | None,
+) -> Settings:
+    """What the page is to hold: runs beside each other, the first as the baseline."""
+    from rankgauge.experiment.settings import Settings
+
+    return Settings(measures or DEFAULT, level, conventions, by=by, bands=bands)
 
 
 def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:
@@ -178,64 +207,3 @@ def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tu
         )
     judged, run = read_log(qrels, on_duplicate=on_duplicate)
     return judged, [run]
-
-
-def show(
-    scores: list[Scores],
-    notes: list[Note],
-    *,
-    form: str,
-    per_query: bool,
-    by: tuple[str, ...] = (),
-    intervals: bool = False,
-    statistics: Statistics | None = None,
-    audits: Audits = NONE,
-) -> None:
-    """Print scores on standard output and what must be known of them on standard error."""
-    if by or intervals:
-        from rankgauge.render import slices
-    if form in ("csv", "trec") and (by or intervals):
-        raise UsageError(f"--format {form} has no groups and no intervals", hint="use --format json or table")
-    match form:
-        case "json":
-            data = render.as_dict(scores, per_query=per_query, notes=notes)
-            for entry, run in zip(data["runs"], scores, strict=True):
-                if by:
-                    entry["by"] = slices.as_dicts(run, by)
-                if intervals:
-                    for measure, found in entry["measures"].items():
-                        found["ci"] = slices.ci(run.interval(measure))
-            if statistics is not None:
-                data["statistics"] = statistics.to_dict()
-            write(render.dumped(audits.added(data, scores, per_query=per_query)))
-        case "csv":
-            write(render.as_csv(scores, per_query=per_query))
-        case "trec":
-            write(render.as_trec(scores, per_query=per_query))
-        case _:
-            plain = render.as_table(scores, per_query=per_query, colour=colour(), width=width(), bands=audits.bands)
-            write(plain + "\n")
-            if intervals:
-                write("\n" + slices.intervals_table(scores, colour=colour()) + "\n")
-            if statistics is not None:
-                from rankgauge.render.statistics import as_text
-
-                if text := as_text(scores, statistics, colour=colour()):
-                    write("\n" + text + "\n")
-            if by:
-                write("\n" + slices.as_table(scores, by, colour=colour()) + "\n")
-            for text in audits.texts(colour=colour()):
-                write("\n" + text + "\n")
-            write("\n" + averaged_line(scores) + f"\nconventions: {scores[0].conventions}\n")
-    say(notes)
-    say_of_runs(scores)
-
-
-def averaged_line(scores: list[Scores]) -> str:
-    """Over how many queries the means are."""
-    total = len(scores[0])
-    counts = [int(run.averaged.sum()) for run in scores]
-    if len(set(counts)) == 1:
-        return f"averaged over {counts[0]} of {total} queries"
-    listed = ", ".join(f"{run.run}: {count}" for run, count in zip(scores, counts, strict=True))
-    return f"averaged over, of {total} queries, {listed}"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.html import Page, html_option
 from rankgauge.cli.options import (
     bands_of,
     collected_notes,
     colour,
+    config_option,
     convention_options,
     kpi_option,
     limits_of,
@@ -30,10 +33,32 @@ from rankgauge.io.writing import atomic, refuse_inputs
 from rankgauge.notes import Note
 from rankgauge.render import gate as render
 from rankgauge.render import gate_ci as render_ci
-from rankgauge.render.kpi import band_lines
+
+if TYPE_CHECKING:
+    from rankgauge.kpi.bands import Bands
 
 FAILED = 1
 GITHUB = "GITHUB_STEP_SUMMARY"
+
+
+def said_in(path: str) -> dict[str, Any]:
+    """What a configuration says of this command's options; where a baseline is stored, not what to compare with."""
+    from rankgauge.config.reading import load_config
+
+    config = load_config(path)
+    asked, measures = config.gate, config.measures
+    if not measures.graded or measures.level is not None:
+        raise UsageError(
+            f"{printable(path, None)}: a gate does not know measures.graded and measures.level",
+            hint="leave them out, and say the level in the names: AP(rel=2)@100",
+        )
+    said = measures.model_dump(include={"compat", "queries", "no_relevant", "on_duplicate"})
+    said |= {"margin": asked.margin, "alpha": asked.alpha}
+    said |= {"require": tuple(asked.require)} if asked.require else {}
+    said |= {"measures": tuple(asked.measures)} if asked.measures else {}
+    if asked.against is not None and click.get_current_context().params["store"] is None:
+        said["against"] = str(Path(path).parent / asked.against)
+    return said
 
 
 @click.command("gate")
@@ -95,7 +120,9 @@ GITHUB = "GITHUB_STEP_SUMMARY"
     metavar="FILE",
     help='Write the Markdown here too; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
 )
+@html_option
 @convention_options
+@config_option(said_in)
 @kpi_option
 @reading_options
 def command(
@@ -110,15 +137,18 @@ def command(
     store: str | None,
     form: str,
     summary: str | None,
+    page: str | None,
     queries: Queries,
     no_relevant: NoRelevant,
     on_duplicate: OnDuplicate,
     compat: Compat,
+    config: str | None,
     kpi: str | None,
     qrels_format: str | None,
     run_format: str | None,
     max_bytes: int | None,
     max_line: int | None,
+    strict: bool,
 ) -> int:
     """Fail where retrieval got worse, for CI.
 
@@ -130,10 +160,10 @@ def command(
     inputs = [qrels, run, *(given for given in (against, corpus) if given)]
     if inputs.count("-") > 1:
         raise UsageError("standard input can be only one of the files")
-    for out in (store, summary):
+    for out in (store, summary, page):
         if out is not None:
             refuse_inputs(out, inputs)
-    bands = bands_of(kpi)
+    bands = bands_of(kpi, config)
     shared = {
         "compat": compat,
         "queries": queries,
@@ -141,7 +171,7 @@ def command(
         "on_duplicate": on_duplicate,
         "qrels_format": qrels_format,
         "run_format": run_format,
-        "limits": limits_of(max_bytes, max_line),
+        "limits": limits_of(max_bytes, max_line, strict=strict),
     }
     with collected_notes() as notes, bar("reading") as progress:
         if store is not None and not require and against is None:
@@ -162,10 +192,10 @@ def command(
             )
             scores = result.scores
     if result is not None:
-        show(result, notes, form)
-        if form == "table":
-            write(band_lines([scores], bands))
-        _summarise(result, summary)
+        show(result, notes, form, bands)
+        _summarise(result, summary, bands)
+        if page is not None:
+            _write_page(page, result, inputs[: 3 if against else 2], corpus, bands, shared)
     say(notes)
     say_of_runs([scores])
     if store is not None:
@@ -173,31 +203,45 @@ def command(
     return FAILED if result is not None and result.failed else 0
 
 
-def show(result: GateResult, notes: list[Note], form: str) -> None:
+def show(result: GateResult, notes: list[Note], form: str, bands: Bands | None) -> None:
     """Print the verdict on standard output."""
     match form:
         case "json":
-            write(render.as_json(result, notes=notes))
+            write(render.as_json(result, notes=notes, bands=bands))
         case "junit":
-            write(render_ci.as_junit(result))
+            write(render_ci.as_junit(result, bands=bands))
         case "markdown":
-            write(render_ci.as_markdown(result))
+            write(render_ci.as_markdown(result, bands=bands))
         case _:
-            write(render.as_text(result, colour=colour()))
+            write(render.as_text(result, colour=colour(), bands=bands))
 
 
-def _summarise(result: GateResult, path: str | None) -> None:
+def _summarise(result: GateResult, path: str | None, bands: Bands | None) -> None:
     """Write the Markdown, behind what other steps wrote where the file is GitHub's; never there unasked."""
     github = os.environ.get(GITHUB)
     if path is None:
         if github:
             click.echo(f'hint: --summary "${GITHUB}" shows this on the page of the workflow', err=True)
         return
-    text = render_ci.as_markdown(result)
+    text = render_ci.as_markdown(result, bands=bands)
     if github and Path(path).is_file() and Path(path).samefile(github):
         text = Path(path).read_text(encoding="utf-8", errors="surrogateescape") + text
     with atomic(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def _write_page(
+    path: str, result: GateResult, files: list[str], corpus: str | None, bands: Bands | None, shared: dict[str, Any]
+) -> None:
+    """The page of the run beside the one that it was held against; a stored baseline has no rankings to show."""
+    from rankgauge.comparison.stored import stored_baseline
+    from rankgauge.experiment.settings import Settings
+
+    qrels, run, *against = files
+    runs = [*(one for one in against if stored_baseline(one) is None), run]
+    settings = Settings(tuple(map(str, result.scores.measures)), conventions=result.scores.conventions, bands=bands)
+    reading = {name: shared[name] for name in ("on_duplicate", "qrels_format", "run_format", "limits")}
+    Page(path, corpus, reading=reading).write(qrels, runs, lambda: settings, verdict=result.sentence)
 
 
 def _store(result: GateResult | None, path: str, inputs: list[str]) -> None:

@@ -13,9 +13,19 @@ __all__ = ["command", "families"]
 
 @click.command("measures")
 @click.argument("name", required=False)
-def command(name: str | None) -> None:
+@click.option(
+    "--kpi",
+    metavar="NAME|FILE",
+    help="Print target bands as YAML instead: a preset's (trec-2025), to edit and to name with --kpi elsewhere.",
+)
+def command(name: str | None, kpi: str | None) -> None:
     """List the measures, or explain one.
 
     NAME is a measure in any notation: nDCG, map, hit@5, 'AP(rel=2)@100'.
     """
+    if kpi is not None:
+        from rankgauge.kpi.loading import load_bands
+
+        write(load_bands(kpi).to_yaml())
+        return
     write(listing() if name is None else describe(name))

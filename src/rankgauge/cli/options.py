@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -66,6 +67,7 @@ def reading_options(command: Command) -> Command:
             click.option("--run-format", metavar="NAME", help="The format of the runs."),
             click.option("--max-bytes", type=click.IntRange(min=1), help="The most that a file may unpack to."),
             click.option("--max-line", type=click.IntRange(min=1), help="The most bytes that a line may have."),
+            click.option("--strict", is_flag=True, help="What a reader would only warn of is an error."),
         )
     ):
         command = option(command)
@@ -80,24 +82,57 @@ def convention_options(command: Command) -> Command:
 
 
 def kpi_option(command: Command) -> Command:
-    """The option of commands whose tables can show target bands."""
-    text = "The target band that each value reaches: trec-2025, or a YAML file like it."
-    return click.option("--kpi", metavar="NAME|FILE", help=text)(command)
+    """The option of commands whose tables show target bands."""
+    text = (
+        "The target band that a value reaches, where its measure has any: a preset's, a YAML file's, or none. A "
+        "preset's thresholds mean something only on the collection they were made for; `rankgauge measures --kpi "
+        "trec-2025` writes a file to put your own into.  [default: trec-2025]"
+    )
+    return click.option("--kpi", metavar="NAME|FILE|none", help=text)(command)
 
 
-def bands_of(kpi: str | None) -> Bands | None:
-    """The bands behind --kpi."""
-    if kpi is None:
-        return None
-    from rankgauge.kpi.loading import load_bands
+def bands_of(kpi: str | None, config: str | None = None) -> Bands | None:
+    """The bands behind --kpi, else those of a configuration file, else the default preset."""
+    from rankgauge.kpi.loading import NONE, configured_bands, load_bands
+    from rankgauge.kpi.presets import DEFAULT
 
-    return load_bands(kpi)
+    if kpi is None and config is not None:
+        return configured_bands(config)
+    return None if kpi == NONE else load_bands(kpi or DEFAULT)
 
 
-def limits_of(max_bytes: int | None, max_line: int | None) -> Limits:
+def config_option(said: Callable[[str], dict[str, Any]]) -> Callable[[Command], Command]:
+    """``--config``: where the command line says nothing, an option is what ``said`` finds in the file."""
+
+    def decorated(command: Command) -> Command:
+        @click.option(
+            "--config",
+            type=click.Path(),
+            metavar="FILE",
+            help="What a rankgauge.yaml says of these options; one given here wins.",
+        )
+        @wraps(command)
+        def wrapped(*args: Any, config: str | None, **options: Any) -> Any:
+            filled = options if config is None else unless_given(options, said(config))
+            return command(*args, config=config, **filled)
+
+        return cast("Command", wrapped)
+
+    return decorated
+
+
+def unless_given(options: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
+    """The options of the current command, with what a file says where the command line says nothing."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    own = {key for key in options if context.get_parameter_source(key) != ParameterSource.DEFAULT}
+    return options | {key: value for key, value in said.items() if key not in own}
+
+
+def limits_of(max_bytes: int | None, max_line: int | None, *, strict: bool = False) -> Limits:
     """The limits of reading with some of them changed."""
-    given = {"total": max_bytes, "line": max_line}
-    return replace(DEFAULT, **{name: value for name, value in given.items() if value is not None})
+    return replace(DEFAULT, total=max_bytes or DEFAULT.total, line=max_line or DEFAULT.line, strict=strict)
 
 
 def colour() -> bool:

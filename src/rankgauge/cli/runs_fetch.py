@@ -80,10 +80,7 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="What was done, with hashes, as JSON.")
 @click.option("--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Queries at once.")
 @click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
-@click.pass_context
-def command(
-    context: click.Context, /, out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any
-) -> None:
+def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:
     """Make a run: ask a retriever every query.
 
     Nothing is started or downloaded. A fetch that was stopped goes on where it stopped when the same command is given
@@ -92,7 +89,7 @@ def command(
     if options["config"] is not None:
         from rankgauge.cli.configured import configured
 
-        options = configured(context, options, options["config"], options["retriever"])
+        options = configured(options, options["config"], options["retriever"])
         tag = tag or options["retriever"]
     elif options["retriever"] is not None:
         raise UsageError("--retriever names one of a configuration", hint="name it: --config rankgauge.yaml")

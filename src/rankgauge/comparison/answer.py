@@ -21,7 +21,7 @@ def _of_system(found: Comparison, system: str) -> str:
     unsure = [row for row in rows if not row.significant(found.alpha)]
     parts = []
     for row in sure:
-        word = "better" if _improves(found, row) else "worse"
+        word = "better" if improves(found, row) else "worse"
         parts.append(f"{system} is {word} than {found.baseline} on {row.measure}: {said(row)}")
     if all(row.difference == 0 for row in rows):
         return f"{system} and {found.baseline} are the same on every measure."
@@ -34,10 +34,11 @@ def _of_system(found: Comparison, system: str) -> str:
         )
         first = unsure[0]
         if not sure and first.difference is not None:
-            span = _between(first.interval).strip(" ()")
-            text += f" ({first.measure} {signed(first.difference)}, {span})" if span else ""
+            span = _between(first).strip(" ()")
+            text += f" ({first.measure} {first.text(first.difference)}, {span})" if span else ""
         if first.detectable is not None:
-            text += f"; {first.n} queries could have shown {first.detectable:.2g} on {first.measure}"
+            seen = first.text(first.detectable) if first.ratio else f"{first.detectable:.2g}"
+            text += f"; {first.n} queries could have shown {seen} on {first.measure}"
         parts.append(text)
     return "; ".join(parts) + "."
 
@@ -45,16 +46,18 @@ def _of_system(found: Comparison, system: str) -> str:
 def said(row: Difference) -> str:
     """A difference with its interval and p."""
     p = "" if row.p_corrected is None else f", p {p_text(row.p_corrected, ' = ')}"
-    return f"{signed(row.difference or 0.0)}{_between(row.interval)}{p}"
+    return f"{row.text(row.difference or 0.0)}{_between(row)}{p}"
 
 
-def _between(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
+def _between(row: Difference) -> str:
+    low, high = row.interval.low, row.interval.high
+    if low is None or high is None:
         return ""
-    return f" ({interval.level * 100:g} % {signed(interval.low)} to {signed(interval.high)})"
+    return f" ({row.interval.level * 100:g} % {row.text(low)} to {row.text(high)})"
 
 
-def _improves(found: Comparison, row: Difference) -> bool:
+def improves(found: Comparison, row: Difference) -> bool:
+    """Whether a difference is one to the better."""
     measure = next(m for m in found.scores[0].measures if m.name == row.measure)
     higher = (row.difference or 0.0) > 0
     return higher if measure.definition.better != "lower" else not higher
@@ -80,6 +83,12 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "family": found.family,
         "level": found.level,
         "differences": [_difference(row) for row in found.differences],
+        "margin": found.margin,
+        "wanted": found.wanted,
+        "agreement": [
+            {"measures": list(one.measures), "tau": one.tau, "systems": one.systems, "reason": one.reason}
+            for one in found.agreement
+        ],
         "slices": [_slice(row) for row in found.slices],
         "interactions": [
             {"by": i.by, "system": i.system, "measure": i.measure, "p": i.p, "reason": i.reason}
@@ -112,6 +121,7 @@ def _difference(row: Difference) -> dict[str, Any]:
         "value": row.value,
         "baseline": row.baseline,
         "difference": row.difference,
+        "ratio": math.exp(row.difference) if row.ratio and row.difference is not None else None,
         "ci": _interval(row.interval),
         "p": row.p,
         "p_corrected": row.p_corrected,
@@ -122,6 +132,9 @@ def _difference(row: Difference) -> dict[str, Any]:
         "ties": row.effect.ties,
         "losses": row.effect.losses,
         "detectable": row.detectable,
+        "needed": row.needed,
+        "p_equivalent": row.p_equivalent,
+        "p_equivalent_corrected": row.p_equivalent_corrected,
     }
 
 

@@ -12,8 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.core.hits import Hits
+from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.tables import Floats, group_of, within
 from rankgauge.measures.spec import Measure
+
+AT_ONCE = 2_000_000  # judgments that are held in memory together
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,20 @@ def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: in
     return Moves(name, total, tuple(moves), base_after - base_before)
 
 
+def shares(measure: Measure, hits: Hits) -> Floats:
+    """The share of each hit in the value of its query. Hits below a rank may be left out: they change none above."""
+    out = np.zeros(len(hits.rank))
+    work = np.cumsum((hits.count + 1) * np.maximum(np.diff(hits.judged_offsets), hits.count))
+    for queries in np.split(np.arange(len(hits)), np.flatnonzero(np.diff(work // AT_ONCE)) + 1):
+        values, size = _values(measure, hits, queries)
+        out[within(queries, hits.offsets)] = np.diff(values)[size[1:] > 0]
+    return out
+
+
 def _shares(measure: Measure, hits: Hits, query: int) -> tuple[dict[int, int], dict[int, float], float]:
     """The rank and the share of each judged document that was retrieved, and the value without any."""
     begin, end = int(hits.offsets[query]), int(hits.offsets[query + 1])
-    values = measure(_prefixes(hits, query))
-    values = np.where(np.isnan(values), 0.0, values)
+    values, _ = _values(measure, hits, np.array([query]))
     rows = hits.ordinal[begin:end].tolist()
     return (
         dict(zip(rows, hits.rank[begin:end].tolist(), strict=True)),
@@ -71,27 +84,34 @@ def _shares(measure: Measure, hits: Hits, query: int) -> tuple[dict[int, int], d
     )
 
 
-def _prefixes(hits: Hits, query: int) -> Hits:
-    """One query as many: the first without any hit, each next one with one hit more."""
-    begin, end = int(hits.offsets[query]), int(hits.offsets[query + 1])
-    many = end - begin + 1
-    sizes = np.arange(many)
-    ends = np.cumsum(sizes)
-    rows = begin + np.arange(int(ends[-1])) - np.repeat(ends - sizes, sizes)
-    judged = hits.judged[hits.judged_offsets[query] : hits.judged_offsets[query + 1]]
-    here = np.full(many, query)
+def _values(measure: Measure, hits: Hits, queries: Ints) -> tuple[Floats, Ints]:
+    """The value of each query without any hit, with the first, with the first two, …; and how many hits it has."""
+    prefixes = _prefixes(hits, queries)
+    values = measure(prefixes)
+    return np.where(np.isnan(values), 0.0, values), prefixes.count
+
+
+def _prefixes(hits: Hits, queries: Ints) -> Hits:
+    """Each query as many: the first without any hit, each next one with one hit more."""
+    many = hits.count[queries] + 1
+    here = np.repeat(queries, many)
+    sizes = np.arange(len(here)) - np.repeat(np.cumsum(many) - many, many)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    pseudo = group_of(offsets)
+    rows = hits.offsets[here[pseudo]] + np.arange(int(offsets[-1])) - offsets[pseudo]
+    judged = np.diff(hits.judged_offsets)[here]
     return replace(
         hits,
         queries=hits.queries.take(here),
         status=hits.status[here],
         retrieved=hits.retrieved[here],
-        offsets=np.concatenate([[0], ends]),
+        offsets=offsets,
         rank=hits.rank[rows],
         grade=hits.grade[rows],
         ordinal=hits.ordinal[rows],
         tie_first=hits.tie_first[rows],
         tie_last=hits.tie_last[rows],
-        judged_offsets=np.arange(many + 1) * len(judged),
-        judged=np.tile(judged, many),
+        judged_offsets=np.concatenate([[0], np.cumsum(judged)]).astype(np.int64),
+        judged=hits.judged[within(here, hits.judged_offsets)],
         columns={name: values[here] for name, values in hits.columns.items()},
     )

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rankgauge.comparison.agreement import measures_agree
 from rankgauge.comparison.attribution import Moves, explain
+from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Comparison, Difference, Interaction, SliceDifference
+from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError, nearest
 from rankgauge.evaluation import AnyQrels, AnyRun, Conventions, Names, Scores, asked_measures, joined_scores
-from rankgauge.notes import Note
+from rankgauge.gating.baseline import Baseline
 from rankgauge.slices import groups
 from rankgauge.stats.correction import Correction as Listed
 from rankgauge.stats.correction import correct
-from rankgauge.stats.effect import effect
-from rankgauge.stats.intervals import difference_interval
+from rankgauge.stats.interaction import RESAMPLES, interaction
 from rankgauge.stats.maxt import maxt
-from rankgauge.stats.power import detectable_difference
-from rankgauge.stats.results import Alternative
-from rankgauge.stats.tests import PAIRED_TESTS, PairedTest, paired_test
+from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
 from rankgauge.stats.tukey import tukey
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
@@ -39,6 +40,13 @@ SAID = {
     "maxt": "single-step max-T",
     "tukey": "randomised Tukey HSD",
 }
+ASSUMED = {
+    "bh": ", assumes that tests are independent or positively dependent",
+    "maxt": ", joint sign flips: assumes that under the null all signs of a query flip together",
+    "tukey": ", joint permutations: assumes that under the null the systems of a query are exchangeable",
+}
+DRAWN = ("randomization", "bootstrap", "bootstrap-centred")
+JOINT = ("maxt", "tukey")  # corrections that make the p values of all systems together
 SMALLEST_SLICE = 2
 
 
@@ -52,11 +60,19 @@ class Statistics:
     alternative: Alternative = "two-sided"
     resamples: int = 100_000
     seed: int = 0
+    margin: float | None = None  # within which systems are tested for being equivalent
+    wanted: float | None = None  # a difference, of which it is said how many queries would show it
 
     def __post_init__(self) -> None:
+        for name, number in (("margin", self.margin), ("wanted", self.wanted)):
+            if number is not None and not 0 < number < math.inf:
+                raise UsageError(f"{name} must be a number above 0, found {number!r}")
+        if self.correction == "tukey" and self.alternative != "two-sided":
+            raise UsageError("Tukey's test of all pairs is two-sided", hint="use the correction maxt, or holm")
         for name, value, known in (
             ("test", self.test, PAIRED_TESTS),
             ("correction", self.correction, CORRECTIONS),
+            ("alternative", self.alternative, ALTERNATIVES),
         ):
             if value not in known:
                 close = nearest(str(value), list(known))
@@ -71,7 +87,7 @@ def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     measures: Names | None = None,
     *,
-    baseline: str | int = 0,
+    baseline: str | int | Path | Baseline = 0,
     statistics: Statistics | None = None,
     conventions: Conventions | None = None,
     rel: float | None = None,
@@ -82,37 +98,46 @@ def compare(
 ) -> Comparison:
     """Compare runs with one of them.
 
-    ``runs`` are as for ``evaluate``, or a dict of name to run; ``baseline`` is a name or a place among them. ``by``
-    names columns of the queries to look into; ``topics`` is a file with such columns and with the queries' texts;
-    ``moved`` is for how many queries each way the documents that moved them are told.
+    ``runs`` are as for ``evaluate``, or a dict of name to run; ``baseline`` is a name or a place among them, or a file
+    that ``rankgauge gate --write-baseline`` made, whose measures are then the default. ``by`` names columns of the
+    queries to look into; ``topics`` is a file with such columns and with the queries' texts; ``moved`` is for how many
+    queries each way the documents that moved them are told.
     """
-    names, given = _named(runs)
+    stored = stored_baseline(baseline)
+    names, given = _named(runs, 2 if stored is None else 1)
+    asked = asked_measures(measures or (None if stored is None else stored.measures), conventions, rel)
+    reading = {"fingerprint": stored is not None} | reading
     judged, joined, scores, texts = joined_scores(
-        qrels, given, asked_measures(measures, conventions, rel), conventions or Conventions(), topics=topics, **reading
+        qrels, given, asked, conventions or Conventions(), topics=topics, **reading
     )
     names = names or unique_names([one.name for one in joined])
     scores = [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
+    rankings: list[Joined | None] = [*joined]
+    if stored is not None:
+        before = stored_scores(stored, scores[0], judged)
+        scores = [replace(before, run="baseline" if before.run in names else before.run), *scores]
+        rankings, baseline = [None, *rankings], 0
     return compare_scores(
-        judged, joined, scores, baseline=baseline, statistics=statistics, by=by, texts=texts, moved=moved
+        judged, rankings, scores, baseline=baseline, statistics=statistics, by=by, texts=texts, moved=moved
     )
 
 
 def compare_scores(
     judged: Qrels,
-    joined: Sequence[Joined],
+    joined: Sequence[Joined | None],
     scores: Sequence[Scores],
     *,
-    baseline: str | int = 0,
+    baseline: str | int | Path | Baseline = 0,
     statistics: Statistics | None = None,
     by: Sequence[str] = (),
     texts: Mapping[str, str] | None = None,
     moved: int = 3,
 ) -> Comparison:
-    """Compare what ``joined_scores`` made, where each run has a name of its own."""
+    """Compare what ``joined_scores`` made, where each run has a name of its own; None is a ranking nobody knows."""
     statistics = statistics or Statistics()
     names = [one.run for one in scores]
     place = _baseline(names, baseline)
-    pairs = [_Pair(scores[n], scores[place], names[n], statistics) for n in range(len(names)) if n != place]
+    pairs = [Pair(scores[n], scores[place], statistics) for n in range(len(names)) if n != place]
     differences = _corrected([pair.differences() for pair in pairs], pairs, statistics)
     sliced, interactions = _sliced(pairs, differences, by, statistics)
     return Comparison(
@@ -124,6 +149,9 @@ def compare_scores(
         correction=statistics.correction,
         family=_family(len(differences), len(pairs), len(scores[0].measures), statistics),
         level=statistics.level,
+        margin=statistics.margin,
+        wanted=statistics.wanted,
+        agreement=measures_agree(scores),
         slices=tuple(sliced),
         interactions=tuple(interactions),
         moved=_moved(judged, joined, scores, place, names, moved) if moved else {},
@@ -132,10 +160,13 @@ def compare_scores(
     )
 
 
-def _named(runs: Sequence[AnyRun] | Mapping[str, AnyRun]) -> tuple[list[str] | None, list[AnyRun]]:
+def _named(runs: Sequence[AnyRun] | Mapping[str, AnyRun], least: int) -> tuple[list[str] | None, list[AnyRun]]:
     names, given = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
-    if len(given) < 2:
-        raise UsageError(f"a comparison needs at least two runs, found {len(given)}")
+    if len(given) < least:
+        raise UsageError(
+            f"a comparison needs at least two runs, found {len(given)}",
+            hint="one is enough where --baseline names a stored baseline" if given else None,
+        )
     return names, given
 
 
@@ -149,7 +180,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return out
 
 
-def _baseline(names: Sequence[str], wanted: str | int) -> int:
+def _baseline(names: Sequence[str], wanted: str | int | Path | Baseline) -> int:
     if isinstance(wanted, int) and -len(names) <= wanted < len(names):
         return wanted % len(names)
     if wanted in names:
@@ -160,86 +191,14 @@ def _baseline(names: Sequence[str], wanted: str | int) -> int:
     )
 
 
-class _Pair:
-    """A system and the baseline, over the queries that both have."""
-
-    def __init__(self, system: Scores, base: Scores, name: str, statistics: Statistics) -> None:
-        self.system, self.base, self.name, self.statistics = system, base, name, statistics
-        self.both = system.averaged & base.averaged
-        self.units = system.columns.get("unit")
-
-    def values(self, place: int, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-        """The values of a measure on both sides, for chosen queries that have them."""
-        one, other = self.system.values[:, place], self.base.values[:, place]
-        kept = chosen & ~np.isnan(one) & ~np.isnan(other)
-        return one[kept], other[kept], kept
-
-    def differences(self, chosen: NDArray[np.bool_] | None = None, labels: tuple[str, ...] = ()) -> list[Difference]:
-        """One for each measure; p is not corrected yet."""
-        chosen = self.both if chosen is None else self.both & chosen
-        return [self._difference(place, chosen, labels) for place in range(len(self.system.measures))]
-
-    def _difference(self, place: int, chosen: NDArray[np.bool_], labels: tuple[str, ...]) -> Difference:
-        measure, how = self.system.measures[place], self.statistics
-        one, other, kept = self.values(place, chosen)
-        units = None if self.units is None else self.units[kept]
-        binary = units is None and len(one) > 1 and set(np.unique([one, other]).tolist()) <= {0.0, 1.0}
-        interval = difference_interval(
-            one, other, method="newcombe" if binary else "t", level=how.level, alternative=how.alternative, units=units
-        )
-        tested = paired_test(
-            how.test,
-            one,
-            other,
-            alternative=how.alternative,
-            units=units,
-            resamples=how.resamples,
-            seed=how.seed,
-            labels=(self.base.run, self.name, measure.name, *labels),
-        )
-        found = effect(one, other)
-        seen = detectable_difference(found.sd, found.n, alpha=1 - how.level) if found.sd else None
-        gap = float(np.cumsum(one - other)[-1]) / len(one) if len(one) else None
-        return Difference(
-            system=self.name,
-            measure=measure.name,
-            n=len(one),
-            value=_mean(one),
-            baseline=_mean(other),
-            difference=gap,
-            interval=interval,
-            p=tested.p,
-            p_corrected=tested.p,
-            effect=found,
-            detectable=None if seen is None else seen.difference,
-            reason=tested.reason,
-        )
-
-    def notes(self) -> list[Note]:
-        """What a reader must know of this pair."""
-        only = [(self.system, self.base), (self.base, self.system)]
-        out = []
-        for one, other in only:
-            missing = int((one.averaged & ~other.averaged).sum())
-            if missing:
-                out.append(
-                    Note("unpaired", f"{missing} queries of {one.run} are not averaged for {other.run}: left out")
-                )
-        if self.system.run_sha256 and self.system.run_sha256 == self.base.run_sha256:
-            out.append(Note("same-run", f"{self.name} and {self.base.run} are the same file"))
-        return out
-
-
-def _mean(values: Floats) -> float | None:
-    return float(np.cumsum(values)[-1]) / len(values) if len(values) else None
-
-
-def _corrected(listed: list[list[Difference]], pairs: list[_Pair], how: Statistics) -> list[Difference]:
+def _corrected(listed: list[list[Difference]], pairs: list[Pair], how: Statistics) -> list[Difference]:
     rows = [row for one in listed for row in one]
+    equal = correct([row.p_equivalent for row in rows], _one_by_one(how.correction)).p
+    rows = [replace(row, p_equivalent_corrected=p) for row, p in zip(rows, equal, strict=True)]
     if how.correction == "maxt":
         everyone = np.logical_and.reduce([pair.both for pair in pairs])
         columns = [
-            pair.system.values[everyone, place] - pair.base.values[everyone, place]
+            pair.ours[everyone, place] - pair.theirs[everyone, place]
             for pair in pairs
             for place in range(len(pair.system.measures))
         ]
@@ -253,14 +212,16 @@ def _corrected(listed: list[list[Difference]], pairs: list[_Pair], how: Statisti
     return [replace(row, p_corrected=p) for row, p in zip(rows, adjusted.p, strict=True)]
 
 
-def _tukey(rows: list[Difference], pairs: list[_Pair], how: Statistics) -> list[Difference]:
+def _tukey(rows: list[Difference], pairs: list[Pair], how: Statistics) -> list[Difference]:
     """Each system against the baseline, corrected for all pairs of systems on its measure."""
     everyone = np.logical_and.reduce([pair.both for pair in pairs])
-    units = None if pairs[0].units is None else pairs[0].units[everyone]
     corrected: dict[tuple[str, str], float | None] = {}
     for place, measure in enumerate(pairs[0].system.measures):
-        columns = [pairs[0].base.values[everyone, place], *(pair.system.values[everyone, place] for pair in pairs)]
-        found = tukey(np.nan_to_num(np.column_stack(columns)), units=units, resamples=how.resamples, seed=how.seed)
+        columns = [pairs[0].theirs[:, place], *(pair.ours[:, place] for pair in pairs)]
+        matrix = np.column_stack(columns)
+        kept = everyone & ~np.isnan(matrix).any(axis=1)
+        units = None if pairs[0].units is None else pairs[0].units[kept]
+        found = tukey(matrix[kept], units=units, resamples=how.resamples, seed=how.seed)
         for (one, other), p in zip(found.pairs, found.p, strict=True):
             if one == 0:
                 corrected[pairs[other - 1].name, measure.name] = p
@@ -273,10 +234,9 @@ def _family(size: int, systems: int, measures: int, how: Statistics) -> str:
         over = SAID["none"]
     if how.correction == "tukey":
         over = f"{SAID['tukey']} over all {(systems + 1) * systems // 2} pairs of systems on each measure"
-    if how.correction == "maxt":
-        over += ", joint sign flips: assumes that under the null all signs of a query flip together"
-    resampled = f", {how.resamples:,} resamples, seed {how.seed}" if how.test in ("randomization", "bootstrap") else ""
-    return f"{how.test} test{resampled}; {over}"
+    drawn = how.test in DRAWN or how.correction in JOINT
+    resampled = f", {how.resamples:,} resamples, seed {how.seed}" if drawn else ""
+    return f"{how.test} test{resampled}; {over}{ASSUMED.get(how.correction, '')}"
 
 
 def _many(number: int, what: str) -> str:
@@ -284,7 +244,7 @@ def _many(number: int, what: str) -> str:
 
 
 def _sliced(
-    pairs: list[_Pair], whole: list[Difference], by: Sequence[str], how: Statistics
+    pairs: list[Pair], whole: list[Difference], by: Sequence[str], how: Statistics
 ) -> tuple[list[SliceDifference], list[Interaction]]:
     """The differences within groups, corrected for the number of groups, and whether groups differ."""
     sliced: list[SliceDifference] = []
@@ -298,44 +258,44 @@ def _sliced(
             ]
             for place, measure in enumerate(pair.system.measures):
                 rows = [rows[place] for _, rows in found]
-                adjusted = correct([row.p for row in rows], _within_slices(how.correction))
+                adjusted = correct([row.p for row in rows], _one_by_one(how.correction))
                 total = next(d for d in whole if (d.system, d.measure) == (pair.name, measure.name)).difference or 0.0
-                for (label, _), row, p in zip(found, rows, adjusted.p, strict=True):
+                equal = correct([row.p_equivalent for row in rows], _one_by_one(how.correction))
+                for (label, _), row, p, same in zip(found, rows, adjusted.p, equal.p, strict=True):
                     against = (row.difference or 0.0) * total < 0
-                    sliced.append(SliceDifference(name, label, replace(row, p_corrected=p), against))
+                    corrected = replace(row, p_corrected=p, p_equivalent_corrected=same)
+                    sliced.append(SliceDifference(name, label, corrected, against))
                 interactions.append(_interaction(pair, place, name))
     return sliced, interactions
 
 
-def _within_slices(correction: Correction) -> Listed:
-    """Groups are corrected one after the other where systems are taken jointly."""
+def _one_by_one(correction: Correction) -> Listed:
+    """How p values are corrected that are made one by one, where those of systems are made jointly."""
     return "holm" if correction == "maxt" or correction == "tukey" else correction
 
 
-def _interaction(pair: _Pair, place: int, by: str) -> Interaction:
-    """A one-way analysis of variance of the differences between groups."""
-    one, other, kept = pair.values(place, pair.both)
-    labels = [chosen[kept] for _, chosen in groups(pair.system.columns, by)]
-    parts = [(one - other)[chosen] for chosen in labels if chosen.sum() >= SMALLEST_SLICE]
-    measure = pair.system.measures[place].name
-    size = sum(map(len, parts))
-    if len(parts) < 2 or size <= len(parts):
+def _interaction(pair: Pair, place: int, by: str) -> Interaction:
+    """Whether the differences differ between the groups that have at least two queries."""
+    measure, how = pair.system.measures[place].name, pair.statistics
+    found = {label: pair.values(place, pair.both & chosen) for label, chosen in groups(pair.system.columns, by)}
+    large = {label: values for label, values in found.items() if len(values[0]) >= SMALLEST_SLICE}
+    if len(large) < 2:
         return Interaction(by, pair.name, measure, None, "fewer than two groups with at least two queries")
-    everything = np.concatenate(parts)
-    within = float(sum(((part - part.mean()) ** 2).sum() for part in parts))
-    between = float(((everything - everything.mean()) ** 2).sum()) - within
-    if within <= 1e-24:
-        return Interaction(by, pair.name, measure, None, "the differences do not vary within groups")
-    from scipy.special import fdtrc
-
-    f = (between / (len(parts) - 1)) / (within / (size - len(parts)))
-    return Interaction(by, pair.name, measure, float(fdtrc(len(parts) - 1, size - len(parts), max(f, 0.0))))
+    tested = interaction(
+        np.concatenate([one - other for one, other, _ in large.values()]),
+        [label for label, (one, _, _) in large.items() for _ in one],
+        units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
+        resamples=min(how.resamples, RESAMPLES),
+        seed=how.seed,
+        labels=(pair.base.run, pair.name, measure, by),
+    )
+    return Interaction(by, pair.name, measure, tested.p, tested.reason)
 
 
 def _moved(
-    qrels: Qrels, joined: Sequence[Joined], scores: Sequence[Scores], base: int, names: list[str], most: int
+    qrels: Qrels, joined: Sequence[Joined | None], scores: Sequence[Scores], base: int, names: list[str], most: int
 ) -> dict[str, tuple[Moves, ...]]:
-    """For each system the queries that moved most on the first measure, and the documents that moved them."""
+    """For each system the queries that moved most on the first measure; what moved them, where rankings are known."""
     out = {}
     measure = scores[base].measures[0]
     for place, name in enumerate(names):
@@ -346,5 +306,11 @@ def _moved(
         gaps = np.nan_to_num(gaps)
         up = [n for n in np.argsort(-gaps, kind="stable")[:most].tolist() if gaps[n] > 0]
         down = [n for n in np.argsort(gaps, kind="stable")[:most].tolist() if gaps[n] < 0]
-        out[name] = tuple(explain(measure, qrels, joined[base].hits, joined[place].hits, n) for n in [*up, *down])
+        before, after = joined[base], joined[place]
+        out[name] = tuple(
+            Moves(scores[base].queries[n], float(gaps[n]), (), float(gaps[n]))
+            if before is None or after is None
+            else explain(measure, qrels, before.hits, after.hits, n)
+            for n in [*up, *down]
+        )
     return out

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import Moves
 from rankgauge.evaluation import Scores
 from rankgauge.notebook import Columns, Table, Tabular
@@ -29,10 +33,22 @@ class Difference:
     effect: Effect
     detectable: float | None  # the smallest difference that this query set shows with 80% power
     reason: str | None = None  # why there is no p
+    needed: int | None = None  # how many queries show the wanted difference with 80% power
+    p_equivalent: float | None = None  # of lying within the margin, where there is one
+    p_equivalent_corrected: float | None = None
+    ratio: bool = False  # whether differences are logarithms of ratios: of geometric means
 
     def significant(self, alpha: float) -> bool:
         """Whether the corrected p is below alpha."""
         return self.p_corrected is not None and self.p_corrected < alpha
+
+    def text(self, difference: float) -> str:
+        """A difference of this measure as it is printed: with its sign, or as a ratio."""
+        return f"×{math.exp(difference):.3f}" if self.ratio else f"{difference:+.3f}".replace("-", "−")
+
+    def equivalent(self, alpha: float) -> bool:
+        """Whether it is shown to lie within the margin."""
+        return self.p_equivalent_corrected is not None and self.p_equivalent_corrected < alpha
 
 
 @dataclass(frozen=True)
@@ -68,6 +84,9 @@ class Comparison(Tabular):
     correction: str
     family: str  # over what p was corrected, and under which assumption
     level: float
+    margin: float | None = None  # of equivalence, where it was tested
+    wanted: float | None = None  # the difference that ``needed`` is about
+    agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the ranking of three or more systems
     slices: tuple[SliceDifference, ...] = ()
     interactions: tuple[Interaction, ...] = ()
     moved: dict[str, tuple[Moves, ...]] = field(default_factory=dict)  # by system, on the first measure
@@ -85,6 +104,14 @@ class Comparison(Tabular):
             if (row.system, row.measure) == key:
                 return row
         raise KeyError(f"no {key[1]} of {key[0]}")
+
+    def paired(self, system: str, measure: str) -> tuple[list[str], list[float], list[float]]:
+        """The queries behind a difference, and on each of them the system's value and the baseline's."""
+        one, base = (next(run for run in self.scores if run.run == name) for name in (system, self.baseline))
+        place = [asked.name for asked in one.measures].index(measure)
+        ours, theirs = one.values[:, place], base.values[:, place]
+        kept = np.flatnonzero(one.averaged & base.averaged & ~np.isnan(ours) & ~np.isnan(theirs))
+        return [one.queries[row] for row in kept.tolist()], ours[kept].tolist(), theirs[kept].tolist()
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"

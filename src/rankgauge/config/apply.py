@@ -12,11 +12,22 @@ import numpy as np
 
 from rankgauge.cache import MetricsCache
 from rankgauge.cached_evaluation import evaluate_cached
+from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
-from rankgauge.evaluation import AnyQrels, AnyRun, Conventions, NoRelevant, Queries, Scores, evaluate_all
+from rankgauge.evaluation import (
+    AnyQrels,
+    AnyRun,
+    Conventions,
+    NoRelevant,
+    Queries,
+    Scores,
+    asked_measures,
+    evaluate_all,
+    joined_scores,
+)
 from rankgauge.io.inputs import as_qrels
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_run
@@ -79,22 +90,48 @@ class Plan:
     ) -> list[Scores]:
         """Score runs as the plan says. The options are those of ``evaluate_all``."""
         limits = limits or DEFAULT
-        judged = as_qrels(qrels, format=qrels_format, limits=limits)
+        judged = self.judgments(qrels, format=qrels_format, limits=limits)
         if topics is not None:
             judged = judged.with_columns(read_queries(topics, limits=limits).columns)
+        found = self._scores(judged, runs, fingerprint, run_format, limits, progress)
+        return found if self.graded else [replace(scores, conventions=self.conventions) for scores in found]
+
+    def joined(
+        self, qrels: AnyQrels, runs: Sequence[AnyRun], *, qrels_format: str | None = None, **reading: Any
+    ) -> tuple[Qrels, list[Joined], list[Scores]]:
+        """The same scores, not from the cache, with the judgments and the joins that they were made of."""
+        judged = self.judgments(qrels, format=qrels_format, limits=reading.get("limits"))
+        asked = asked_measures(self.measures, self.conventions, self.rel)
+        return joined_scores(judged, runs, asked, self.conventions, on_duplicate=self.on_duplicate, **reading)[:3]
+
+    @property
+    def conventions(self) -> Conventions:
+        """What every output states."""
         if self.graded:
-            return self._scores(judged, runs, self.level, fingerprint, run_format, limits, progress)
+            return Conventions(self.compat, self.queries, self.no_relevant)
+        return BinaryConventions(self.compat, self.queries, self.no_relevant, self._binary_level)
+
+    @property
+    def rel(self) -> float | None:
+        """The level of relevance that measures are told; binary judgments have it in them."""
+        return self.level if self.graded else None
+
+    @property
+    def _binary_level(self) -> float:
+        return 1 if self.level is None else self.level
+
+    def judgments(self, qrels: AnyQrels, *, format: str | None = None, limits: Limits | None = None) -> Qrels:
+        """The judgments, made binary where grades do not count."""
+        judged = as_qrels(qrels, format=format, limits=limits or DEFAULT)
+        if self.graded:
+            return judged
         self.refuse_levels()
-        level = 1 if self.level is None else self.level
-        said = BinaryConventions(self.compat, self.queries, self.no_relevant, level)
-        found = self._scores(binary(judged, level), runs, None, fingerprint, run_format, limits, progress)
-        return [replace(scores, conventions=said) for scores in found]
+        return binary(judged, self._binary_level)
 
     def _scores(
         self,
         judged: Qrels,
         runs: Sequence[AnyRun],
-        level: float | None,
         fingerprint: bool,
         run_format: str | None,
         limits: Limits,
@@ -111,7 +148,7 @@ class Plan:
                         self.measures,
                         cache=cache,
                         conventions=Conventions(self.compat, self.queries, self.no_relevant),
-                        rel=level,
+                        rel=self.rel,
                         on_duplicate=self.on_duplicate,
                         fingerprint=fingerprint,
                     )
@@ -129,7 +166,7 @@ class Plan:
                 compat=self.compat,
                 queries=self.queries,
                 no_relevant=self.no_relevant,
-                rel=level,
+                rel=self.rel,
                 on_duplicate=self.on_duplicate,
                 fingerprint=fingerprint,
                 run_format=run_format,

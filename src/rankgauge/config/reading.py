@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from rankgauge.config.loading import Loaded, load_yaml
-from rankgauge.config.schema import Config
-from rankgauge.errors import Fault, InputError, RankgaugeError, nearest, printable, shown
+from rankgauge.config.loading import LARGEST, Loaded, load_yaml
+from rankgauge.config.schema import Config, Kpi
+from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
 
 SAME = {"measures", "statistics", "performance"}  # sections that say what retrieval_metrics says
 
@@ -18,16 +18,25 @@ SAME = {"measures", "statistics", "performance"}  # sections that say what retri
 def load_config(given: str | Path | Mapping[str, Any]) -> Config:
     """Read ``rankgauge.yaml``, or take its content as a mapping. An empty file says nothing, and that is fine."""
     if isinstance(given, Mapping):
-        return _validated(Loaded(_plain(given)), "configuration")
+        return _config(Loaded(_plain(given)), "configuration")
+    return _config(_loaded(given), str(given))
+
+
+def load_kpi(path: str | Path) -> Kpi:
+    """Read a file of target bands."""
+    return _validated(Kpi, _loaded(path), str(path))
+
+
+def _loaded(path: str | Path) -> Loaded:
     try:
-        with Path(given).open("rb") as file:
-            text = file.read((1 << 20) + 1)
+        with Path(path).open("rb") as file:
+            text = file.read(LARGEST + 1)
     except OSError as error:
-        raise InputError(f"cannot read {printable(str(given), None)}: {error.strerror}") from error
-    return _validated(load_yaml(text, str(given)), str(given))
+        raise InputError(f"cannot read {printable(str(path), None)}: {error.strerror}") from error
+    return load_yaml(text, str(path))
 
 
-def _validated(loaded: Loaded, source: str) -> Config:
+def _config(loaded: Loaded, source: str) -> Config:
     data = {} if loaded.data is None else loaded.data
     if not isinstance(data, dict):
         raise InputError.at(source, 1, f"expected sections such as 'measures:', found {type(data).__name__}")
@@ -43,33 +52,46 @@ def _validated(loaded: Loaded, source: str) -> Config:
         data = {**data, "measures": {"names": data["measures"]}}
         moved = {("measures", "names", *path[1:]): line for path, line in loaded.lines.items() if path[0] == "measures"}
         loaded = Loaded(data, {**loaded.lines, **moved})
+    return _validated(Config, Loaded(data, loaded.lines), source).merged()
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _validated(model: type[Model], loaded: Loaded, source: str) -> Model:
     try:
-        return Config.model_validate(data).merged()
+        return model.model_validate(loaded.data)
     except ValidationError as error:
-        faults = [_fault(loaded, dict(found)) for found in error.errors()]
+        faults = [_fault(model, loaded, dict(found)) for found in error.errors()]
         raise InputError.many(source, sorted(faults, key=lambda fault: fault.line or 0)) from None
 
 
-def _fault(loaded: Loaded, found: dict[str, Any]) -> Fault:
-    path = found["loc"]
-    line, where = loaded.line(path), ".".join(str(step) for step in path)
+def _fault(model: type[BaseModel], loaded: Loaded, found: dict[str, Any]) -> Fault:
+    path = tuple(step for step in found["loc"] if step != "[key]")
+    line, where = loaded.line(path) or (1 if loaded.lines else None), ".".join(str(step) for step in path)
+    inside = f" in '{where}'" if where else ""
     match found["type"]:
         case "extra_forbidden":
-            known = _keys(path[:-1])
+            known = _keys(model, path[:-1])
             close = nearest(str(path[-1]), known)
-            inside = f" in '{'.'.join(map(str, path[:-1]))}'" if len(path) > 1 else ""
+            section = f" in '{'.'.join(map(str, path[:-1]))}'" if len(path) > 1 else ""
             return Fault(
                 "unknown-key",
                 line,
                 f"the key {shown(str(path[-1]))}",
-                f"one of {', '.join(known)}{inside}",
+                f"one of {', '.join(known)}{section}",
                 f"did you mean '{close}'?" if close else None,
             )
         case "value_error" if isinstance(found["ctx"]["error"], RankgaugeError):
             cause = found["ctx"]["error"]
-            return Fault("bad-value", line, cause.message, f"a measure in '{where}'", cause.hint)
+            what = "a measure" if isinstance(cause, MeasureError) else "a requirement"
+            return Fault("bad-value", line, cause.message, f"{what}{inside}", cause.hint)
+        case "missing":
+            return Fault("bad-value", line, "nothing", f"the key '{path[-1]}'")
+        case "bands":
+            return Fault("bad-value", line, found["input"], found["msg"])
         case _:
-            return Fault("bad-value", line, _found(found["input"]), f"{_wanted(found)} in '{where}'")
+            return Fault("bad-value", line, _found(found["input"]), f"{_wanted(found)}{inside}")
 
 
 def _wanted(found: dict[str, Any]) -> str:
@@ -89,11 +111,14 @@ def _found(value: object) -> str:
     return f"{type(value).__name__} {shown(repr(value))}" if value is not None else "nothing"
 
 
-def _keys(path: tuple[str | int, ...]) -> list[str]:
+def _keys(model: type[BaseModel], path: tuple[str | int, ...]) -> list[str]:
     """The keys that there are in a section."""
-    model: type[BaseModel] = Config
-    for step in path:
-        model = next(kind for kind in _kinds(model.model_fields[str(step)].annotation) if issubclass(kind, BaseModel))
+    steps = iter(path)
+    for step in steps:
+        annotation = model.model_fields[str(step)].annotation
+        model = next(kind for kind in _kinds(annotation) if issubclass(kind, BaseModel))
+        if get_origin(annotation) is dict:
+            next(steps)  # the name of the section is the user's
     return list(model.model_fields)
 
 

@@ -8,17 +8,41 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from rankgauge.comparison.compare import Correction
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation import NoRelevant, Queries
-from rankgauge.measures.parse import parse_measures
+from rankgauge.gating.requirements import parse_requirement
+from rankgauge.measures.parse import parse_measure, parse_measures
+from rankgauge.measures.spec import Measure
+from rankgauge.stats.tests import PairedTest
 
 
 def _known(name: str) -> str:
     parse_measures(name)
     return name
+
+
+def _one(name: str) -> str:
+    parse_measure(name)
+    return name
+
+
+def _requirement(text: str) -> str:
+    parse_requirement(text)
+    return text
 
 
 def _listed(value: Any) -> Any:
@@ -35,6 +59,8 @@ def _named(value: Any) -> Any:
 
 Name = Annotated[str, AfterValidator(_known)]
 Names = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
+Required = Annotated[list[Annotated[str, AfterValidator(_requirement)]], BeforeValidator(_listed), Field(min_length=1)]
+Text = Annotated[str, Field(min_length=1)]
 
 
 class Section(BaseModel):
@@ -71,6 +97,11 @@ class Statistics(Section):
     alpha_level: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.05, description="The level of intervals and tests."
     )
+    test: PairedTest | None = Field(default=None, description="How `rankgauge compare` tests a difference.")
+    correction: Correction | None = Field(default=None, description="How it corrects p for the number of comparisons.")
+    resamples: Annotated[int, Field(ge=100)] | None = Field(default=None, description="How often it tries out chance.")
+    seed: int | None = Field(default=None, description="The same seed gives the same p.")
+    baseline: Text | None = Field(default=None, description="The run that it compares with, by its name.")
 
 
 class Performance(Section):
@@ -90,15 +121,87 @@ class Performance(Section):
     )
 
 
-Text = Annotated[str, Field(min_length=1)]
+class Gate(Section):
+    """What `rankgauge gate` asks of a run; a relative path starts from the configuration file."""
+
+    require: Required | None = Field(default=None, description="Values that measures must have: nDCG@10>=0.35.")
+    against: Text | None = Field(default=None, description="A stored baseline or a run that it must not drop against.")
+    measures: Names | None = Field(
+        default=None, description="Those gated or stored; left out, the baseline's, else those required."
+    )
+    margin: Annotated[float, Field(ge=0)] = Field(default=0.0, description="A smaller drop never fails.")
+    alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.05, description="How often it may fail though nothing changed."
+    )
+
+
+Threshold = Annotated[float, Field(allow_inf_nan=False)] | None
+
+
+class Thresholds(Section):
+    """The value at which each band of a measure begins."""
+
+    baseline: Threshold = None
+    good: Threshold = None
+    strong: Threshold = None
+
+    def given(self) -> dict[str, float]:
+        """Those that there are, the lowest band first."""
+        return {band: float(value) for band, value in self if value is not None}
+
+
+class Kpi(Section):
+    """Target bands: what a file of them holds, and what may stand in a configuration."""
+
+    name: Text | None = Field(default=None, description="What tables call them; left out, the file's name.")
+    bands: Annotated[dict[Annotated[str, AfterValidator(_one)], Thresholds], Field(min_length=1)] = Field(
+        description="Thresholds by measure, in any notation."
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Kpi:
+        """Each measure once, and its thresholds in the order of its bands."""
+        faults: list[InitErrorDetails] = []
+        seen: set[Measure] = set()
+        for text, thresholds in self.bands.items():
+            measure = parse_measure(text)
+            wanted = "each measure once" if measure in seen else _unordered(measure, thresholds)
+            if wanted is not None:
+                said = ", ".join(f"{band} {value:g}" for band, value in thresholds.given().items()) or "nothing"
+                found = f"{measure} a second time" if measure in seen else f"{said} for {measure}"
+                kind = PydanticCustomError("bands", "{wanted}", {"wanted": wanted})
+                faults.append(InitErrorDetails(type=kind, loc=("bands", text), input=found))
+            seen.add(measure)
+        if faults:
+            raise ValidationError.from_exception_data("Kpi", faults)
+        return self
+
+
+def _unordered(measure: Measure, thresholds: Thresholds) -> str | None:
+    """What the thresholds should be and are not."""
+    values, lower = list(thresholds.given().values()), measure.definition.better == "lower"
+    if not values:
+        return "one or more of baseline, good, strong"
+    if values == sorted(set(values), reverse=lower):
+        return None
+    return "numbers that descend, as a lower value is better" if lower else "numbers that rise"
+
+
+def _bands(value: Any) -> Any:
+    """A name or a file as it is, thresholds checked."""
+    return value if value is None or (isinstance(value, str) and value) else Kpi.model_validate(value)
+
+
 Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 
 
 class Collection(Section):
-    """What `rankgauge runs fetch` retrieves from; relative paths start from the configuration file."""
+    """What is retrieved from; relative paths start from the configuration file."""
 
     corpus: Text | None = Field(default=None, description="A file or folder, in any format that --corpus takes.")
     queries: Text | None = Field(default=None, description="The queries; left out, those of the corpus's folder.")
+    qrels: Text | None = Field(default=None, description="The judgments; left out, those of the corpus's folder.")
+    name: Text | None = Field(default=None, description="What to call it; left out, the corpus's name.")
 
 
 class Retriever(Section):
@@ -113,6 +216,7 @@ class Retriever(Section):
     embedder: Text | None = None
     vectors: Text | None = None
     query_vectors: Text | None = None
+    centre: Annotated[float, Field(ge=0, le=1)] | None = None
     search: Text | None = None
     fusion: Text | None = None
     weights: Weights | None = None
@@ -126,6 +230,18 @@ class Retriever(Section):
     router: Text | None = None
     id_key: Text | None = None
     index: Text | None = None
+
+
+class Benchmark(Section):
+    """What `rankgauge benchmark run` does with the retrievers."""
+
+    k: Annotated[int, Field(ge=1)] = Field(default=100, description="Documents a query, at most.")
+    by: Annotated[list[Text], BeforeValidator(_listed)] | None = Field(
+        default=None, description="Columns of the queries to look into; left out, those that make a few groups."
+    )
+    latency: Annotated[int, Field(ge=0)] = Field(
+        default=50, description="Single calls to time, for each retriever; 0 for no times at all."
+    )
 
 
 class RetrievalMetrics(Section):
@@ -153,10 +269,19 @@ class Config(Section):
     performance: Annotated[Performance, BeforeValidator(_section)] = Field(
         default=Performance(), description="How the work is done."
     )
+    gate: Annotated[Gate, BeforeValidator(_section)] = Field(
+        default=Gate(), description="What is asked of a run in CI."
+    )
+    kpi: Annotated[str | Kpi | None, PlainValidator(_bands)] = Field(
+        default=None, description="Target bands: a preset, none, a file, or thresholds; left out, trec-2025."
+    )
     collection: Annotated[Collection, BeforeValidator(_section)] = Field(
         default=Collection(), description="What is retrieved from."
     )
     retrievers: dict[str, Retriever] = Field(default={}, description="Retrievers by name.")
+    benchmark: Annotated[Benchmark, BeforeValidator(_section)] = Field(
+        default=Benchmark(), description="What is done with them."
+    )
     retrieval_metrics: RetrievalMetrics | None = Field(
         default=None, description="The block of RETRIEVAL-METRICS-001, instead of the sections that say the same."
     )
@@ -171,6 +296,9 @@ class Config(Section):
             measures=measures,
             statistics=block.statistical_analysis,
             performance=block.performance,
+            gate=self.gate,
+            kpi=self.kpi,
             collection=self.collection,
             retrievers=self.retrievers,
+            benchmark=self.benchmark,
         )

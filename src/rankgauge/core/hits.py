@@ -15,7 +15,7 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Column, Floats, count_by, group_of, offsets_of, running, sum_by
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, Note, shown
 
 PerQuery = Floats
 
@@ -230,6 +230,7 @@ class Joined:
     queries: int  # how many the run has, judged or not
     sample: tuple[bytes, ...] = ()  # some of them, for a message
     sha256: str | None = None  # where it was asked for
+    notes: tuple[Note, ...] = ()  # what was seen on the way
 
 
 def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:

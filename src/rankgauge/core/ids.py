@@ -101,15 +101,17 @@ class Ids:
 
     def words(self, j: int, rows: Ints | None = None) -> Words:
         """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
-        start = self.start if rows is None else self.start[rows]
-        left = (self.length if rows is None else self.length[rows]) - WORD * j
-        found: Words = words_of(self.buffer)[start + WORD * j]
-        found &= _KEEP[np.minimum(left, WORD)]
+        start, left = (self.start, self.length) if rows is None else (self.start[rows], self.length[rows])
+        if j:
+            start, left = start + WORD * j, left - WORD * j
+        found: Words = words_of(self.buffer)[start]
+        found &= _KEEP.take(left, mode="clip")
         return found
 
     def hash(self, seed: Words) -> Words:
         """A 64-bit hash of each id with a seed of its own."""
-        mixed = (seed ^ self.length.astype(np.uint64)) * _MULTIPLIER
+        mixed = seed ^ self.length.astype(np.uint64)
+        mixed *= _MULTIPLIER
         if int(self.length.max(initial=0)) > LONG:
             return self._hash_long(seed, mixed)
         return self._hash_words(mixed)
@@ -124,12 +126,14 @@ class Ids:
         return mixed
 
     def _hash_words(self, mixed: Words) -> Words:
-        shortest, longest = int(self.length.min(initial=0)), int(self.length.max(initial=0))
+        shortest, longest = (int(self.length.min()), int(self.length.max())) if len(self) else (0, 0)
         for j in range(-(-longest // WORD)):
             rows = None if shortest > WORD * j else np.flatnonzero(self.length > WORD * j)
-            step = (mixed if rows is None else mixed[rows]) ^ self.words(j, rows)
+            before = mixed if rows is None else mixed[rows]
+            step = self.words(j, rows)
+            step ^= before
             step *= _MULTIPLIER
-            step ^= step >> _SHIFT
+            step ^= np.right_shift(step, _SHIFT, out=before)  # in place where it can be: a new array costs more
             step *= _MULTIPLIER
             if rows is None:
                 mixed = step
@@ -159,8 +163,9 @@ class Ids:
             np.not_equal(self.length[1:], self.length[:-1], out=fresh[1:])
             first = self.words(0)
             fresh[1:] |= first[1:] != first[:-1]
-            rows = np.flatnonzero(~fresh & (self.length > WORD))
-            fresh[rows] = ~self.same(rows, self, rows - 1)
+            if int(self.length.max()) > WORD:
+                rows = np.flatnonzero(~fresh & (self.length > WORD))
+                fresh[rows] = ~self.same(rows, self, rows - 1)
         return np.flatnonzero(fresh)
 
     def order(self, group: Ints | None = None, *, descending: bool = False) -> Ints:

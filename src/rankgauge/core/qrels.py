@@ -293,7 +293,7 @@ def checked_grade(grade: object, query: object, doc: object) -> float:
         if isinstance(grade, (str, bytes)) or grade is None:
             raise TypeError
         return float(grade)  # type: ignore[arg-type]  # whatever has __float__ may come
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             f"grade of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
             f"found {type(grade).__name__}: {shown(repr(grade))}"

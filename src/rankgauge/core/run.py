@@ -272,7 +272,7 @@ def checked_score(score: object, query: object, doc: object) -> float:
         if isinstance(score, (str, bytes)) or score is None:
             raise TypeError
         value = float(score)  # type: ignore[arg-type]  # whatever has __float__ may come
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             f"score of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
             f"found {type(score).__name__}: {shown(repr(score))}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import WORD, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
-CHUNK = 1 << 14  # rows at a time: what is computed on the way stays in the cache
+CHUNK = 1 << 15  # rows at a time: what is computed on the way stays in the cache
 DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 Flags = NDArray[np.bool_]
@@ -28,6 +28,7 @@ def _repeat(byte: int) -> np.uint64:
 
 _ZEROS, _DOTS, _ONES, _HIGH, _OVER = (_repeat(b) for b in (0x30, 0x2E, 0x01, 0x80, 0x46))
 _NOTHING, _ONE, _SEVEN, _EIGHT, _ZERO, _LAST = (np.uint64(n) for n in (0, 1, 7, 8, 0x30, 56))
+_POINT = np.uint64(0x2E)
 _SHORT, _HALF = np.uint64(16), np.uint64(32)
 _TEN, _EIGHT_DIGITS = np.uint64(10), np.uint64(10**8)
 _PAIRS = np.uint64(0x000000FF000000FF)
@@ -65,25 +66,28 @@ def parse(tokens: Ids) -> tuple[Floats, Flags]:
 
 
 def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
-    """The usual file: every number has the same few decimals, and at most eight digits before the point."""
-    end = tokens.start + tokens.length
+    """The usual file: every number has the same few decimals, and at most seven digits before the point."""
     places = tokens[0][::-1].find(b".")
-    before = end - places - 1  # where the point is expected
-    if not 0 < places <= WORD or int(before.min()) < WORD or (tokens.buffer[before] != 0x2E).any():
-        return False
-    digits = before - tokens.start
-    if int(digits.min()) < 1 or int(digits.max()) > WORD:
+    fewest, most = (int(length) - places - 1 for length in (tokens.length.min(), tokens.length.max()))
+    if not 0 < places <= WORD or fewest < 1 or most >= WORD:
         return False
     view = words_of(tokens.buffer)
-    outside = _BEFORE[digits]
-    high = view[before - WORD]
-    high &= ~outside
-    high |= _ZEROS & outside
-    low = view[end - WORD]
+    at = tokens.start + tokens.length
+    at -= WORD + places  # of the word that ends with the point
+    if int(at.min()) < 0:
+        return False
+    high = view[at]
+    if ((high >> _LAST) != _POINT).any():
+        return False
+    high <<= _EIGHT
+    _blank_out(high, tokens.length - (places + 1), fewest, most)
+    at += places  # of the word that ends with the number
+    low = view[at]
     low &= ~_BEFORE[places]
-    if places < WORD and int(digits.max()) + places <= WORD:
+    if places < WORD and most + places <= WORD:
         # Both parts fit into one word: the digits before the point move up to those behind it.
-        low |= high >> np.uint64(8 * places)
+        high >>= np.uint64(8 * places)
+        low |= high
         if not _are_digits(low).all():
             return False
         number = _eight(low)
@@ -97,6 +101,20 @@ def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
     np.divide(number, _POWERS[places], out=values)
     ok[:] = True
     return True
+
+
+def _blank_out(word: Words, digits: Ints, fewest: int, most: int) -> None:
+    """Write '0' over what stands before each number, whose digits are the last of its word."""
+    if most - fewest > 1:
+        before = _BEFORE[digits]
+        word &= ~before
+        word |= _ZEROS & before
+        return
+    # All the same but for one digit, and where that is missing stands a blank: 0x20, which is '0' with one bit more.
+    word &= ~_BEFORE[most]
+    word |= _ZEROS & _BEFORE[most]
+    if most > fewest:
+        word |= (digits == fewest).astype(np.uint64) << np.uint64(8 * (WORD - most) + 4)
 
 
 def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
@@ -169,7 +187,8 @@ def _lowest_dot(word: Words) -> Words:
 
 def _are_digits(*words: Words) -> Flags:
     """Whether all bytes of all words are digits."""
-    wrong = (words[0] + _OVER) | (words[0] - _ZEROS)
+    wrong = words[0] + _OVER
+    wrong |= words[0] - _ZEROS
     for word in words[1:]:
         wrong |= word + _OVER
         wrong |= word - _ZEROS
@@ -181,8 +200,10 @@ def _are_digits(*words: Words) -> Flags:
 def _eight(word: Words) -> Words:
     """Eight ASCII digits as a number."""
     digits = word - _ZEROS
-    digits = digits * _TEN + (digits >> _EIGHT)
-    pairs = digits >> _SHORT
+    pairs = digits >> _EIGHT
+    digits *= _TEN
+    digits += pairs
+    np.right_shift(digits, _SHORT, out=pairs)
     pairs &= _PAIRS
     pairs *= _ODD
     digits &= _PAIRS

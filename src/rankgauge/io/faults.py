@@ -8,18 +8,22 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Severity, place
+from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, place
 
 Said = str | Callable[[int], str]
 Advice = str | Callable[[int], str | None] | None
 
 
 class Faults:
-    """The faults of one source: the first few of each code in full (all of them without a limit), and the counts."""
+    """The faults of one source: the first few of each code in full (all of them without a limit), and the counts.
 
-    def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS) -> None:
+    ``strict`` makes errors of warnings; notes stay what they are.
+    """
+
+    def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS, strict: bool = False) -> None:
         self.source = source
         self.limit = limit
+        self.strict = strict
         self.listed: list[Fault] = []
         self.counts: Counter[tuple[str, Severity]] = Counter()
 
@@ -37,6 +41,7 @@ class Faults:
         places = lines if isinstance(lines, np.ndarray) else np.array(list(lines), dtype=np.int64)
         if not len(places):
             return
+        severity = "error" if self.strict and severity == "warning" else severity
         already = self.counts[code, severity]
         self.counts[code, severity] += len(places)
         room = len(places) if self.limit is None else max(0, self.limit - already)
@@ -65,10 +70,10 @@ class Faults:
         if self.total("error"):
             raise InputError.many(self.source, self.of("error"), self.total("error"))
 
-    def warnings(self) -> Iterable[str]:
-        """One sentence for each kind of warning: the first of them, and how many there are."""
-        for (code, severity), count in self.counts.items():
-            if severity != "error" and count:
+    def notes(self, severity: Severity) -> Iterable[Note]:
+        """One sentence for each kind of fault of a severity: the first of them, and how many there are."""
+        for (code, kind), count in self.counts.items():
+            if kind == severity and count:
                 first = next(f for f in self.listed if (f.code, f.severity) == (code, severity))
                 more = f" ({count} in all)" if count > 1 else ""
-                yield f"{place(self.source, first.line)}{first.message}{more}"
+                yield Note(code, f"{place(self.source, first.line)}{first.message}{more}")

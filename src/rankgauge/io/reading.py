@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputError, UsageError, shown
-from rankgauge.io import trec
+from rankgauge.io import odd, trec
 from rankgauge.io.faults import Faults
 from rankgauge.io.names import Columns, Kind
-from rankgauge.io.rows import Rows, qrels_of, run_of
+from rankgauge.io.rows import Rows, qrels_of, refuse_long, run_of
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, opened, read_bytes
 
 # The other formats, and what tells them apart, are imported only where a file is not plainly TREC's.
@@ -34,6 +32,7 @@ def read_qrels(
     which where names do not: ``{"query": "question_no", "grade": "stars"}``.
     """
     rows, _ = read_rows(path, "qrels", format=format, columns=columns, limits=limits)
+    odd.look_at_qrels(rows)
     return qrels_of(rows, name=name or _title(path), by_subtopic=by_subtopic)
 
 
@@ -52,8 +51,14 @@ def read_run(
     ``source`` is what to call the file in a message, where that is not its path.
     """
     rows, _ = read_rows(path, "run", format=format, columns=columns, limits=limits, source=source)
+    return run_from_rows(rows, name=name, otherwise=_title(source or path), on_duplicate=on_duplicate)
+
+
+def run_from_rows(rows: Rows, *, name: str | None = None, otherwise: str, on_duplicate: OnDuplicate) -> Run:
+    """The run of a file's rows, called by its tag unless it has a name; what is odd in them is said."""
+    odd.look_at_run(rows)
     tag = rows.tag[len(rows) - 1].decode("utf-8", "surrogateescape") if rows.tag is not None and len(rows) else None
-    return run_of(rows, name=name or tag or _title(source or path), on_duplicate=on_duplicate)
+    return run_of(rows, name=name or tag or otherwise, on_duplicate=on_duplicate)
 
 
 def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT) -> str:
@@ -88,11 +93,11 @@ def read_log(
     from rankgauge.io import log
 
     data, digest = read_bytes(path, limits=limits, hashed=True)
-    faults = Faults(str(path))
+    faults = Faults(str(path), strict=limits.strict)
     found = log.load(faults, data, columns)
     wanted, retrieved = found.qrels_rows(faults), found.run_rows(faults)
     for rows in (wanted, retrieved):
-        _short_ids(rows, limits)
+        refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
     title = name or name_of(path)
     # What is odd is said once: the run's rows have the faults, the judgments' none of their own.
     qrels = qrels_of(replace(wanted, faults=_errors_only(faults)), name=title)
@@ -139,8 +144,9 @@ def read_rows(
     source = str(path) if source is None else source
     data, digest = read_bytes(path, source=source, limits=limits, hashed=kind == "run")
     if format in (None, "trec") and not columns and trec.plainly(data[:4096], kind):
-        faults = Faults(source)
+        faults = Faults(source, strict=limits.strict)
         rows = trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
+        refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
         return replace(rows, sha256=digest), "trec"
     from rankgauge.io import formats
 
@@ -150,8 +156,8 @@ def read_rows(
             f"{path} is read as {found.name}, whose columns have no names",
             hint=f"leave out columns, --column {shown(next(iter(columns)))}, or say another format",
         )
-    rows = replace(found.read(Faults(source), data, kind, columns), sha256=digest)
-    _short_ids(rows, limits)
+    rows = replace(found.read(Faults(source, strict=limits.strict), data, kind, columns), sha256=digest)
+    refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
     if not len(rows) and not rows.empty and not rows.faults.total("error"):
         raise InputError.at(source, None, f"no {'judgments' if kind == 'qrels' else 'results'} in it")
     return rows, found.name
@@ -159,18 +165,6 @@ def read_rows(
 
 def _title(path: str | Path) -> str:
     return str(path) if is_dataset(path) else name_of(path)
-
-
-def _short_ids(rows: Rows, limits: Limits) -> None:
-    """A fault for each id longer than a line may be."""
-    for what, ids in (("query id", rows.query), ("document id", rows.doc)):
-        long = np.flatnonzero(ids.length > limits.line)
-        rows.faults.add(
-            "long-id",
-            rows.line[long],
-            expected=f"a {what} of at most {limits.line} bytes",
-            found=lambda at, ids=ids, long=long: f"{ids.length[long[at]]}",  # type: ignore[misc]
-        )
 
 
 def _errors_only(faults: Faults) -> Faults:

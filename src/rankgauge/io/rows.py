@@ -16,6 +16,7 @@ from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import RankgaugeWarning, shown
 from rankgauge.io.faults import Faults
+from rankgauge.io.tokens import NONE
 
 ONCE = "keep each document once a query, or ask for the first: on_duplicate='first', --on-duplicate first"
 
@@ -37,6 +38,7 @@ class Rows:
     tag: Ids | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # what is known of each query, by its id
     empty: tuple[bytes, ...] = ()  # queries that are there without any row
+    blank: Ints = field(default_factory=lambda: NONE)  # the lines with nothing on them, where that matters
     sha256: str | None = None
 
     def __len__(self) -> int:
@@ -90,6 +92,21 @@ def add_duplicates(
     )
 
 
+def refuse_long(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int) -> None:
+    """A fault for each id longer than a line may be."""
+    for what, ids in (("query id", query), ("document id", doc)):
+        if int(ids.length.max(initial=0)) <= limit:
+            continue
+        long = np.flatnonzero(ids.length > limit)
+        faults.add(
+            "long-id",
+            line[long],
+            expected=f"a {what} of at most {limit} bytes",
+            found=lambda at, ids=ids, long=long: f"{ids.length[long[at]]}",  # type: ignore[misc]
+            action="raise the limit with --max-line",
+        )
+
+
 def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     """Judgments from rows; raises where anything is wrong."""
     first, second = repeated(rows.doc, rows.group(by_iter=by_subtopic))
@@ -102,7 +119,10 @@ def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
             + _first_on(rows.line, int(first[at]))
             + _grades(rows, int(first[at]), int(second[at]))
         ),
-        action="keep one of the two",
+        action=lambda at: (
+            "keep one of the two"
+            + (", as `rankgauge qrels validate --fix` does" if _same(rows, int(first[at]), int(second[at])) else "")
+        ),
     )
     _finish(rows)
     made = Qrels.build(
@@ -116,8 +136,13 @@ def _first_on(line: Ints, row: int) -> str:
 
 
 def _grades(rows: Rows, one: int, other: int) -> str:
-    same = rows.value[one] == rows.value[other]
-    return ", with the same grade" if same else f", {rows.value[one]:g} and {rows.value[other]:g}"
+    if _same(rows, one, other):
+        return ", with the same grade"
+    return f", {rows.value[one]:g} and {rows.value[other]:g}"
+
+
+def _same(rows: Rows, one: int, other: int) -> bool:
+    return bool(rows.value[one] == rows.value[other])
 
 
 def _finish(rows: Rows) -> None:
@@ -127,5 +152,5 @@ def _finish(rows: Rows) -> None:
 
 def warn(faults: Faults) -> None:
     """Warn of what was read all the same."""
-    for text in faults.warnings():
-        warnings.warn(text, RankgaugeWarning, stacklevel=5)
+    for note in faults.notes("warning"):
+        warnings.warn(note.message, RankgaugeWarning, stacklevel=5)

@@ -19,10 +19,12 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Status
 from rankgauge.core.tables import Floats, group_of, offsets_of
 from rankgauge.errors import InputError
-from rankgauge.io import text, trec
+from rankgauge.io import ranks, text, trec
 from rankgauge.io.faults import Faults
-from rankgauge.io.rows import add_duplicates
+from rankgauge.io.invisible import DELETE, add_invisible
+from rankgauge.io.rows import add_duplicates, refuse_long
 from rankgauge.io.sources import Stream
+from rankgauge.io.swapped import refuse_swapped
 from rankgauge.io.tokens import Bytes, Lines, cut
 
 BLOCK = 1 << 20  # large enough that a block's fixed cost is small, small enough for a cache
@@ -40,8 +42,7 @@ class Scan:
     hits: Hits
     tag: bytes  # the name on the last line
     rows: int
-    queries: int
-    sample: tuple[bytes, ...]  # some of the queries, for a message
+    queries: Ids  # all of them, judged or not
 
 
 def scan(
@@ -54,7 +55,7 @@ def scan(
     progress: Progress | None = None,
 ) -> Scan:
     """Read a run from a stream and join it with judgments; raises where anything is wrong."""
-    scanner = _Scanner(qrels.as_documents(), faults, compat, on_duplicate)
+    scanner = _Scanner(qrels.as_documents(), faults, compat, on_duplicate, stream.limits.line)
     # Freeing one large array makes glibc keep what later, smaller ones give back, instead of asking for fresh pages
     # again and again: a fifth of the time.
     np.empty(1 << 24, dtype=np.uint8)
@@ -63,7 +64,7 @@ def scan(
     while not last:
         filled, last = _fill(stream, buffer, held)
         if not begun:
-            filled, begun = _begin(faults, buffer, filled), True
+            filled, begun = _begin(faults, buffer, filled, last=last), True
         size = filled if last else _complete(stream, buffer, filled)
         used = scanner.block(buffer[: size + PADDING], last=last) if size else 0
         held = filled - used
@@ -91,9 +92,10 @@ def _fill(stream: Stream, buffer: Bytes, held: int) -> tuple[int, bool]:
     return filled, False
 
 
-def _begin(faults: Faults, buffer: Bytes, filled: int) -> int:
-    """See that the first block is text, and skip a byte order mark."""
+def _begin(faults: Faults, buffer: Bytes, filled: int, *, last: bool) -> int:
+    """See that the first block is the text of a run, and skip a byte order mark."""
     data = text.checked(faults, buffer[:filled].tobytes())
+    refuse_swapped(faults.source, data if last else data[: data.rfind(b"\n") + 1], "run")
     buffer[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return len(data)
 
@@ -131,8 +133,11 @@ class _Rows:
 class _Scanner:
     """What is known so far."""
 
-    def __init__(self, qrels: Qrels, faults: Faults, compat: ranking.Compat, on_duplicate: OnDuplicate) -> None:
+    def __init__(
+        self, qrels: Qrels, faults: Faults, compat: ranking.Compat, on_duplicate: OnDuplicate, longest: int
+    ) -> None:
         self.qrels, self.faults, self.compat, self.on_duplicate = qrels, faults, compat, on_duplicate
+        self.longest = longest  # bytes that an id may have
         self.known = {query: number for number, query in enumerate(qrels.queries)}
         self.seen: dict[bytes, None] = {}
         self.retrieved = np.zeros(len(qrels.queries), dtype=np.int64)
@@ -177,7 +182,18 @@ class _Scanner:
         rows = _Rows(lines.line, lines.column(2), scores, np.append(begins, len(lines)))
         if len(wrong):
             rows = rows.without(wrong)
+        else:
+            self._look_at(lines, rows, query)
         self._rank(rows, names, number)
+
+    def _look_at(self, lines: Lines, rows: _Rows, query: Ids) -> None:
+        """What is wrong or odd in ids and ranks, at little cost: most ranks are not read, nor ids of plain ASCII."""
+        ranks.add_contradictions(
+            self.faults, rows.line, query.__getitem__, lambda some: lines.cells(3, some), rows.scores, rows.offsets
+        )
+        refuse_long(self.faults, rows.line, query, rows.docs, self.longest)
+        if not lines.regular or lines.buffer.max() >= DELETE:
+            add_invisible(self.faults, rows.line, query, rows.docs)
 
     def _rank(self, rows: _Rows, names: list[bytes], number: Ints) -> None:
         hashes = rows.docs.hash(np.repeat(seeds(number), np.diff(rows.offsets)))
@@ -218,4 +234,4 @@ class _Scanner:
             judged=self.qrels.grades,
             columns=self.qrels.columns,
         )
-        return Scan(hits, self.tag, self.rows, len(self.seen), tuple(self.seen)[:3])
+        return Scan(hits, self.tag, self.rows, Ids.from_bytes(list(self.seen)))

@@ -21,11 +21,12 @@ SUSPECT = 1 << 26  # below this many bytes no ratio of compression is suspect
 
 @dataclass(frozen=True)
 class Limits:
-    """What an input may not exceed, against bombs and endless lines."""
+    """What an input may not exceed, against bombs and endless lines; and whether it may be odd at all."""
 
     total: int = 1 << 40  # bytes, unpacked
     ratio: int = 250  # bytes out for each byte in
     line: int = 1 << 20  # bytes on one line
+    strict: bool = False  # whether what is read with a warning is an error
 
 
 DEFAULT = Limits()

@@ -53,6 +53,11 @@ class Lines:
             np.add(self.end[:-1, -1], 1, out=start[1:])
         return Ids(self.buffer, start, self.end[:, number] - start)
 
+    def cells(self, number: int, rows: Ints) -> Ids:
+        """One column, not the first, of some rows."""
+        start = self.end[rows, number - 1] + 1 if self.start is None else self.start[rows, number]
+        return Ids(self.buffer, start, self.end[rows, number] - start)
+
     def head(self, rows: int) -> Lines:
         """The first so many rows, and what else stands before the next of them."""
         if rows == len(self):
@@ -96,13 +101,14 @@ def cut(buffer: Bytes, columns: int, *, before: int = 0) -> Lines:
 def _cut_regular(buffer: Bytes, columns: int, before: int) -> Lines | None:
     """The usual file: just so many columns on every line, one blank between them. None where it is not so."""
     text = buffer[: len(buffer) - PADDING]
-    at = np.flatnonzero(text <= SPACE)
+    blank = text <= SPACE
+    at = np.flatnonzero(blank)
     rows, rest = divmod(len(at), columns)
     if not rows or rest or at[0] == 0 or at[-1] != len(text) - 1:
         return None
     end = at.reshape(rows, columns)
     # Every last blank of a line is a newline, every other is not, and no column is empty.
-    if (text[end[:, -1]] != NEWLINE).any() or int((at[1:] - at[:-1]).min(initial=2)) < 2:
+    if (text[end[:, -1]] != NEWLINE).any() or (blank[1:] & blank[:-1]).any():
         return None
     if np.count_nonzero(text == SPACE) != rows * (columns - 1):
         # Tabs and the like will do; control characters that are no white space will not.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from rankgauge.core.ids import PADDING, Ids, Ints
@@ -13,14 +11,12 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io import decimals, text
 from rankgauge.io.faults import Faults
 from rankgauge.io.rows import Rows
+from rankgauge.io.swapped import COLUMNS, WHOLE, refuse_swapped
 from rankgauge.io.text import checked
 from rankgauge.io.tokens import Lines, cut, padded
 
-WHOLE = re.compile(rb"[+-]?[0-9]+")
-QRELS_COLUMNS = ("query", "iter", "document", "grade")
-RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+QRELS_COLUMNS, RUN_COLUMNS = COLUMNS["qrels"], COLUMNS["run"]
 SPACED = "a document id with a space in it? columns are separated by white space"
-SWAPPED = "are the judgments and the run swapped?"
 
 
 def plainly(head: bytes, kind: str) -> bool:
@@ -35,7 +31,9 @@ def plainly(head: bytes, kind: str) -> bool:
 
 def qrels_rows(faults: Faults, data: bytes) -> Rows:
     """``query iter document grade`` on each line."""
-    lines = cut(padded(checked(faults, data)), len(QRELS_COLUMNS))
+    data = checked(faults, data)
+    refuse_swapped(faults.source, data, "qrels")
+    lines = cut(padded(data), len(QRELS_COLUMNS))
     if not len(lines) and not len(lines.short):
         raise InputError.at(faults.source, None, "no lines with anything on them")
     add_short(faults, lines, QRELS_COLUMNS)
@@ -45,7 +43,6 @@ def qrels_rows(faults: Faults, data: bytes) -> Rows:
         lines.line[wide],
         expected=_columns(QRELS_COLUMNS),
         found=lambda at: f"{lines.count[wide[at]]}: {shown(lines.text(int(lines.line[wide[at]])))}",
-        action=lambda at: SWAPPED if lines.count[wide[at]] == len(RUN_COLUMNS) else None,
     )
     query, iters, doc, token = (lines.column(number) for number in range(4))
     grades, bad = _grades(token)
@@ -57,12 +54,14 @@ def qrels_rows(faults: Faults, data: bytes) -> Rows:
     )
     keep = np.ones(len(lines), dtype=bool)
     keep[wide] = keep[bad] = False
-    return Rows(faults, lines.line, query, doc, grades, iters=iters).kept(keep)
+    return Rows(faults, lines.line, query, doc, grades, iters=iters, blank=lines.blank).kept(keep)
 
 
 def run_rows(faults: Faults, data: bytes) -> Rows:
     """``query Q0 document rank score tag`` on each line."""
-    lines = cut(padded(checked(faults, data)), len(RUN_COLUMNS))
+    data = checked(faults, data)
+    refuse_swapped(faults.source, data, "run")
+    lines = cut(padded(data), len(RUN_COLUMNS))
     if not len(lines) and not len(lines.short):
         raise InputError.at(faults.source, None, "no lines with anything on them")
     scores, wrong = check_run(faults, lines, int(lines.count[0]) if len(lines) else len(RUN_COLUMNS))
@@ -154,8 +153,6 @@ def add_short(faults: Faults, lines: Lines, names: tuple[str, ...]) -> None:
 def _short_hint(said: bytes, count: int, names: tuple[str, ...]) -> str | None:
     if said.startswith(b"#"):
         return "a comment line? trec_eval 9 has none"
-    if names is RUN_COLUMNS and count == len(QRELS_COLUMNS):
-        return SWAPPED
     if names is QRELS_COLUMNS and count == 3:
         return "BEIR's tab-separated judgments? --qrels-format beir"
     return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rankgauge.measures.parse import parse_measure
@@ -12,6 +14,7 @@ from rankgauge.measures.spec import Measure
 
 Band = Literal["below", "baseline", "good", "strong"]
 BANDS: tuple[Band, ...] = ("baseline", "good", "strong")
+_PLAIN = re.compile(r"[A-Za-z][\w@.=()-]*", re.ASCII)  # what YAML takes for a text without quotes
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Bands:
 
     name: str
     thresholds: Mapping[Measure, Mapping[Band, float]]
+    about: str = field(default="", compare=False)  # where the numbers come from
 
     def __contains__(self, measure: str | Measure) -> bool:
         return parse_measure(measure) in self.thresholds
@@ -39,3 +43,16 @@ class Bands:
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"name": self.name, "bands": {str(measure): dict(found) for measure, found in self.thresholds.items()}}
+
+    def to_yaml(self) -> str:
+        """The file that ``load_bands`` reads, to be edited."""
+        lines = [f"# {line}".rstrip() for line in self.about.splitlines()]
+        lines += [f"name: {_quoted(self.name)}", "bands:"]
+        for measure, found in self.thresholds.items():
+            values = ", ".join(f"{band}: {value!r}" for band, value in found.items())
+            lines.append(f"  {_quoted(str(measure))}: {{{values}}}")
+        return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

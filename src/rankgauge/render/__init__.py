@@ -1,1 +1,1 @@
-"""Results as text: a table for people, JSON and CSV for programs, trec_eval's three columns for scripts."""
+"""Results as text: tables for terminals, Markdown and LaTeX, rows for programs, trec_eval's columns for scripts."""

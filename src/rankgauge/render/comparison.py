@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rankgauge.comparison.answer import p_text, signed
 from rankgauge.comparison.attribution import Move, Moves
-from rankgauge.comparison.compare import SAID
+from rankgauge.comparison.compare import JOINT, SAID
+from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
 from rankgauge.errors import printable
 from rankgauge.kpi.bands import Bands
-from rankgauge.render.kpi import with_bands
+from rankgauge.measures.spec import Measure
+from rankgauge.render.grid import BETTER, WORSE, Cell, Grid, Show, full
+from rankgauge.render.kpi import band_of, heading, used, with_bands
+from rankgauge.render.records import Record
 from rankgauge.render.scores import as_dict as scores_as_dict
-from rankgauge.render.scores import dumped
-from rankgauge.render.terminal import Cell, name, number, table
+from rankgauge.render.scores import best_of, dumped
+from rankgauge.render.terminal import name, number, table
 
-BETTER, WORSE = "▲", "▼"
 SHOWN_DOCUMENTS = 2
 TEXT = 44
 
 
-def as_table(found: Comparison, *, colour: bool, explained: bool = False) -> str:
+def as_table(found: Comparison, *, colour: bool, explained: bool = False, bands: Bands | None = None) -> str:
     """For the terminal."""
-    parts = [f"{printable(found.answer(), None)}\n", _differences(found, colour=colour), _legend(found)]
+    differences = grid(found, show=name, bands=bands)
+    table_ = table(differences.head, differences.rows, colour=colour, starred=False)
+    parts = [f"{printable(found.answer(), None)}\n", table_, f"\n{printable(_marks(found), None)}"]
+    parts += [printable(remark, None) for remark in remarks(found)]
     if found.slices:
         parts += ["", _slices(found, colour=colour)]
     if any(found.moved.values()):
         parts += ["", _moved(found, explained=explained)]
     return "\n".join(parts)
+
+
+def parts(found: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
+    """For a page: the answer, the table, the groups and the conventions."""
+    said = f"conventions: {found.scores[0].conventions}"
+    return [found.answer(), grid(found, bands=bands), *remarks(found), *groups(found), said]
+
+
+def groups(found: Comparison) -> list[str | Grid]:
+    """For a page: a table for each column of the queries, and what is to be said of it."""
+    sliced: list[str | Grid] = []
+    for by in _columns(found):
+        sliced += [slice_grid(found, by), *_remarks(found, by)]
+    return sliced
 
 
 def _head(found: Comparison) -> list[str]:
@@ -34,28 +56,39 @@ def _head(found: Comparison) -> list[str]:
     return ["", "", "value", "Δ", f"{found.level:.0%}".replace("%", " %"), p, "win/tie/loss"]
 
 
-def _differences(found: Comparison, *, colour: bool) -> str:
-    rows = []
+def grid(found: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
+    """For each measure the baseline and, below it, each other system; the bands of their values where there are any."""
+    rows, head, shown = [], _head(found), used(found.scores, bands)
+    if shown is not None:
+        head.insert(3, heading(shown))
+    base = next(run for run in found.scores if run.run == found.baseline)
+
+    def values(measure: Measure, value: float | None, best: float | None) -> list[Cell]:
+        band = [] if shown is None else [Cell(band_of(base, measure.name, value, shown) or "–")]
+        return [Cell(number(value), best=value is not None and value == best), *band]
+
     for measure in found.scores[0].measures:
-        base = next(run for run in found.scores if run.run == found.baseline)
-        rows.append([Cell(measure.name), Cell(name(found.baseline)), Cell(number(base[measure])), *[Cell("")] * 4])
-        rows += [_row(found, row) for row in found.differences if row.measure == measure.name]
-    return table(_head(found), rows, colour=colour)
-
-
-def _row(found: Comparison, row: Difference) -> list[Cell]:
-    return [Cell(""), Cell(name(row.system)), Cell(number(row.value)), *_cells(found, row)]
+        against = [row for row in found.differences if row.measure == measure.name]
+        best = best_of(measure, [base[measure], *(row.value for row in against)])
+        first = [Cell(measure.name), Cell(show(found.baseline)), *values(measure, base[measure], best)]
+        rows.append([*first, *[Cell("")] * 4])
+        rows += [
+            [Cell(""), Cell(show(row.system)), *values(measure, row.value, best), *_cells(found, row)]
+            for row in against
+        ]
+    legend = "; ".join([*(["bold: the best"] if any(row[2].best for row in rows) else []), _marks(found)])
+    return Grid(head, rows, words=2, legend=legend)
 
 
 def _cells(found: Comparison, row: Difference) -> list[Cell]:
     low, high = row.interval.low, row.interval.high
-    span = "–" if low is None or high is None else f"{signed(low)} … {signed(high)}"
+    span = "–" if low is None or high is None else f"{row.text(low)} … {row.text(high)}"
     p = "–" if row.p_corrected is None else p_text(row.p_corrected)
     effect = row.effect
     return [
-        Cell("–" if row.difference is None else signed(row.difference)),
+        Cell("–" if row.difference is None else row.text(row.difference)),
         Cell(span),
-        Cell(f"{p} {mark(found, row)}"),
+        Cell(p, mark=mark(found, row)),
         Cell(f"{effect.wins}/{effect.ties}/{effect.losses}"),
     ]
 
@@ -63,40 +96,55 @@ def _cells(found: Comparison, row: Difference) -> list[Cell]:
 def mark(found: Comparison, row: Difference) -> str:
     """A sign where the difference is more than luck."""
     if not row.significant(found.alpha) or not row.difference:
-        return " "
+        return ""
     measure = next(m for m in found.scores[0].measures if m.name == row.measure)
     return BETTER if (row.difference > 0) == (measure.definition.better != "lower") else WORSE
 
 
-def _legend(found: Comparison) -> str:
+def _marks(found: Comparison) -> str:
     counts = sorted({row.n for row in found.differences})
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return (
-        f"\n{BETTER} {WORSE} better, worse than {name(found.baseline)}; {found.family}; paired over {queries} queries"
-    )
+    return f"{BETTER} {WORSE} better, worse than {found.baseline}; {found.family}; paired over {queries} queries"
+
+
+def _columns(found: Comparison) -> list[str]:
+    return list(dict.fromkeys(row.by for row in found.slices))
 
 
 def _slices(found: Comparison, *, colour: bool) -> str:
     out = []
-    for by in dict.fromkeys(row.by for row in found.slices):
-        head = _head(found)
-        head[0], head[2] = f"by {by}", "queries"
-        rows = [_slice(found, row) for row in found.slices if row.by == by]
-        out.append(table(head, rows, colour=colour))
-        for test in found.interactions:
-            if test.by == by and test.p is not None and test.p < found.alpha:
-                p = p_text(test.p, "=")
-                out.append(f"the difference on {test.measure} is not the same in every {by} (interaction p {p})")
-        against = [row for row in found.slices if row.by == by and row.against]
-        if against:
-            listed = ", ".join(f"{row.label} on {row.difference.measure}" for row in against)
-            out.append(f"against the whole: {printable(listed, None)}")
+    for by in _columns(found):
+        groups = slice_grid(found, by, show=name)
+        out.append(table(groups.head, groups.rows, colour=colour))
+        out += [printable(remark, None) for remark in _remarks(found, by)]
     return "\n".join(out)
 
 
-def _slice(found: Comparison, row: SliceDifference) -> list[Cell]:
-    label = Cell(f"{name(row.label)} · {row.difference.measure}")
-    return [label, Cell(name(row.difference.system)), Cell(str(row.difference.n)), *_cells(found, row.difference)]
+def slice_grid(found: Comparison, by: str, *, show: Show = full) -> Grid:
+    """A row a group, measure and system."""
+    head = _head(found)
+    head[0], head[2] = f"by {by}", "queries"
+    head[5] = (
+        "p" if found.correction == "none" else f"p ({SAID['holm' if found.correction in JOINT else found.correction]})"
+    )
+    return Grid(head, [_slice(found, row, show) for row in found.slices if row.by == by], words=2)
+
+
+def _slice(found: Comparison, row: SliceDifference, show: Show) -> list[Cell]:
+    label = Cell(f"{show(row.label)} · {row.difference.measure}")
+    return [label, Cell(show(row.difference.system)), Cell(str(row.difference.n)), *_cells(found, row.difference)]
+
+
+def _remarks(found: Comparison, by: str) -> list[str]:
+    """Where groups differ from each other, and which point the other way than the whole."""
+    out = [
+        f"the difference of {test.system} on {test.measure} is not the same in every {by} "
+        f"(p {p_text(test.p, '=')}, groups shuffled)"
+        for test in found.interactions
+        if test.by == by and test.p is not None and test.p < found.alpha
+    ]
+    against = [f"{row.label} on {row.difference.measure}" for row in found.slices if row.by == by and row.against]
+    return out + ([f"against the whole: {', '.join(against)}"] if against else [])
 
 
 def _moved(found: Comparison, *, explained: bool) -> str:
@@ -105,11 +153,12 @@ def _moved(found: Comparison, *, explained: bool) -> str:
     for system, listed in found.moved.items():
         if listed:
             lines.append(f"moved most: {name(system)} − {name(found.baseline)} on {measure}")
-            lines += [_query(found, moves, explained=explained) for moves in listed]
+            lines += [query_line(found, moves, explained=explained) for moves in listed]
     return "\n".join(lines)
 
 
-def _query(found: Comparison, moves: Moves, *, explained: bool) -> str:
+def query_line(found: Comparison, moves: Moves, *, explained: bool = False) -> str:
+    """A query that moved, and the documents that moved it."""
     text = found.texts.get(moves.query)
     said = f"  “{printable(text, TEXT)}”" if text else ""
     mattered = [move for move in moves.documents if move.share]
@@ -133,27 +182,26 @@ def as_json(found: Comparison, *, per_query: bool = False, bands: Bands | None =
     return dumped(with_bands(data, found.scores, bands))
 
 
-def as_markdown(found: Comparison) -> str:
-    """For a pull request or a page."""
-    lines = [
-        _escaped(found.answer()),
-        "",
-        "| measure | system | value | Δ | interval | p | win/tie/loss |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for measure in found.scores[0].measures:
-        base = next(run for run in found.scores if run.run == found.baseline)
-        lines.append(f"| {_escaped(measure.name)} | {_escaped(found.baseline)} | {number(base[measure])} | | | | |")
-        for row in found.differences:
-            if row.measure == measure.name:
-                cells = [cell.text.strip() for cell in _cells(found, row)]
-                lines.append(f"| | {_escaped(row.system)} | {number(row.value)} | {' | '.join(cells)} |")
-    return "\n".join([*lines, "", f"{_escaped(found.family)}. {_escaped(str(found.scores[0].conventions))}."]) + "\n"
+def fields(found: Comparison) -> list[str]:
+    """The keys of the records: which difference it is, what JSON says of one, and how it came about."""
+    which = ["system", "baseline_run", "query", "by", "label"]
+    own = [key for key in found.to_dict()["differences"][0] if key not in ("system", "ci")]
+    return [*which, *own, "low", "high", "level", "test", "correction", "conventions"]
 
 
-def _escaped(text: str) -> str:
-    """Text from data in Markdown: nothing in it is obeyed."""
-    safe = printable(text, None)
-    for sign in "\\`*_{}[]<>|#~":
-        safe = safe.replace(sign, "\\" + sign)
-    return safe
+def records(found: Comparison, *, per_query: bool) -> Iterator[Record]:
+    """One a difference: over all queries, then in each group (``by``, ``label``), then of each query."""
+    common: Record = {
+        "baseline_run": found.baseline,
+        "test": found.test,
+        "correction": found.correction,
+        "conventions": str(found.scores[0].conventions),
+    }
+    data = found.to_dict()
+    for row in [*data["differences"], *data["slices"]]:
+        yield {**row, **{key: row["ci"][key] for key in ("low", "high", "level")}, **common}
+    if per_query:
+        for difference in found.differences:
+            of = {"system": difference.system, "baseline_run": found.baseline, "measure": difference.measure}
+            for query, value, base in zip(*found.paired(difference.system, difference.measure), strict=True):
+                yield {**of, "query": query, "value": value, "baseline": base, "difference": value - base}

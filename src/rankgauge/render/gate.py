@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 
 from rankgauge.errors import shown
 from rankgauge.gating.blame import Cause
 from rankgauge.gating.result import GateResult, short, signed
+from rankgauge.kpi.bands import Bands
 from rankgauge.notes import Note
 from rankgauge.render import scores as scores_render
+from rankgauge.render.kpi import band_of, heading, with_bands
 from rankgauge.render.terminal import BOLD, PLAIN, Cell, number, table
 
 LISTED = 3
@@ -21,54 +22,67 @@ MEANS: dict[Cause, str] = {
 }
 
 
-def as_json(result: GateResult, *, notes: Iterable[Note] = ()) -> str:
+def as_json(result: GateResult, *, notes: Iterable[Note] = (), bands: Bands | None = None) -> str:
     """The schema of scores with a ``gate`` beside them."""
     data = {**scores_render.as_dict([result.scores], per_query=False, notes=notes), "gate": result.to_dict()}
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return scores_render.dumped(with_bands(data, [result.scores], bands))
 
 
-def as_text(result: GateResult, *, colour: bool = False) -> str:
+def as_text(result: GateResult, *, colour: bool = False, bands: Bands | None = None) -> str:
     """The answer in one sentence, the tables, and what must be known of them."""
     sentence = result.sentence
     if colour:
-        head, mark, rest = sentence.partition(":")
-        sentence = f"{BOLD}{head}{PLAIN}{mark}{rest}"
+        verdict, mark, rest = sentence.partition(":")
+        sentence = f"{BOLD}{verdict}{PLAIN}{mark}{rest}"
     parts = [sentence]
-    if result.required and result.verdict != "skipped":
-        parts.append(
-            table(required_head(result), [list(map(Cell, row)) for row in required_rows(result)], colour=False)
-        )
-    if result.compared:
-        parts.append(
-            table(compared_head(result), [list(map(Cell, row)) for row in compared_rows(result)], colour=False)
-        )
+    for head, *rows in tables(result, bands):
+        parts.append(table(head, [list(map(Cell, row)) for row in rows], colour=False))
     parts += ["\n".join(lines) for lines in ([*blame_lines(result, shown)], [*note_lines(result)]) if lines]
     if result.compared:
         parts.append(how_line(result))
     return "\n\n".join(parts) + "\n"
 
 
-def required_head(result: GateResult) -> list[str]:
-    """Above the requirements."""
-    return ["required", "value", f"{_level(result)} interval", ""]
+def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str]]]:
+    """A head and rows for what is required, and for what is compared; each value with its band where any has one."""
+    found = []
+    if result.required and result.verdict != "skipped":
+        names = [result.scores.measures[result.scores.asked.index(row.requirement.measure)] for row in result.required]
+        values = [(measure.name, row.value) for measure, row in zip(names, result.required, strict=True)]
+        found.append(_banded(result, _required(result), 2, values, bands))
+    if result.compared:
+        values = [(row.measure, row.now) for row in result.compared]
+        found.append(_banded(result, _compared(result), 3, values, bands))
+    return found
 
 
-def required_rows(result: GateResult) -> list[list[str]]:
-    """A row for each requirement."""
+def _banded(
+    result: GateResult,
+    rows: list[list[str]],
+    place: int,
+    values: Sequence[tuple[str, float | None]],
+    bands: Bands | None,
+) -> list[list[str]]:
+    """A head and rows with a column of bands at a place; without one where no value has a band."""
+    reached = [] if bands is None else [band_of(result.scores, name, value, bands) for name, value in values]
+    if bands is None or not any(reached):
+        return rows
+    column = [heading(bands), *(band or "–" for band in reached)]
+    return [[*row[:place], cell, *row[place:]] for row, cell in zip(rows, column, strict=True)]
+
+
+def _required(result: GateResult) -> list[list[str]]:
     return [
-        [str(row.requirement), number(row.value), _interval(row.low, row.high), "met" if row.met else "MISSED"]
-        for row in result.required
+        ["required", "value", f"{_level(result)} interval", ""],
+        *(
+            [str(row.requirement), number(row.value), _interval(row.low, row.high), "met" if row.met else "MISSED"]
+            for row in result.required
+        ),
     ]
 
 
-def compared_head(result: GateResult) -> list[str]:
-    """Above the comparison."""
-    return ["", "baseline", "now", "change", f"{_level(result)} interval", "p", "", "detectable drop"]
-
-
-def compared_rows(result: GateResult) -> list[list[str]]:
-    """A row for each measure that was compared."""
-    rows = []
+def _compared(result: GateResult) -> list[list[str]]:
+    rows = [["", "baseline", "now", "change", f"{_level(result)} interval", "p", "", "detectable drop"]]
     for row in result.compared:
         outcome = row.decision.outcome
         low, high = row.interval

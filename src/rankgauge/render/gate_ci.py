@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
 from rankgauge.errors import printable
 from rankgauge.gating.result import GateResult, short, signed
+from rankgauge.kpi.bands import Bands
 from rankgauge.render import gate as plain
+from rankgauge.render.kpi import heading, reached
+from rankgauge.render.markdown import escaped
 
 SUITE = "rankgauge gate"
 MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
 LOUD = ("WORSE", "MISSED")
 
 
-def as_junit(result: GateResult) -> str:
-    """One test case for each requirement and each measure compared."""
+def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
+    """One test case for each requirement and each measure compared; target bands as properties of the suite."""
     cases = [*_required(result), *_compared(result)]
     if not cases:
         cases = [Xml.Element("testcase", classname=f"{SUITE}.against", name="baseline")]
@@ -32,9 +34,13 @@ def as_junit(result: GateResult) -> str:
     }
     root = Xml.Element("testsuites", {"name": SUITE, **counts})
     suite = Xml.SubElement(root, "testsuite", {"name": SUITE, **counts})
+    if bands is not None and (found := reached(result.scores, bands)):
+        properties = Xml.SubElement(suite, "properties")
+        for measure, band in found.items():
+            Xml.SubElement(properties, "property", name=f"{heading(bands)} {measure}", value=band)
     suite.extend(cases)
     Xml.SubElement(suite, "system-out").text = "\n".join(
-        printable(line, None) for line in plain.as_text(result).split("\n")
+        printable(line, None) for line in plain.as_text(result, bands=bands).split("\n")
     )
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
@@ -66,14 +72,11 @@ def _compared(result: GateResult) -> list[Xml.Element]:
     return cases
 
 
-def as_markdown(result: GateResult) -> str:
+def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
     """A heading, the answer, the tables and what must be known of them."""
     answer = escaped(result.reason) if result.reason is not None else result.answer(code)
     parts = [f"### {MARKS[result.verdict]} Retrieval gate: {result.verdict}", answer[:1].upper() + answer[1:] + "."]
-    if result.required and result.verdict != "skipped":
-        parts.append(_table(plain.required_head(result), plain.required_rows(result)))
-    if result.compared:
-        parts.append(_table(plain.compared_head(result), plain.compared_rows(result)))
+    parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
     lines = plain.blame_lines(result, code)
     if lines:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))
@@ -84,8 +87,8 @@ def as_markdown(result: GateResult) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The first column is code; the head and the rest are words and numbers of our own."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    """The first column is code; the name of bands in the head is a user's, the rest words and numbers of our own."""
+    lines = [[escaped(title) for title in head], ["---", *["---:"] * (len(head) - 1)]]
     for first, *rest in rows:
         lines.append([code(first), *(f"**{cell}**" if cell in LOUD else cell for cell in rest)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -95,9 +98,3 @@ def code(text: str) -> str:
     """A name as code, where GitHub obeys nothing; in backticks unless it has some, or a bar, itself."""
     safe = printable(text)
     return f"<code>{escaped(safe)}</code>" if set(safe) & {"`", "|"} else f"`{safe}`"
-
-
-def escaped(text: str) -> str:
-    """Text in which Markdown, HTML and GitHub's mentions find nothing to obey."""
-    safe = re.sub(r"[\\`*_\[\]<>|&~#$]", r"\\\g<0>", printable(text, None))
-    return re.sub(r"(?<!\w)@", "@<!-- -->", safe)

@@ -1,4 +1,4 @@
-"""The target band that each value reaches, in tables and in JSON."""
+"""The target band that each value reaches, in tables and in JSON. Where no measure has bands, nothing of them shows."""
 
 from __future__ import annotations
 
@@ -7,42 +7,50 @@ from typing import Any
 
 from rankgauge.evaluation import Scores
 from rankgauge.kpi.bands import Band, Bands
-from rankgauge.render.terminal import Cell, name
+from rankgauge.render.grid import Cell, Show
+
+
+def heading(bands: Bands) -> str:
+    """What a row or a column of bands is called: whose they are is said there."""
+    return f"band ({bands.name})"
+
+
+def band_of(scores: Scores, measure: str, value: float | None, bands: Bands) -> Band | None:
+    """The band of a value of an evaluated measure; None where it has none."""
+    place = [one.name for one in scores.measures].index(measure)
+    names = scores.asked or scores.measures  # RBP may have bands where RBP(max_rel=3) was evaluated
+    return bands.band_of(scores.measures[place], value) or bands.band_of(names[place], value)
 
 
 def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
     """The band of each measure's value over all queries; None for a measure that has no bands."""
-    names = scores.asked or scores.measures  # RBP may have bands where RBP(max_rel=3) was evaluated
-    return {
-        measure.name: bands.band_of(measure, value) or bands.band_of(asked, value)
-        for measure, asked in zip(scores.measures, names, strict=True)
-        for value, _ in [scores.over_queries[measure.name]]
-    }
+    return {name: band_of(scores, name, value, bands) for name, (value, _) in scores.over_queries.items()}
 
 
-def band_row(scores: Scores, bands: Bands) -> list[Cell]:
-    """The bands of a run below its values; a dash for a measure that has none."""
-    return [Cell(band or "–") for band in bands_of(scores, bands).values()]
+def reached(scores: Scores, bands: Bands) -> dict[str, Band]:
+    """The same, of those measures that have bands."""
+    return {name: band for name, band in bands_of(scores, bands).items() if band is not None}
 
 
-def band_lines(scores: Sequence[Scores], bands: Bands | None) -> str:
-    """The bands of each run in a line of its own, for tables that have runs as rows; nothing where none has any."""
-    if bands is None:
-        return ""
-    lines = []
-    for run in scores:
-        reached = [f"{measure} {band}" for measure, band in bands_of(run, bands).items() if band is not None]
-        if reached:
-            lines.append(f"{bands.name}: {name(run.run)} {', '.join(reached)}\n")
-    return "".join(lines)
+def used(scores: Sequence[Scores], bands: Bands | None) -> Bands | None:
+    """The bands, where a value of these runs has one."""
+    return bands if bands is not None and any(reached(run, bands) for run in scores) else None
+
+
+def band_rows(scores: Sequence[Scores], bands: Bands | None, show: Show) -> list[list[Cell]]:
+    """Below a table with a row a run: the bands of its values, a dash where there are none."""
+    if (shown := used(scores, bands)) is None:
+        return []
+    rows = [[Cell(band or "–") for band in bands_of(run, shown).values()] for run in scores]
+    if len(rows) == 1:
+        return [[Cell(heading(shown)), *rows[0]]]
+    head = [Cell(heading(shown)), *(Cell("") for _ in scores[0].measures)]
+    return [head, *([Cell(show(run.run)), *row] for run, row in zip(scores, rows, strict=True))]
 
 
 def with_bands(data: dict[str, Any], scores: Sequence[Scores], bands: Bands | None) -> dict[str, Any]:
     """The JSON of scores with ``kpi``, the thresholds, and the bands that each run's values reach."""
-    if bands is None:
+    if (shown := used(scores, bands)) is None:
         return data
-    runs = [
-        {**run, "bands": {measure: band for measure, band in bands_of(one, bands).items() if band is not None}}
-        for run, one in zip(data["runs"], scores, strict=True)
-    ]
-    return {**data, "runs": runs, "kpi": bands.to_dict()}
+    runs = [{**run, "bands": reached(one, shown)} for run, one in zip(data["runs"], scores, strict=True)]
+    return {**data, "runs": runs, "kpi": shown.to_dict()}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +12,9 @@ from rankgauge.errors import InputError
 from rankgauge.evaluation import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.notes import Note
-from rankgauge.render.terminal import Cell, name, number, table
+from rankgauge.render.grid import Cell, Grid, Show, full
+from rankgauge.render.records import Record
+from rankgauge.render.terminal import name, number, table
 
 if TYPE_CHECKING:
     from rankgauge.kpi.bands import Bands
@@ -24,54 +24,57 @@ SCHEMA = "rankgauge.scores/1"
 
 def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: int, bands: Bands | None = None) -> str:
     """Runs as rows and measures as columns, or the other way round where that is too wide; bands below their runs."""
+    found = grid(scores, bands=bands, show=name)
+    wide = table(found.head, found.rows, colour=colour)
+    if max(len(line) for line in wide.split("\n")) > width:
+        found = found.turned()
+        wide = table(found.head, found.rows, colour=colour)
+    queries = [query_grid(run, show=name) for run in scores] if per_query else []
+    return "\n\n".join([wide, *(table(one.head, one.rows, colour=colour) for one in queries)])
+
+
+def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = full) -> Grid:
+    """Runs as rows, measures as columns, bands below; the best of several runs is told."""
     measures = scores[0].measures
     values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
-    best = [_best(measure, [row[place] for row in values]) for place, measure in enumerate(measures)]
-    cells = [
-        [
-            Cell(
-                number(value, whole=_whole(measure)),
-                best=len(scores) > 1 and value is not None and value == best[place],
-            )
-            for place, (measure, value) in enumerate(zip(measures, row, strict=True))
-        ]
-        for row in values
-    ]
-    labels = [Cell(name(run.run)) for run in scores]
-    if bands is not None:
-        from rankgauge.render.kpi import band_row
-
-        labels += [Cell(f"{name(run.run)}: {bands.name}") for run in scores]
-        cells += [band_row(run, bands) for run in scores]
-    wide = table(
-        ["", *(m.name for m in measures)], [[a, *b] for a, b in zip(labels, cells, strict=True)], colour=colour
-    )
-    if max(len(line) for line in wide.split("\n")) > width:
-        turned = [[Cell(m.name), *(row[place] for row in cells)] for place, m in enumerate(measures)]
-        wide = table(["", *(label.text for label in labels)], turned, colour=colour)
-    parts = [wide]
-    if per_query:
-        parts += [_per_query(run, colour=colour) for run in scores]
-    return "\n\n".join(parts)
-
-
-def _per_query(scores: Scores, *, colour: bool) -> str:
+    best = [best_of(measure, [row[place] for row in values]) for place, measure in enumerate(measures)]
     rows = [
-        [Cell(name(scores.queries[row]))]
+        [
+            Cell(show(run.run)),
+            *(
+                Cell(number(value, whole=_whole(measure)), best=value is not None and value == best[place])
+                for place, (measure, value) in enumerate(zip(measures, row, strict=True))
+            ),
+        ]
+        for run, row in zip(scores, values, strict=True)
+    ]
+    if bands is not None:
+        from rankgauge.render.kpi import band_rows
+
+        rows += band_rows(scores, bands, show)
+    legend = "" if all(value is None for value in best) else "bold: the best"
+    return Grid(["", *(measure.name for measure in measures)], rows, legend=legend)
+
+
+def query_grid(scores: Scores, *, show: Show = full) -> Grid:
+    """A row a query of one run."""
+    rows = [
+        [Cell(show(scores.queries[row]))]
         + [
             Cell(number(float(value), whole=_whole(measure)))
             for measure, value in zip(scores.measures, scores.values[row], strict=True)
         ]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
-    return table([name(scores.run), *(measure.name for measure in scores.measures)], rows, colour=colour)
+    return Grid([show(scores.run), *(measure.name for measure in scores.measures)], rows)
 
 
 def _whole(measure: Measure) -> bool:
     return measure.definition.aggregate == "sum"
 
 
-def _best(measure: Measure, values: Sequence[float | None]) -> float | None:
+def best_of(measure: Measure, values: Sequence[float | None]) -> float | None:
+    """The best of several values that are not all the same; None where there is none."""
     known = [value for value in values if value is not None]
     if not known or measure.definition.better is None or len(set(known)) == 1:
         return None
@@ -103,25 +106,20 @@ def dumped(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_csv(scores: Sequence[Scores], *, per_query: bool) -> str:
-    """One row a value: full precision; an empty query is the value over all of them."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["run", "query", "measure", "value", "n", "conventions"])
+FIELDS = ("run", "query", "measure", "value", "n", "conventions")
+
+
+def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
+    """One a value; no query where it is the value over all of them."""
     for run in scores:
-        said = str(run.conventions)
+        common: Record = {"run": run.run, "conventions": str(run.conventions)}
         for measure, (value, n) in run.over_queries.items():
-            writer.writerow([run.run, "", measure, _exact(value), n, said])
+            yield {**common, "measure": measure, "value": value, "n": n}
         if per_query:
             for row in np.flatnonzero(run.averaged).tolist():
-                for measure_, value_ in zip(run.measures, run.values[row].tolist(), strict=True):
-                    text = _exact(None if value_ != value_ else value_)
-                    writer.writerow([run.run, run.queries[row], measure_.name, text, "", said])
-    return out.getvalue()
-
-
-def _exact(value: float | None) -> str:
-    return "" if value is None else repr(value)
+                for asked, found in zip(run.measures, run.values[row].tolist(), strict=True):
+                    value = None if found != found else found
+                    yield {**common, "query": run.queries[row], "measure": asked.name, "value": value}
 
 
 def as_trec(scores: Sequence[Scores], *, per_query: bool) -> str:

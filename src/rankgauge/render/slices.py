@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankgauge.evaluation import Scores
-from rankgauge.render.terminal import Cell, name, number, table
+from rankgauge.render.grid import Cell, Grid, Show, full
+from rankgauge.render.terminal import name, number, table
 from rankgauge.stats.results import Interval
 
 
@@ -17,22 +18,28 @@ def span(interval: Interval) -> str:
 
 def as_table(scores: Sequence[Scores], by: Sequence[str], *, colour: bool) -> str:
     """One table for each column of the queries."""
-    tables = []
-    for column in by:
-        rows = [
-            [
-                Cell(f"{name(one.label)} · {one.measure}"),
-                Cell(name(run.run)),
-                Cell(str(one.n)),
-                Cell(number(one.mean)),
-                Cell(span(one.interval)),
-                Cell(number(one.median)),
-            ]
-            for run in scores
-            for one in run.by(column)
+    return "\n\n".join(table(one.head, one.rows, colour=colour) for one in grids(scores, by, show=name))
+
+
+def grids(scores: Sequence[Scores], by: Sequence[str], *, show: Show = full) -> list[Grid]:
+    """One for each column of the queries."""
+    return [_grid(scores, column, show) for column in by]
+
+
+def _grid(scores: Sequence[Scores], column: str, show: Show) -> Grid:
+    rows = [
+        [
+            Cell(f"{show(one.label)} · {one.measure}"),
+            Cell(show(run.run)),
+            Cell(str(one.n)),
+            Cell(number(one.mean)),
+            Cell(span(one.interval)),
+            Cell(number(one.median)),
         ]
-        tables.append(table([f"by {column}", "", "queries", "mean", "95 %", "median"], rows, colour=colour))
-    return "\n\n".join(tables)
+        for run in scores
+        for one in run.by(column)
+    ]
+    return Grid([f"by {column}", "", "queries", "mean", "95 %", "median"], rows, words=2)
 
 
 def as_dicts(run: Scores, by: Sequence[str]) -> list[dict[str, Any]]:
@@ -58,9 +65,15 @@ def ci(interval: Interval) -> dict[str, Any]:
 
 def intervals_table(scores: Sequence[Scores], *, colour: bool) -> str:
     """The mean of each measure with its interval."""
+    found = intervals_grid(scores, show=name)
+    return table(found.head, found.rows, colour=colour)
+
+
+def intervals_grid(scores: Sequence[Scores], *, show: Show = full) -> Grid:
+    """A row a measure and run."""
     rows = [
-        [Cell(measure.name), Cell(name(run.run)), Cell(number(run[measure])), Cell(span(run.interval(measure)))]
+        [Cell(measure.name), Cell(show(run.run)), Cell(number(run[measure])), Cell(span(run.interval(measure)))]
         for measure in scores[0].measures
         for run in scores
     ]
-    return table(["", "", "mean", "95 %"], rows, colour=colour)
+    return Grid(["", "", "mean", "95 %"], rows, words=2)

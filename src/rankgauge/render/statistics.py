@@ -6,16 +6,22 @@ from collections.abc import Sequence
 
 from rankgauge.config.statistics import Statistics
 from rankgauge.evaluation import Scores
-from rankgauge.render.terminal import Cell, name, number, table
+from rankgauge.render.grid import Cell, Grid, Show, full
+from rankgauge.render.terminal import name, number, table
 
 
 def as_text(scores: Sequence[Scores], found: Statistics, *, colour: bool) -> str:
     """A table of intervals and one of tests, each where it was asked for; empty where neither was."""
-    parts = []
+    return "\n\n".join(table(one.head, one.rows, colour=colour) for one in grids(scores, found, show=name))
+
+
+def grids(scores: Sequence[Scores], found: Statistics, *, show: Show = full) -> list[Grid]:
+    """Intervals and tests, each where it was asked for."""
+    out = []
     if found.intervals:
         rows = [
             [
-                Cell(name(run.run)),
+                Cell(show(run.run)),
                 Cell(measure),
                 Cell(number(interval.estimate)),
                 Cell(number(interval.low)),
@@ -24,11 +30,11 @@ def as_text(scores: Sequence[Scores], found: Statistics, *, colour: bool) -> str
             for run, intervals in zip(scores, found.intervals, strict=True)
             for measure, interval in intervals.items()
         ]
-        parts.append(table([f"{100 * found.level:g}% interval", "", "mean", "from", "to"], rows, colour=colour))
+        out.append(Grid([f"{100 * found.level:g}% interval", "", "mean", "from", "to"], rows, words=2))
     if found.tests:
         rows = [
             [
-                Cell(f"{name(test.run)} − {name(test.against)}"),
+                Cell(f"{show(test.run)} − {show(test.against)}"),
                 Cell(test.measure),
                 Cell(number(test.difference)),
                 Cell(number(test.p)),
@@ -36,5 +42,6 @@ def as_text(scores: Sequence[Scores], found: Statistics, *, colour: bool) -> str
             ]
             for test in found.tests
         ]
-        parts.append(table(["paired t test", "", "difference", "p", "Holm"], rows, colour=colour))
-    return "\n\n".join(parts)
+        legend = f"bold: p below {1 - found.level:.2g}" if any(test.significant for test in found.tests) else ""
+        out.append(Grid(["paired t test", "", "difference", "p", "Holm"], rows, words=2, legend=legend))
+    return out

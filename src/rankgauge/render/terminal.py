@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rankgauge.errors import printable
+from rankgauge.render.grid import Cell as Cell
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 LONGEST_NAME = 40
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A text in a table, perhaps the best of its kind."""
-
-    text: str
-    best: bool = False
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, colour: bool) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, colour: bool, starred: bool = True) -> str:
     """Columns aligned, the first to the left, numbers to the right. The best is bold, or starred without colour."""
-    star = not colour and any(cell.best for row in rows for cell in row)
-    widths = [max([len(title), *(len(row[place].text) for row in rows)]) for place, title in enumerate(head)]
+    star = starred and not colour and any(cell.best for row in rows for cell in row)
+    widths = [max([len(title), *(len(_marked(row[place])) for row in rows)]) for place, title in enumerate(head)]
 
     def fit(cell: Cell, place: int) -> str:
-        width = widths[place]
-        text = f"{cell.text:<{width}}" if place == 0 else f"{cell.text:>{width}}"
+        width, said = widths[place], _marked(cell)
+        text = f"{said:<{width}}" if place == 0 else f"{said:>{width}}"
         if cell.best and colour:
             text = text.replace(cell.text, f"{BOLD}{cell.text}{PLAIN}")
         if star and place:
@@ -37,6 +29,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, colour: bool) 
     lines = [[fit(Cell(title), place) for place, title in enumerate(head)]]
     lines += [[fit(cell, place) for place, cell in enumerate(row)] for row in rows]
     return "\n".join("  ".join(line).rstrip() for line in lines)
+
+
+def _marked(cell: Cell) -> str:
+    """A cell's text with room for its mark, so that numbers stand below each other with one and without."""
+    return cell.text if cell.mark is None else f"{cell.text} {cell.mark or ' '}"
 
 
 def name(text: str) -> str:

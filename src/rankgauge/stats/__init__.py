@@ -11,6 +11,7 @@
     correction       correct (any of them by name)  bonferroni  holm  benjamini_hochberg  benjamini_yekutieli
     maxt             maxt: systems × measures against a baseline, by joint sign flips
     tukey            tukey: all pairs of systems, by joint permutations
+    interaction      interaction: whether a difference differs between groups, by shuffling them
     effect           effect: d_z, Hedges' g, wins, ties, losses
     power            power  detectable_difference  queries_needed
     agreement        kendall_tau  tau_ap  rbo

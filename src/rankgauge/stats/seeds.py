@@ -63,6 +63,10 @@ class Source:
         halves = self._words(rows * width // 2).view(np.dtype("<u4")).reshape(rows, width)
         return ((halves * np.uint64(bound)) >> np.uint64(32)).astype(np.intp)
 
+    def words(self, rows: int, width: int) -> NDArray[np.uint64]:
+        """Rows of random words of 64 bits."""
+        return self._words(rows * width).reshape(rows, width)
+
     def _words(self, count: int) -> NDArray[np.uint64]:
         return self.generator.random_raw(count).astype(np.dtype("<u8"), copy=False)
 

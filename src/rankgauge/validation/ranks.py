@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ints
-from rankgauge.core.ranking import comparable
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
+from rankgauge.io.ranks import CODE, EXPECTED, said
+from rankgauge.io.ranks import contradictions as ranks_against_scores
 from rankgauge.validation.table import NONE, Table
 
 REVERSED = 0.9  # from this share of neighbours on, scores that grow with the rank are no accident
@@ -55,13 +56,10 @@ def check(table: Table) -> None:
     backwards = "are the scores distances? negate them" if len(lower) > REVERSED * pairs else None
     score = table.rows.value
     table.add(
-        "rank-order",
+        CODE,
         lower,
-        expected="scores that do not grow with the rank",
-        found=lambda at: (
-            f"score {score[lower[at]]:g} at rank {ranks[lower[at]]:.0f}, {score[higher[at]]:g} at rank "
-            f"{ranks[higher[at]]:.0f} of {table.of(int(lower[at]))}"
-        ),
+        expected=EXPECTED,
+        found=lambda at: said(ranks, score, int(higher[at]), int(lower[at]), table.of(int(lower[at]))),
         action=backwards,
     )
 
@@ -110,10 +108,9 @@ def late_starts(table: Table) -> Ints:
 
 def contradictions(table: Table) -> tuple[Ints, Ints]:
     """Pairs of rows next to each other in rank of which the lower-ranked has the higher score."""
-    one, other, ranks = _neighbours(table)
-    key = comparable(table.rows.value, "trec_eval-9")
-    grows = (key[other] > key[one]) & (ranks[other] > ranks[one])
-    return one[grows], other[grows]
+    if table.ranks is None:
+        return NONE, NONE
+    return ranks_against_scores(table.query, table.ranks, table.rows.value)
 
 
 def _by_rank(table: Table) -> tuple[Ints, NDArray[np.float64]]:

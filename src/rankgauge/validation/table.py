@@ -11,8 +11,8 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, Ints
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import shown
-from rankgauge.io import decimals
 from rankgauge.io.faults import Advice, Said
+from rankgauge.io.ranks import numbers
 from rankgauge.io.rows import Rows
 from rankgauge.validation.codes import CODES
 
@@ -76,10 +76,7 @@ class Table:
         """What the rank column says: whole numbers, NaN where it holds none. None where there is no such column."""
         if self.rows.rank is None:
             return None
-        values, bad = decimals.read(self.rows.rank)
-        values[bad] = np.nan
-        values[~(np.floor(values) == values)] = np.nan
-        return values
+        return numbers(self.rows.rank)
 
     def of(self, row: int) -> str:
         """The query of a row, for a message."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +11,12 @@ from rankgauge.errors import shown
 from rankgauge.io.decimals import DECIMAL
 from rankgauge.io.faults import Faults
 from rankgauge.io.names import Kind
+from rankgauge.io.swapped import CALLED, COLUMNS, first_of_the_other, sample
 from rankgauge.io.text import BOM
 from rankgauge.io.tokens import cut, padded
-from rankgauge.io.trec import QRELS_COLUMNS, RUN_COLUMNS
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.table import NONE
 
-SAMPLE = 10
-SAMPLED_BYTES = 1 << 16
-COLUMNS: dict[Kind, tuple[str, ...]] = {"run": RUN_COLUMNS, "qrels": QRELS_COLUMNS}
-WHOLE = re.compile(rb"[+-]?[0-9]+")
 HEADER_WORDS = frozenset(
     b"query qid query_id query-id queryid topic topic_id iter iteration doc docid doc_id doc-id docno document "
     b"document_id corpus-id corpus_id pid passage_id rank position score sim similarity tag run run_id runid run_tag "
@@ -42,12 +37,11 @@ def looked_at(faults: Faults, data: bytes, kind: Kind) -> Text | None:
     if not data or data.isspace() or data.strip() == BOM:
         _add(faults, "empty", [0], expected="at least one line", found="nothing" if not data else "no line with text")
         return None
-    sample = _sample(data)
-    other: Kind = "qrels" if kind == "run" else "run"
-    alike = [_looks_like(other, fields) for _, fields in sample]
-    if 2 * sum(alike) > len(sample) and not any(_looks_like(kind, fields) for _, fields in sample):
-        line, fields = sample[alike.index(True)]
-        what = "judgments" if other == "qrels" else "a run"
+    lines = sample(data)
+    swapped = first_of_the_other(lines, kind)
+    if swapped is not None:
+        line, fields = swapped
+        what = CALLED["qrels" if kind == "run" else "run"]
         _add(
             faults,
             "swapped",
@@ -56,11 +50,11 @@ def looked_at(faults: Faults, data: bytes, kind: Kind) -> Text | None:
             found=f"{what}: {shown(b' '.join(fields))}",
         )
         return None
-    line, fields = sample[0]
+    line, fields = lines[0]
     if not _is_header(fields):
         return Text(data, None)
     _add(faults, "header", [line], expected="rows only", found=f"a header: {shown(b' '.join(fields))}")
-    if len(sample) == 1:
+    if len(lines) == 1:
         _add(faults, "empty", [0], expected="at least one row", found="a header and nothing else")
         return None
     return Text(_blanked(data, line), line)
@@ -83,28 +77,6 @@ def check_lines(faults: Faults, text: Text, read: Ints) -> Ints:
     rest[0] = rest[text.header or 0] = False
     rest[blank] = rest[read] = False
     return np.flatnonzero(rest)
-
-
-def _sample(data: bytes) -> list[tuple[int, list[bytes]]]:
-    """The first lines that hold something: number and fields."""
-    found: list[tuple[int, list[bytes]]] = []
-    begin = line = 0
-    text = data.removeprefix(BOM)
-    while len(found) < SAMPLE and begin < len(text):
-        end = text.find(b"\n", begin)
-        end = len(text) if end < 0 else end
-        line += 1
-        fields = text[begin : min(end, begin + SAMPLED_BYTES)].split()
-        if fields:
-            found.append((line, fields))
-        begin = end + 1
-    return found
-
-
-def _looks_like(kind: Kind, fields: list[bytes]) -> bool:
-    if kind == "qrels":
-        return len(fields) == len(QRELS_COLUMNS) and WHOLE.fullmatch(fields[3]) is not None
-    return len(fields) == len(RUN_COLUMNS) and all(DECIMAL.fullmatch(field) for field in fields[3:5])
 
 
 def _is_header(fields: list[bytes]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Interner, concatenate
+from rankgauge.core.meeting import Side
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.inputs import as_qrels
@@ -16,7 +17,6 @@ from rankgauge.io.rows import Rows
 from rankgauge.io.sources import DEFAULT, Limits
 from rankgauge.validation import coverage, grades, ids, ranks, results
 from rankgauge.validation.findings import Validation, findings_of
-from rankgauge.validation.meeting import Side
 from rankgauge.validation.reading import Source, read
 from rankgauge.validation.topics import query_ids
 

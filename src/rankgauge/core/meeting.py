@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from rankgauge.core.ids import Ids, Index, Ints, repeated
-from rankgauge.validation.near import partners, unpaired
+from rankgauge.core.near import partners, unpaired
 
 Near = list[tuple[str, Ints, Ints]]
 

@@ -1,0 +1,119 @@
+"""The folder of a benchmark: what lies where, and how it is read back into a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import InputError
+from rankgauge.experiment import manifest as manifests
+from rankgauge.experiment.building import build_report
+from rankgauge.experiment.report import Cost, Report
+from rankgauge.experiment.settings import Settings
+from rankgauge.io.reading import read_qrels
+from rankgauge.render.benchmark import as_json, as_markdown, evaluation
+from rankgauge.validation.findings import Validation
+from rankgauge.validation.validate import validate_qrels, validate_run
+
+MANIFEST = "ExperimentManifest.json"
+REPORT = "BenchmarkReport.json"
+COMPARISON = "BenchmarkComparison.md"
+PAGE = "report.html"
+RUNS, EVALUATIONS, INPUTS = "runs", "evaluations", "inputs"
+SNIPPETS = f"{INPUTS}/snippets.jsonl"
+OURS = {MANIFEST, REPORT, COMPARISON, PAGE, RUNS, EVALUATIONS, INPUTS}
+
+
+def claim(folder: Path) -> None:
+    """Make the folder; one that holds something else than an earlier benchmark is left alone."""
+    if folder.is_file():
+        raise InputError.at(folder, None, "cannot write: it is a file", hint="name a folder")
+    if folder.is_dir():
+        strange = sorted(entry.name for entry in folder.iterdir() if entry.name not in OURS)
+        if strange:
+            raise InputError.at(
+                folder, None, f"is there and holds other files ({strange[0]})", hint="name a new folder: -o DIR"
+            )
+    try:
+        for name in (RUNS, EVALUATIONS, INPUTS):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError.at(folder, None, f"cannot write: {error.strerror}") from None
+
+
+def run_path(system: str) -> str:
+    """Where a system's run lies."""
+    return f"{RUNS}/{system}.trec"
+
+
+def evaluation_path(system: str) -> str:
+    """Where the report of one system lies."""
+    return f"{EVALUATIONS}/{system}.EvaluationReport.json"
+
+
+def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
+    """Everything that was reported, computed anew from the runs, queries and judgments of the folder."""
+    collection = manifest["data"]["test collection"]
+    qrels, topics = folder / collection["qrels"]["path"], folder / collection["topics"]["path"]
+    for path in (qrels, topics):
+        if not path.is_file():
+            raise InputError.at(path, None, "is missing, and nothing can be computed without it")
+    judged = read_qrels(qrels, name=collection["name"])
+    runs = {one["name"]: folder / one["run"]["path"] for one in manifest["method"]["retrieval"]}
+    lost = next((path for path in runs.values() if not path.is_file()), None)
+    if lost is not None:
+        raise InputError.at(lost, None, "is missing, and nothing can be computed without it")
+    settings = Settings.from_dict(manifest["settings"])
+    return build_report(
+        judged,
+        runs,
+        settings,
+        title=collection["name"],
+        topics=topics,
+        snippets=_snippets(folder / SNIPPETS),
+        costs={name: Cost(**found) for name, found in manifest["times"]["costs"].items()},
+        validations=validations(folder, qrels, topics, runs, manifest["settings"]["k"]),
+        failed=manifest["failed"],
+        manifest=_timeless(manifest),
+        reproduce=manifest["implementation"]["executable"]["cmd"],
+    )
+
+
+def _timeless(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without what another machine or another day would change."""
+    kept = {key: value for key, value in manifest.items() if key not in ("files", "sha256", "times")}
+    return {**kept, "platform": {"software": manifest["platform"]["software"]}}
+
+
+def validations(folder: Path, qrels: Path, topics: Path, runs: Mapping[str, Path], k: int) -> tuple[Validation, ...]:
+    """What is wrong with the judgments and with each run; files are named as in the folder."""
+    found = [validate_qrels(qrels, queries=topics, places=3)]
+    found += [validate_run(path, qrels, topics, max_depth=k, places=3) for path in runs.values()]
+    names = [path.relative_to(folder).as_posix() for path in (qrels, *runs.values())]
+    return tuple(replace(one, file=name) for one, name in zip(found, names, strict=True))
+
+
+def _snippets(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", errors="surrogateescape") as file:
+        rows = [json.loads(line) for line in file]
+    return {row["_id"]: row["text"] for row in rows}
+
+
+def rendered(report: Report) -> dict[str, bytes]:
+    """The files that say what came out, by their place in the folder."""
+    texts = {REPORT: as_json(report), COMPARISON: as_markdown(report)}
+    for scores in report.scores:
+        texts[evaluation_path(scores.run)] = evaluation(report, scores)
+    return {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The hash of every file of a benchmark but its manifest, in the order of their names."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.relative_to(folder).parts[0] in OURS]
+    names = sorted(path.relative_to(folder).as_posix() for path in files)
+    return {name: manifests.sha256_of(folder / name) for name in names if name != MANIFEST}

@@ -1,0 +1,327 @@
+"""Run a benchmark: fetch every system's run, measure what it costs, score, compare, write."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankgauge.benchmark.folder import (
+    EVALUATIONS,
+    INPUTS,
+    MANIFEST,
+    PAGE,
+    RUNS,
+    SNIPPETS,
+    claim,
+    digests,
+    evaluation_path,
+    read_report,
+    rendered,
+    run_path,
+)
+from rankgauge.benchmark.plan import BenchmarkPlan, System
+from rankgauge.collection.documents import Documents
+from rankgauge.collection.opening import open_documents
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, RankgaugeError, RetrieverError
+from rankgauge.experiment import manifest as manifests
+from rankgauge.experiment.report import Cost, Report
+from rankgauge.experiment.snippets import snippets_of
+from rankgauge.fetching.fetch import Fetched, fetch, questions_of
+from rankgauge.fetching.fetch import Progress as Fetching
+from rankgauge.fetching.latency import Latency, measure_latency
+from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.writing import atomic
+from rankgauge.retrieval.base import Questions, Retriever
+from rankgauge.validation.findings import Validation
+from rankgauge.validation.validate import validate_qrels
+
+GROUPS = 8  # a column of the queries with more groups than this is no slice
+
+
+class Talk:
+    """What a benchmark tells while it works. This one says nothing."""
+
+    def validated(self, found: Validation) -> None:
+        """The judgments were looked at."""
+
+    def begins(self, system: str) -> Fetching | None:
+        """A system's turn; what to report its queries to."""
+
+    def ends(self, system: str, reason: str | None) -> None:
+        """A system is done, or broke for a reason."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Done:
+    """What came of one system."""
+
+    fetched: Fetched
+    retriever: Retriever
+    cost: Cost
+
+
+def run_benchmark(
+    plan: BenchmarkPlan,
+    out: str | Path,
+    *,
+    index: str | Path | None = None,
+    restart: bool = False,
+    talk: Talk | None = None,
+) -> Report:
+    """Run every system of a plan and write everything into a folder.
+
+    A system that breaks is named in the report and does not lose the others; where all break, the first error is
+    raised. ``index`` is a folder to keep indexes in; without one they are made in a temporary place.
+    """
+    talk, folder, begun = talk or Talk(), Path(out), time.monotonic()
+    start = datetime.now(UTC).replace(microsecond=0).isoformat()
+    checked = validate_qrels(plan.qrels, queries=plan.queries, places=3)
+    talk.validated(checked)
+    if not checked.ok:
+        raise InputError.at(
+            plan.qrels, None, f"the judgments have {checked.errors} errors", hint="rankgauge qrels validate lists them"
+        )
+    queries = read_queries(plan.queries)
+    asked = questions_of(queries)
+    documents = None if plan.corpus is None else open_documents(plan.corpus)
+    claim(folder)
+    stored = {name: _store(path, folder, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
+    done: dict[str, _Done] = {}
+    failed: dict[str, RankgaugeError] = {}
+    with _indexes(index) as indexes:
+        for name, system in plan.systems.items():
+            bench = _Bench(plan, folder, name, asked, documents, indexes)
+            try:
+                done[name] = bench.run(system, talk.begins(name), restart=restart)
+            except RankgaugeError as error:
+                failed[name] = error
+            except Exception as error:
+                failed[name] = RetrieverError(f"{type(error).__name__}: {error}")
+            talk.ends(name, failed[name].message if name in failed else None)
+    if not done:
+        raise next(iter(failed.values()))
+    _write_snippets(folder, documents, [one.fetched.run for one in done.values()])
+    _tidy(folder, list(done), set(stored.values()))
+    manifest = _manifest(plan, folder, documents, stored, queries, done, failed)
+    manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begun, 3)}
+    return write_reports(folder, manifest)
+
+
+def write_reports(folder: Path, manifest: dict[str, Any]) -> Report:
+    """Compute what the runs of a folder say, and write it beside them."""
+    from rankgauge.render.html import as_html
+
+    report = read_report(folder, manifest)
+    files = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
+    for name, data in files.items():
+        with atomic(folder / name) as file:
+            file.write(data)
+    manifest = {**manifest, "files": digests(folder)}
+    with atomic(folder / MANIFEST) as file:
+        file.write(manifests.sealed(manifest))
+    return report
+
+
+class _Bench:
+    """One system's turn."""
+
+    def __init__(
+        self,
+        plan: BenchmarkPlan,
+        folder: Path,
+        name: str,
+        asked: Questions,
+        documents: Documents | None,
+        indexes: Path,
+    ) -> None:
+        self.plan, self.folder, self.name, self.asked = plan, folder, name, asked
+        self.documents, self.indexes = documents, indexes
+
+    def run(self, system: System, progress: Fetching | None, *, restart: bool) -> _Done:
+        """Make the retriever, fetch its run, and time single calls of it."""
+        experts = {name: open_documents(path) for name, path in system.experts.items()}
+        home = self.indexes / _kind(system.settings) if system.settings.index is None else Path(system.settings.index)
+        parts = [home / part for part in _parts(system)]
+        fresh = all(not part.exists() for part in parts)
+        begun = time.monotonic()
+        settings = replace(system.settings, index=str(home))
+        retriever = make_retriever(settings, self.documents, self.asked, experts=experts)
+        seconds = round(time.monotonic() - begun, 3)
+        fetched = fetch(
+            retriever,
+            self.asked,
+            self.folder / run_path(self.name),
+            k=self.plan.k,
+            tag=self.name,
+            progress=progress,
+            restart=restart,
+        )
+        calls = self.plan.latency
+        latency = measure_latency(retriever, self.asked, self.plan.k, calls) if calls else Latency()
+        files = [path for part in parts for path in part.rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files) if files else None
+        built = seconds if fresh and files and calls else None
+        return _Done(fetched, retriever, Cost(**asdict(latency), index_bytes=size, index_seconds=built))
+
+
+def _kind(settings: RetrieverSettings) -> str:
+    """A folder for the indexes of all systems that can share them."""
+    said = (settings.bm25, settings.stemmer, settings.stopwords, settings.embedder, settings.document_vectors)
+    return hashlib.sha256(repr((said, settings.query_vectors, settings.centre, settings.search)).encode()).hexdigest()[
+        :16
+    ]
+
+
+def _parts(system: System) -> list[str]:
+    """The folders of the indexes that a system reads; one that is called has none here."""
+    kinds = {"lexical": ["lexical"], "vector": ["vector"], "hybrid": ["lexical", "vector"]}
+    mine = kinds.get(system.settings.mode, [])
+    return [f"{expert}/{kind}" for expert in system.experts for kind in mine] if system.experts else mine
+
+
+@contextmanager
+def _indexes(given: str | Path | None) -> Iterator[Path]:
+    if given is not None:
+        yield Path(given)
+        return
+    with tempfile.TemporaryDirectory(prefix="rankgauge-") as made:
+        yield Path(made)
+
+
+def _store(path: str, folder: Path, name: str) -> str:
+    """Copy an input into the folder, byte by byte, and say where."""
+    target = f"{INPUTS}/{name}{''.join(Path(path).suffixes[-2:])}"
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot read: {error.strerror}") from None
+    with atomic(folder / target, inputs=[path]) as file:
+        file.write(data)
+    return target
+
+
+def _write_snippets(folder: Path, documents: Documents | None, runs: list[Run]) -> None:
+    if documents is None:
+        return
+    with atomic(folder / SNIPPETS) as file:
+        for name, text in snippets_of(documents, runs).items():
+            row = json.dumps({"_id": name, "text": text}, ensure_ascii=False)
+            file.write(row.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def _tidy(folder: Path, systems: list[str], inputs: set[str]) -> None:
+    """Take away what an earlier benchmark left and this one did not make."""
+    kept = inputs | {SNIPPETS} | {place(name) for name in systems for place in (run_path, evaluation_path)}
+    for part in (RUNS, EVALUATIONS, INPUTS):
+        for path in (folder / part).iterdir():
+            if path.relative_to(folder).as_posix() not in kept and not path.name.endswith(".journal"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def slices_of(queries: Queries) -> tuple[str, ...]:
+    """The columns of the queries that put all of them into a few groups of at least two."""
+    found = []
+    for name, values in queries.columns.items():
+        labels, sizes = np.unique([str(value) for value in values.values()], return_counts=True)
+        if name not in ("unit", "weight", "k") and 2 <= len(labels) <= GROUPS and sizes.min() >= 2:
+            found.append(name)
+    return tuple(found)
+
+
+def _manifest(
+    plan: BenchmarkPlan,
+    folder: Path,
+    documents: Documents | None,
+    stored: Mapping[str, str],
+    queries: Queries,
+    done: Mapping[str, _Done],
+    failed: Mapping[str, RankgaugeError],
+) -> dict[str, Any]:
+    """All but the times and the files' digests, which are known at the very end."""
+    baseline = plan.settings.baseline if plan.settings.baseline in done else next(iter(done))
+    by = slices_of(queries) if plan.by is None else plan.by
+    settings = replace(plan.settings, baseline=baseline, by=by)
+    how = settings.statistics
+    return {
+        "schema": manifests.SCHEMA,
+        "tag": plan.title,
+        "data": {
+            "test collection": {
+                "name": plan.title,
+                "source": None
+                if documents is None
+                else {
+                    "path": manifests.plain_path(documents.source),
+                    "sha256": documents.sha256,
+                    "documents": sum(1 for _ in documents),
+                },
+                "qrels": _file(folder, stored["qrels"], plan.qrels),
+                "topics": {**_file(folder, stored["queries"], plan.queries), "queries": len(queries)},
+            },
+            "other": _models(done),
+        },
+        "method": {
+            "automatic": True,
+            "score ties": "document id descending",
+            "retrieval": [_retrieval(folder, name, one) for name, one in done.items()],
+        },
+        "research goal": {
+            "evaluation": {
+                "reported measures": list(settings.measures),
+                "baseline": [baseline],
+                "significance test": [{"name": how.test, "correction method": how.correction}],
+            }
+        },
+        "settings": {**settings.to_dict(), "k": plan.k},
+        "failed": {name: manifests.plain_text(str(error)) for name, error in failed.items()},
+        "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
+        "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
+        "times": {"costs": {name: asdict(one.cost) for name, one in done.items()}},
+    }
+
+
+def _file(folder: Path, name: str, given: str) -> dict[str, Any]:
+    return {"path": name, "given": manifests.plain_path(given), "sha256": manifests.sha256_of(folder / name)}
+
+
+def _retrieval(folder: Path, name: str, one: _Done) -> dict[str, Any]:
+    path = run_path(name)
+    results = sum(len(answer.docs) for answer in one.fetched.answers)
+    return {
+        "name": name,
+        "method": one.retriever.identity().get("mode", one.retriever.name),
+        "params": dict(one.retriever.identity()),
+        "run": {"path": path, "sha256": manifests.sha256_of(folder / path), "results": results},
+    }
+
+
+def _models(done: Mapping[str, _Done]) -> list[dict[str, Any]]:
+    """The embedders, each once, with the hashes of their weights."""
+    found: dict[str, dict[str, Any]] = {}
+
+    def walk(value: Any) -> None:
+        if isinstance(value, Mapping):
+            if "embedder" in value and isinstance(value["embedder"], str):
+                found[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
+            for inner in value.values():
+                walk(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    for one in done.values():
+        walk(dict(one.retriever.identity()))
+    return list(found.values())

@@ -1,0 +1,40 @@
+"""A stored baseline as one of the systems: its values query by query, without the rankings that they were made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Status
+from rankgauge.evaluation import Scores
+from rankgauge.gating.baseline import Baseline
+from rankgauge.gating.stored import read_baseline
+
+
+def stored_baseline(given: str | int | Path | Baseline) -> Baseline | None:
+    """The baseline that ``rankgauge gate --write-baseline`` stored in a file; None where none is named."""
+    if isinstance(given, Baseline):
+        return given
+    return read_baseline(given) if not isinstance(given, int) and Path(given).is_file() else None
+
+
+def stored_scores(stored: Baseline, like: Scores, qrels: Qrels) -> Scores:
+    """Its scores beside those of a run; refused where judgments, queries or conventions are others."""
+    stored.refuse_other(like, qrels)
+    rows = [stored.row_of.get(query) for query in like.queries]
+    known = np.array([row is not None for row in rows], dtype=bool)
+    values = np.full(like.values.shape, np.nan)
+    columns = [stored.column(measure.name) for measure in like.measures]
+    values[known] = np.column_stack(columns)[[row for row in rows if row is not None]]
+    return replace(
+        like,
+        run=stored.run,
+        run_sha256=stored.run_sha256,
+        values=values,
+        averaged=known,
+        status=np.full(len(like), Status.ANSWERED, dtype=np.uint8),
+        notes=(),
+    )

@@ -1,0 +1,126 @@
+"""How an experiment can be made again: what went in, what was done with it, on which machine.
+
+The names of fields are those of ir_metadata (Breuer, Keller and Schaer 2022, https://www.ir-metadata.org) where it has
+one. Nothing says who did it or where their files lie.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import InputError
+
+SCHEMA = "rankgauge.manifest/1"
+_ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
+LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
+
+
+def libraries() -> list[str]:
+    """The packages that a number can depend on, with their versions."""
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name}=={version(name)}")
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """The machine, without its name."""
+    return {
+        "hardware": {
+            "cpu": {
+                "model": _processor(),
+                "architecture": platform.machine(),
+                "number of cores": os.cpu_count(),
+            },
+            "ram": _memory(),
+        },
+        "operating system": {"kernel": f"{platform.system()} {platform.release()}", "distribution": _distribution()},
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str | None:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor() or None
+    return next((line.partition(":")[2].strip() for line in text.split("\n") if line.startswith("model name")), None)
+
+
+def _memory() -> str | None:
+    try:
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+    return f"{size / 2**30:.0f} GB"
+
+
+def _distribution() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def plain_path(path: str | Path) -> str:
+    """A path as it may be told: one that leads out of the working folder is only a name."""
+    given = Path(path)
+    outside = given.is_absolute() or ".." in given.parts or str(path).startswith("~")
+    return given.name if outside else given.as_posix()
+
+
+def plain_text(text: str) -> str:
+    """A message in which absolute paths are only names."""
+    return _ABSOLUTE.sub("", text)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, as ``sha256sum`` prints it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sealed(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest as a file, with the hash of its own content."""
+    data = {key: value for key, value in manifest.items() if key != "sha256"}
+    return _text({**data, "sha256": _digest(data)})
+
+
+def opened(path: Path) -> dict[str, Any]:
+    """The manifest in a file; raises where it is none."""
+    try:
+        data = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError.at(path, None, f"is no JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        raise InputError.at(path, None, f"expected the schema {SCHEMA}, found {found}")
+    return data
+
+
+def intact(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest is as it was written."""
+    data = {key: value for key, value in manifest.items() if key != "sha256"}
+    return manifest.get("sha256") == _digest(data)
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_text(data)).hexdigest()
+
+
+def _text(data: Mapping[str, Any]) -> bytes:
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "surrogateescape") + b"\n"

@@ -1,0 +1,18 @@
+// Elements. Text from data goes in as text, never as markup.
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+const make = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
+const draw = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
+const byId = (id) => document.getElementById(id);
+
+function options(select, listed, chosen) {
+  select.replaceChildren(...listed.map(([value, words]) => make('option', { value, selected: value === chosen }, words)));
+}

@@ -1,0 +1,207 @@
+"""The tables of the page, as rows of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from rankgauge.audit.ties import TieAudit
+from rankgauge.audit.unjudged import UnjudgedAudit
+from rankgauge.comparison.answer import p_text, signed
+from rankgauge.comparison.result import Comparison, Difference, SliceDifference
+from rankgauge.evaluation import Scores
+from rankgauge.kpi.bands import Bands
+from rankgauge.measures.spec import Measure
+from rankgauge.render.comparison import mark
+from rankgauge.render.grid import BETTER
+from rankgauge.render.html.figures.forest import forest, reach
+from rankgauge.render.html.figures.systems import System
+from rankgauge.render.html.text import NONE, between, number, value_of
+from rankgauge.render.kpi import bands_of
+from rankgauge.render.scores import best_of
+from rankgauge.slices import Slice
+
+
+@dataclass(frozen=True)
+class Against:
+    """A system's difference from the baseline."""
+
+    difference: str
+    interval: str
+    p: str
+    mark: str  # a sign where it is more than luck
+    said: str  # the sign in a word
+    tally: str
+    forest: Markup
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system on one measure."""
+
+    system: System
+    value: str
+    interval: str
+    best: bool
+    band: str | None
+    against: Against | None  # None for the baseline, and where nothing was compared
+
+
+@dataclass(frozen=True)
+class Group:
+    """All systems on one measure."""
+
+    measure: Measure
+    queries: int
+    rows: tuple[Row, ...]
+    detectable: str | None  # the smallest difference that these queries would have shown
+
+
+def main(
+    scores: Sequence[Scores], systems: Sequence[System], found: Comparison | None, bands: Bands | None, level: float
+) -> Iterator[Group]:
+    """The table below the answer."""
+    reached = [{} if bands is None else bands_of(one, bands) for one in scores]
+    for measure in scores[0].measures:
+        differences = [] if found is None else [row for row in found.differences if row.measure == measure.name]
+        most = reach(differences)
+        best = best_of(measure, [one[measure] for one in scores])
+        rows = []
+        for one, system, band in zip(scores, systems, reached, strict=True):
+            row = next((row for row in differences if row.system == one.run), None)
+            against = None if row is None or found is None else against_of(found, row, most, system)
+            interval, value = between(one.interval(measure, level=level)), one[measure]
+            is_best = value is not None and value == best
+            rows.append(Row(system, value_of(measure, value), interval, is_best, band.get(measure.name), against))
+        shown = max((row.detectable or 0.0 for row in differences), default=0.0)
+        queries = max(one.over_queries[measure.name][1] for one in scores)
+        yield Group(measure, queries, tuple(rows), number(shown) if shown else None)
+
+
+def against_of(found: Comparison, row: Difference, most: float, system: System) -> Against:
+    """A difference as text."""
+    low, high = row.interval.low, row.interval.high
+    sign, said = _sign(found, row)
+    return Against(
+        difference=NONE if row.difference is None else signed(row.difference),
+        interval="" if low is None or high is None else f"{signed(low)} to {signed(high)}",
+        p=NONE if row.p_corrected is None else p_text(row.p_corrected),
+        mark=sign,
+        said=said,
+        tally=f"{row.effect.wins}/{row.effect.ties}/{row.effect.losses}",
+        forest=forest(row, most, system.colour),
+    )
+
+
+def _sign(found: Comparison, row: Difference) -> tuple[str, str]:
+    """A sign where the difference is more than luck, and the same in a word."""
+    sign = mark(found, row).strip()
+    return sign, "" if not sign else "better" if sign == BETTER else "worse"
+
+
+@dataclass(frozen=True)
+class SliceCell:
+    """One system in one group."""
+
+    value: str
+    difference: str = ""
+    mark: str = ""
+    said: str = ""
+    against: bool = False  # whether it points the other way than all queries together
+
+
+@dataclass(frozen=True)
+class SliceTable:
+    """One measure over the groups of one column."""
+
+    by: str
+    measure: str
+    rows: tuple[tuple[str, int, tuple[SliceCell, ...]], ...]
+    left_out: int
+    said: tuple[str, ...]  # whether groups differ
+
+
+MOST_GROUPS = 20
+MOST_TABLES = 8
+
+
+def slices(scores: Sequence[Scores], by: Sequence[str], found: Comparison | None) -> Iterator[list[SliceTable]]:
+    """For each column its tables, the first measure's first."""
+    for column in by:
+        groups = [one.by(column) for one in scores]
+        yield [
+            _slice_table(column, measure.name, scores, groups, found) for measure in scores[0].measures[:MOST_TABLES]
+        ]
+
+
+def _slice_table(
+    by: str, measure: str, scores: Sequence[Scores], groups: Sequence[Sequence[Slice]], found: Comparison | None
+) -> SliceTable:
+    means = [{one.label: one for one in listed if one.measure == measure} for listed in groups]
+    largest = sorted(means[0], key=lambda label: (-means[0][label].n, label))
+    shown = sorted(largest[:MOST_GROUPS])
+    differences = {
+        (row.label, row.difference.system): row
+        for row in (() if found is None else found.slices)
+        if (row.by, row.difference.measure) == (by, measure)
+    }
+    rows = []
+    for label in shown:
+        cells = [
+            _slice_cell(found, differences.get((label, one.run)), mean[label].mean)
+            for one, mean in zip(scores, means, strict=True)
+        ]
+        rows.append((label, max(mean[label].n for mean in means), tuple(cells)))
+    said = () if found is None else tuple(_interactions(found, by, measure))
+    return SliceTable(by, measure, tuple(rows), len(largest) - len(shown), said)
+
+
+def _slice_cell(found: Comparison | None, row: SliceDifference | None, mean: float | None) -> SliceCell:
+    if found is None or row is None:
+        return SliceCell(number(mean))
+    gap = row.difference.difference
+    return SliceCell(number(mean), NONE if gap is None else signed(gap), *_sign(found, row.difference), row.against)
+
+
+def _interactions(found: Comparison, by: str, measure: str) -> Iterator[str]:
+    for test in found.interactions:
+        if (test.by, test.measure) == (by, measure) and test.p is not None and test.p < found.alpha:
+            p = p_text(test.p, "=")
+            yield f"The difference of {test.system} is not the same in every {by} (interaction p {p})."
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What one value could be, were other documents judged or ties broken otherwise."""
+
+    measure: str
+    system: System
+    value: str
+    judged: str
+    irrelevant: str
+    relevant: str
+    left_out: str
+    bounds: bool
+    worst: str
+    best: str
+
+
+def trust(unjudged: Sequence[UnjudgedAudit], ties: Sequence[TieAudit], systems: Sequence[System]) -> Iterator[Trust]:
+    """The table of both audits, by measure."""
+    for place, measure in enumerate(ties[0].scores.measures):
+        for open_, tied, system in zip(unjudged, ties, systems, strict=True):
+            one, order = open_.measures[place], tied.measures[place]
+            yield Trust(
+                measure=measure.name,
+                system=system,
+                value=value_of(measure, order.reported.over_queries),
+                judged=number(one.judged.over_queries),
+                irrelevant=value_of(measure, one.irrelevant.over_queries),
+                relevant=value_of(measure, one.relevant.over_queries),
+                left_out=value_of(measure, one.condensed.over_queries),
+                bounds=one.bounds,
+                worst=value_of(measure, order.worst.over_queries),
+                best=value_of(measure, order.best.over_queries),
+            )

@@ -1,0 +1,323 @@
+"""A benchmark on the shipped collection: what it writes, what it says, what it survives."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.benchmark.plan import BenchmarkPlan, System, shipped_plan, usual_systems
+from rankgauge.benchmark.run import run_benchmark
+from rankgauge.benchmark.verify import verify_benchmark
+from rankgauge.comparison.compare import compare
+from rankgauge.errors import RankgaugeError, UsageError
+from rankgauge.evaluation import evaluate
+from rankgauge.experiment.manifest import plain_path, plain_text
+from rankgauge.fetching.modes import RetrieverSettings
+
+pytest.importorskip("bm25s")
+pytest.importorskip("wordllama")
+
+Command = Callable[..., Any]
+ROOT = Path(__file__).parents[2]
+KPI = ["nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "out"
+    run_benchmark(shipped_plan(latency=3), folder)
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def loaded(folder: Path, name: str) -> dict[str, object]:
+    data = json.loads((folder / name).read_bytes())
+    assert isinstance(data, dict)
+    return data
+
+
+def test_everything_that_was_promised_is_written(made: Path) -> None:
+    systems = ["lexical", "vector", "hybrid", "hybrid+rerank"]
+    expected = {
+        COMPARISON,
+        REPORT,
+        MANIFEST,
+        PAGE,
+        "inputs/qrels.trec",
+        "inputs/queries.jsonl",
+        "inputs/snippets.jsonl",
+    }
+    expected |= {f"runs/{name}.trec" for name in systems}
+    expected |= {f"evaluations/{name}.EvaluationReport.json" for name in systems}
+    assert set(files_of(made)) == expected
+
+
+def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
+    report = json.loads((made / REPORT).read_bytes())
+    qrels, topics = made / "inputs/qrels.trec", made / "inputs/queries.jsonl"
+    runs = [made / entry for entry in ("runs/lexical.trec", "runs/vector.trec", "runs/hybrid.trec")]
+    for entry, run in zip(report["scores"]["runs"], runs, strict=False):
+        found = evaluate(qrels, run, KPI)
+        assert {name: value["value"] for name, value in entry["measures"].items()} == {m: found[m] for m in KPI}
+        assert entry["per_query"]["q01"] == {m: found.per_query(m)["q01"] for m in KPI}
+        alone = json.loads((made / f"evaluations/{entry['name']}.EvaluationReport.json").read_bytes())
+        assert alone["schema"] == "rankgauge.scores/1"
+        assert alone["runs"] == [entry]
+    every = [*runs, made / "runs/hybrid+rerank.trec"]
+    compared = compare(qrels, every, KPI, by=("category",), topics=topics)
+    stored = {(row["system"], row["measure"]): row for row in report["comparison"]["differences"]}
+    for row in compared.differences:
+        assert stored[row.system, row.measure]["p_corrected"] == row.p_corrected
+        assert stored[row.system, row.measure]["ci"]["low"] == row.interval.low
+
+
+def test_two_runs_are_the_same_bytes_but_for_times_and_machine(tmp_path: Path) -> None:
+    plan = shipped_plan(latency=0, systems=usual_systems())
+    run_benchmark(plan, tmp_path / "a")
+    run_benchmark(plan, tmp_path / "b")
+    first, second = files_of(tmp_path / "a"), files_of(tmp_path / "b")
+    assert {name for name in first if first[name] != second[name]} == {MANIFEST}
+    assert set(first) == set(second)
+    one, other = (json.loads(files[MANIFEST]) for files in (first, second))
+    for manifest in (one, other):
+        for key in ("times", "files", "sha256"):
+            del manifest[key]
+    assert one == other
+    assert verify_benchmark(tmp_path / "a").ok
+
+
+def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) -> None:
+    run_benchmark(shipped_plan(latency=3), tmp_path / "again")
+    first, second = files_of(made), files_of(tmp_path / "again")
+    assert {name for name in first if first[name] != second[name]} <= {MANIFEST, COMPARISON, PAGE}
+    one, other = (files[COMPARISON].decode().split("\n") for files in (first, second))
+    changed = [old for old, new in zip(one, other, strict=True) if old != new]
+    assert all(" MB | " in line for line in changed)
+
+
+def test_the_same_folder_can_be_written_again(tmp_path: Path) -> None:
+    run_benchmark(shipped_plan(latency=0, systems=usual_systems(modes=["lexical", "vector"])), tmp_path / "out")
+    run_benchmark(shipped_plan(latency=0, systems=usual_systems(modes=["lexical"])), tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out/runs").iterdir()] == ["lexical.trec"]
+    assert verify_benchmark(tmp_path / "out").ok
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(RankgaugeError, match="other files"):
+        run_benchmark(shipped_plan(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_manifest_says_neither_who_nor_where(made: Path) -> None:
+    manifest = (made / MANIFEST).read_text(encoding="utf-8")
+    assert str(Path.home()) not in manifest
+    assert str(made) not in manifest
+    assert str(Path.cwd()) not in manifest
+    assert not re.search(r'"/[a-z]', manifest)
+    data = json.loads(manifest)
+    assert data["data"]["test collection"]["qrels"]["sha256"]
+    assert data["method"]["retrieval"][1]["params"]["embedder"]["sha256"]["weights"]
+    assert data["times"]["costs"]["lexical"]["calls"] == 3
+    assert data["times"]["costs"]["vector"]["index_bytes"] > 0
+
+
+def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:
+    systems = {
+        "lexical": System(RetrieverSettings()),
+        "gone": System(RetrieverSettings(mode="no_such_module:find")),
+        "vectors": System(
+            RetrieverSettings(mode="vector", document_vectors=str(tmp_path / "no.npy"), query_vectors="x")
+        ),
+    }
+    report = run_benchmark(shipped_plan(latency=0, systems=systems), tmp_path / "out")
+    assert report.names == ("lexical",)
+    assert set(report.failed) == {"gone", "vectors"}
+    assert "cannot import no_such_module" in report.failed["gone"]
+    assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
+    assert verify_benchmark(tmp_path / "out").ok
+
+
+def test_where_all_systems_break_the_reason_is_raised(tmp_path: Path) -> None:
+    systems = {"gone": System(RetrieverSettings(mode="no_such_module:find"))}
+    with pytest.raises(UsageError, match="no_such_module"):
+        run_benchmark(shipped_plan(systems=systems), tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../x", "with blank", ".hidden", "ü"])
+def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="becomes a file's"):
+        BenchmarkPlan("t", None, "q", "r", {name: System(RetrieverSettings())})
+
+
+def test_names_that_differ_by_case_only_are_refused() -> None:
+    with pytest.raises(UsageError, match="same name"):
+        BenchmarkPlan("t", None, "q", "r", {"a": System(RetrieverSettings()), "A": System(RetrieverSettings())})
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("data/x.jsonl", "data/x.jsonl"), ("/home/me/x.jsonl", "x.jsonl"), ("../me/x", "x"), ("~/x", "x")],
+)
+def test_a_path_that_leads_elsewhere_is_only_a_name(path: str, told: str) -> None:
+    assert plain_path(path) == told
+
+
+def test_a_message_has_no_absolute_path() -> None:
+    assert plain_text("cannot read /home/me/a b/x.npy: no") == "cannot read a b/x.npy: no"
+    assert plain_text("module a.b: 3/4 of it") == "module a.b: 3/4 of it"
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "field"),
+    [
+        (REPORT, lambda text: text.replace('"p_corrected": 0', '"p_corrected": 1', 1), "comparison.differences"),
+        (REPORT, lambda text: text.replace('"low": 0', '"low": 1', 1), "scores.runs[0].measures"),
+        (REPORT, lambda text: text.replace('"n": 48', '"n": 47', 1), "scores.runs[0].measures.nDCG@10.n"),
+        (
+            "evaluations/vector.EvaluationReport.json",
+            lambda text: text.replace('"q01"', '"q1"', 1),
+            "runs[0].per_query.q01",
+        ),
+        (COMPARISON, lambda text: text.replace("nobody can tell", "it wins", 1), "line"),
+        (PAGE, lambda text: text.replace("nobody can tell", "it wins", 1), "line"),
+        ("runs/vector.trec", lambda text: text.replace(" 1 ", " 2 ", 1), None),
+        ("inputs/qrels.trec", lambda text: text.replace(" 3\n", " 2\n", 1), None),
+        ("inputs/snippets.jsonl", lambda text: text.replace("a", "b", 1), None),
+        (MANIFEST, lambda text: text.replace('"holm"', '"none"', 1), "sha256"),
+    ],
+)
+def test_a_changed_byte_is_found_and_named(
+    name: str, change: Callable[[str], str], field: str | None, made: Path, tmp_path: Path
+) -> None:
+    for path, data in files_of(made).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    assert verify_benchmark(tmp_path).ok
+    text = (tmp_path / name).read_text(encoding="utf-8")
+    assert change(text) != text
+    (tmp_path / name).write_text(change(text), encoding="utf-8")
+    found = verify_benchmark(tmp_path)
+    assert not found.ok
+    assert found.changes[0].file == name
+    if field is None:
+        assert found.changes[0].field is None
+    else:
+        assert (found.changes[0].field or "").startswith(field)
+
+
+def test_a_file_more_or_less_is_found(made: Path, tmp_path: Path) -> None:
+    for path, data in files_of(made).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    (tmp_path / COMPARISON).unlink()
+    (tmp_path / "runs/another.trec").write_text("q01 Q0 kb-001 1 1 x\n")
+    assert {change.file for change in verify_benchmark(tmp_path).changes} == {COMPARISON, "runs/another.trec"}
+
+
+def test_what_it_costs_is_told(made: Path) -> None:
+    text = (made / COMPARISON).read_text(encoding="utf-8")
+    assert text.startswith("# Benchmark: workshop\n\nvector against lexical on nDCG@10")
+    assert "| p50 ms | p95 ms | p99 ms | calls | index | built in |" in text
+    costs = json.loads((made / MANIFEST).read_bytes())["times"]["costs"]
+    assert all(math.isfinite(costs[name][key]) for name in costs for key in ("p50", "p95", "p99"))
+
+
+class TestCommand:
+    def test_a_folder_is_verified(self, made: Path, command: Command) -> None:
+        done = command("report", "verify", made)
+        assert done.code == 0
+        assert re.search(r": ok, 15 files, [\d,]+ numbers computed again", done.out)
+        assert json.loads(command("report", "verify", made, "--format", "json").out)["ok"] is True
+
+    def test_no_folder_is_an_error(self, tmp_path: Path, command: Command) -> None:
+        done = command("report", "verify", tmp_path)
+        assert done.code == 2
+        assert "ExperimentManifest.json: cannot read" in done.err
+
+    def test_the_page_can_be_made_again(self, made: Path, tmp_path: Path, command: Command) -> None:
+        for source in (made, made / REPORT):
+            assert command("report", "html", source, "-o", tmp_path / "page.html").code == 0
+            assert (tmp_path / "page.html").read_bytes() == (made / PAGE).read_bytes()
+        done = command("report", "html", made / "evaluations/vector.EvaluationReport.json", "-o", tmp_path / "no.html")
+        assert done.code == 2
+        assert "evaluate --html" in done.err
+
+    def test_a_configuration_is_obeyed(self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert command("demo", "--copy", tmp_path / "w").code == 0
+        monkeypatch.chdir(tmp_path / "w")
+        assert command("init", "--ci", "github").code == 0
+        assert (tmp_path / "w/.github/workflows/retrieval.yml").is_file()
+        assert command("init").code == 2
+        done = command("benchmark", "run", "rankgauge.yaml", "-o", "out", "--latency", 0, "-m", "RR@10", "-m", "P@5")
+        assert done.code == 0, done.err
+        assert "vector against lexical on RR@10" in done.out
+        manifest = json.loads((tmp_path / "w/out" / MANIFEST).read_bytes())
+        assert manifest["settings"]["measures"] == ["RR@10", "P@5"]
+        cmd = "rankgauge benchmark run rankgauge.yaml --measure RR@10 --measure P@5 --latency 0"
+        assert manifest["implementation"]["executable"]["cmd"] == cmd
+        assert command("report", "verify", "out").code == 0
+
+    def test_options_make_a_benchmark_without_a_configuration(self, tmp_path: Path, command: Command) -> None:
+        assert command("demo", "--copy", tmp_path / "w").code == 0
+        done = command(
+            "benchmark", "run", "--corpus", tmp_path / "w", "--mode", "lexical", "--mode", "vector",
+            "--embedder", "bow",
+            "--by", "difficulty", "--kpi", "none", "--latency", 2, "-o", tmp_path / "out",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        assert "by difficulty" in done.out
+        assert "by category" not in done.out
+        assert "band" not in done.out
+        assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
+
+    def test_a_broken_mode_is_said_and_the_exit_code_tells(self, tmp_path: Path, command: Command) -> None:
+        done = command(
+            "benchmark", "run", "--mode", "lexical", "--mode", "no_such:find", "--latency", 0, "-o", tmp_path / "out"
+        )
+        assert done.code == 2
+        assert "warning: find: " in done.err
+        assert "broken       find: " in done.out
+        assert (tmp_path / "out" / REPORT).is_file()
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--queries", "q.jsonl"], "of which corpus"),
+            (["--baseline", "nobody"], "no system is called nobody"),
+            (["missing.yaml"], "cannot read missing.yaml"),
+            (["--mode", "lexica"], "no mode"),
+            (["--corpus", "."], "expected a folder with corpus.jsonl"),
+        ],
+    )
+    def test_mistakes_are_said(
+        self, options: list[str], said: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        done = command("benchmark", "run", *options)
+        assert done.code in (2, 64)
+        assert said in done.err
+        assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(("name", "schema"), [(REPORT, "BenchmarkReport"), (MANIFEST, "ExperimentManifest")])
+def test_files_obey_their_published_schema(name: str, schema: str, made: Path) -> None:
+    import jsonschema
+
+    rules = json.loads((ROOT / f"docs/reference/schemas/{schema}.schema.json").read_bytes())
+    jsonschema.Draft202012Validator.check_schema(rules)
+    data = json.loads((made / name).read_bytes())
+    jsonschema.validate(data, rules)
+    for key in rules["required"]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({field: value for field, value in data.items() if field != key}, rules)

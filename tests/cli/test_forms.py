@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge.cli import forms
+
+Command = Callable[..., Any]
+QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2\n3 0 d 1\n"
+GOOD = "1 Q0 a 1 2\n1 Q0 b 2 1\n2 Q0 c 1 1\n3 Q0 x 1 3\n3 Q0 y 2 2\n3 Q0 d 3 1\n"
+BAD = "1 Q0 b 1 2\n1 Q0 a 2 1\n2 Q0 x 1 1\n3 Q0 x 1 1\n"
+RUNS = {"good": GOOD.replace("\n", " go|od_1\n"), "bad": BAD.replace("\n", " bad\n")}
+MEASURES = ("-m", "nDCG@10", "-m", "RR")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    for name, text in {"qrels": QRELS, **RUNS}.items():
+        (tmp_path / name).write_text(text)
+    return [tmp_path / name for name in ("qrels", "bad", "good")]
+
+
+def jsonl(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_evaluate_writes_the_same_values_as_json_lines_and_csv(command: Command, files: list[Path]) -> None:
+    data = json.loads(command("evaluate", *files, *MEASURES, "-q", "--format", "json").out)
+    wanted = [
+        (run["name"], None, measure, found["value"], found["n"])
+        for run in data["runs"]
+        for measure, found in run["measures"].items()
+    ]
+    wanted += [
+        (run["name"], query, measure, value, None)
+        for run in data["runs"]
+        for query, found in run["per_query"].items()
+        for measure, value in found.items()
+    ]
+    lines = jsonl(command("evaluate", *files, *MEASURES, "-q", "--format", "jsonl").out)
+    found = [(row["run"], row["query"], row["measure"], row["value"], row["n"]) for row in lines]
+    assert sorted(found, key=str) == sorted(wanted, key=str)
+    assert all("linear gain" in row["conventions"] for row in lines)
+    rows = csv.DictReader(io.StringIO(command("evaluate", *files, *MEASURES, "-q", "--format", "csv").out))
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in lines]
+    assert len(jsonl(command("evaluate", *files, *MEASURES, "--format", "jsonl").out)) == 4
+
+
+def test_compare_writes_the_same_values_as_json_lines_and_csv(command: Command, files: list[Path]) -> None:
+    data = json.loads(command("compare", *files, *MEASURES, "-q", "--format", "json").out)
+    lines = jsonl(command("compare", *files, *MEASURES, "-q", "--format", "jsonl").out)
+    for row, wanted in zip(lines, data["comparison"]["differences"], strict=False):
+        assert {key: row[key] for key in wanted if key != "ci"} == {key: wanted[key] for key in wanted if key != "ci"}
+        assert (row["low"], row["high"]) == (wanted["ci"]["low"], wanted["ci"]["high"])
+        assert row["baseline_run"] == "bad"
+    values = {run["name"]: run["per_query"] for run in data["runs"]}
+    each = lines[2:]
+    assert len(each) == 6
+    for row in each:
+        assert row["value"] == values["go|od_1"][row["query"]][row["measure"]]
+        assert row["baseline"] == values["bad"][row["query"]][row["measure"]]
+        assert row["difference"] == row["value"] - row["baseline"]
+    rows = list(csv.DictReader(io.StringIO(command("compare", *files, *MEASURES, "-q", "--format", "csv").out)))
+    assert [float(row["difference"]) for row in rows] == [row["difference"] for row in lines]
+    assert rows[0]["query"] == rows[0]["by"] == ""
+
+
+def test_groups_are_rows_and_tables_of_their_own(command: Command, files: list[Path], tmp_path: Path) -> None:
+    topics = tmp_path / "topics.jsonl"
+    topics.write_text("".join(f'{{"id": "{n}", "text": "t", "kind": "{"x" if n < 3 else "y"}"}}\n' for n in (1, 2, 3)))
+    asked = ("-m", "RR", "--by", "kind", "--topics", topics)
+    lines = jsonl(command("compare", *files, *asked, "--format", "jsonl").out)
+    assert [(row["by"], row["label"]) for row in lines] == [(None, None), ("kind", "x")]
+    assert "| by kind |" in command("compare", *files, *asked, "--format", "markdown").out
+    scored = command("evaluate", *files, *asked, "--ci", "--format", "markdown").out
+    assert "| x · RR | bad | 2 | 0.2500 |" in scored
+    assert "| RR | bad | 0.1667 |" in scored
+    assert r"x · RR & bad & 2 & 0.2500" in command("evaluate", *files, *asked, "--format", "latex").out
+    refused = command("evaluate", *files, *asked, "--format", "jsonl")
+    assert (refused.code, refused.out) == (64, "")
+
+
+def test_pages_have_the_best_in_bold_and_names_that_do_nothing(command: Command, files: list[Path]) -> None:
+    markdown = command("evaluate", *files, "-m", "RR", "--format", "markdown").out
+    assert markdown.splitlines()[2:4] == ["| bad | 0.1667 |", "| go\\|od\\_1 | **0.7778** |"]
+    assert "bold: the best" in markdown
+    assert "averaged over 3 of 3 queries" in markdown
+    latex = command("compare", *files, "-m", "RR", "--format", "latex").out
+    assert r"go\textbar{}od\_1 & \textbf{0.7778}" in latex
+    assert r"$\uparrow$ $\downarrow$ better, worse than bad" in latex
+    assert command("compare", *files, "-m", "RR", "--format", "markdown").out.startswith("go\\|od\\_1 against bad")
+    alone = command("evaluate", *files[:2], "-m", "RR", "--format", "latex").out
+    assert r"\textbf" not in alone
+    assert "bold" not in alone
+
+
+def test_what_a_configuration_asks_for_stands_on_a_page_too(
+    command: Command, files: list[Path], tmp_path: Path
+) -> None:
+    config = tmp_path / "rankgauge.yaml"
+    config.write_text("statistics: {confidence_intervals: true, significance_testing: true}\n")
+    page = command("evaluate", *files, "-m", "RR", "--config", config, "--kpi", "none", "--format", "latex").out
+    assert r"95\% interval &  & mean & from & to \\" in page
+    assert r"go\textbar{}od\_1 $-$ bad & RR &" in page
+
+
+def test_many_measures_become_rows_on_a_page_too(command: Command, files: list[Path]) -> None:
+    lines = command("evaluate", *files, "-m", "all_trec", "--kpi", "none", "--format", "markdown").out.splitlines()
+    assert lines[0] == "|  | bad | go\\|od\\_1 |"
+    assert "| NumQ | 3 | 3 |" in lines
+
+
+def test_pictures_stand_below_the_table(command: Command, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, drawn = (command("compare", *files, *MEASURES, *more).out for more in ((), ("--plot",)))
+    assert drawn.startswith(plain)
+    assert "├─●─┤ the mean and its 95 % interval" in drawn
+    assert "3 up" in drawn
+    scored = command("evaluate", *files, *MEASURES, "--plot").out
+    assert scored.startswith(command("evaluate", *files, *MEASURES).out)
+    assert "●" in scored
+    monkeypatch.setattr("rankgauge.cli.showing.ascii_only", lambda: True)
+    assert "●" not in command("evaluate", *files, *MEASURES, "--plot").out
+
+
+@pytest.mark.parametrize(("encoding", "plain"), [("utf-8", False), ("UTF8", False), ("ascii", True), ("cp1252", True)])
+def test_pictures_are_ascii_where_the_terminal_is_not_utf_8(
+    encoding: str, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    assert forms.ascii_only() is plain
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluate", "--plot", "--format", "csv"], "--format csv has no pictures\nhint: leave out --plot"),
+        (["compare", "--plot", "--format", "latex"], "--format latex has no pictures"),
+        (["evaluate", "-q", "--format", "latex"], "no queries one by one\nhint: use --format csv or markdown"),
+        (["compare", "-q"], "--format table has no queries one by one\nhint: use --format json, csv or jsonl"),
+        (["evaluate", "--ties", "--format", "markdown"], "--format markdown has no audits"),
+        (["evaluate", "--ties", "--format", "jsonl"], "--format jsonl has no audits and no bands"),
+    ],
+)
+def test_what_a_format_has_no_place_for_is_refused(
+    command: Command, files: list[Path], arguments: list[str], said: str
+) -> None:
+    name, *options = arguments
+    outcome = command(name, *files, *options)
+    assert (outcome.code, outcome.out) == (64, "")
+    assert said in outcome.err
+
+
+def test_a_live_retriever_is_not_drawn(command: Command, files: list[Path]) -> None:
+    outcome = command("evaluate", "--retriever", "a:b", "--cases", files[0], "--plot")
+    assert (outcome.code, outcome.out) == (64, "")
+    assert "--plot shows runs that are files" in outcome.err

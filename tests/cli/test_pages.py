@@ -1,0 +1,168 @@
+"""``--html`` of the commands that have it, ``init`` and ``demo``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import rankgauge.cli.demo
+from rankgauge.config.reading import load_config
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
+    assert command("demo", "--copy", tmp_path / "w").code == 0
+    monkeypatch.chdir(tmp_path)
+    return Path("w")
+
+
+def test_evaluate_writes_a_page(workshop: Path, command: Command) -> None:
+    done = command("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--html", "page.html")
+    assert done.code == 0
+    assert "wrote page.html" in done.err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "rankgauge evaluate w/qrels.trec w/runs/vector.trec --html page.html" in page
+    assert "0.543" in page
+
+
+def test_evaluate_with_a_configuration_writes_the_page_of_its_measures(workshop: Path, command: Command) -> None:
+    Path("c.yaml").write_text("measures: {names: [P@3], graded: false}\n")
+    done = command(
+        "evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--config", "c.yaml", "--html", "page.html"
+    )
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "P@3" in page
+    assert "nDCG@10" not in page
+    assert "binary judgments" in page
+
+
+def test_compare_shows_texts_groups_and_documents(workshop: Path, command: Command) -> None:
+    runs = [workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
+    done = command(
+        "compare", workshop / "qrels.trec", *runs, "--topics", workshop / "queries.jsonl", "--by", "difficulty",
+        "--corpus", workshop, "--baseline", "vector", "--html", "page.html",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "lexical against vector" in page
+    assert "difficulty" in page
+    again = command("compare", workshop / "qrels.trec", *runs, "--html", "page.html")
+    assert again.code == 0  # a page that is there may be written again
+
+
+def test_gate_says_its_verdict_on_the_page(workshop: Path, command: Command) -> None:
+    done = command(
+        "gate",
+        workshop / "qrels.trec",
+        workshop / "runs/vector.trec",
+        "--require",
+        "nDCG@10>=0.9",
+        "--html",
+        "page.html",
+    )
+    assert done.code == 1
+    assert "misses nDCG@10" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_gate_against_a_run_shows_both_and_against_stored_values_one(workshop: Path, command: Command) -> None:
+    qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
+    assert command("gate", qrels, vector, "--against", lexical, "--html", "two.html").code == 0
+    assert "vector against lexical" in Path("two.html").read_text(encoding="utf-8")
+    assert command("gate", qrels, lexical, "--write-baseline", "base.json").code == 0
+    assert command("gate", qrels, vector, "--against", "base.json", "--html", "one.html").code == 0
+    assert "lexical</" not in Path("one.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_a_page_never_takes_the_place_of_an_input(name: str, workshop: Path, command: Command) -> None:
+    qrels, run = workshop / "qrels.trec", workshop / "runs/vector.trec"
+    before = run.read_bytes()
+    done = command(name, qrels, workshop / "runs/lexical.trec", run, "--html", run)
+    assert done.code == 2
+    assert "would overwrite" in done.err
+    assert run.read_bytes() == before
+
+
+def test_standard_input_cannot_be_read_twice(workshop: Path, command: Command) -> None:
+    done = command("evaluate", workshop / "qrels.trec", "-", "--html", "page.html")
+    assert done.code == 64
+    assert "only once" in done.err
+    assert not Path("page.html").exists()
+
+
+def test_stored_values_have_no_rankings_to_compare_on_a_page(workshop: Path, command: Command) -> None:
+    qrels, run = workshop / "qrels.trec", workshop / "runs/vector.trec"
+    assert command("gate", qrels, run, "--write-baseline", "base.json").code == 0
+    done = command("compare", qrels, run, "--baseline", "base.json", "--html", "page.html")
+    assert done.code == 64
+    assert "a stored baseline has none" in done.err
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_init_writes_what_can_be_read(
+    ci: str, workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop)
+    done = command("init", "--ci", ci)
+    assert done.code == 0
+    assert "next: rankgauge benchmark run rankgauge.yaml" in done.err
+    config = load_config("rankgauge.yaml")
+    assert (config.collection.corpus, config.collection.qrels) == ("corpus.jsonl", "qrels.trec")
+    assert list(config.retrievers) == ["lexical", "vector", "hybrid"]
+    path = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}[ci]
+    text = Path(path).read_text(encoding="utf-8")
+    assert yaml.safe_load(text)
+    assert "rankgauge gate qrels.trec run.trec --config rankgauge.yaml" in text
+
+
+def test_init_says_which_files_are_not_there(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command("init")
+    assert done.code == 0
+    assert "here is no corpus.jsonl, qrels.trec, queries.jsonl" in done.err
+    assert command("init").code == 2
+    assert command("init", "--force").code == 0
+
+
+def test_the_commands_of_the_workflow_run(workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bm25s")
+    monkeypatch.chdir(workshop)
+    assert command("init", "--ci", "github").code == 0
+    lines = Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8").split("\n")
+    ran = [line.split("run: rankgauge ")[1].split() for line in lines if "run: rankgauge " in line]
+    assert [words[:2] for words in ran] == [["runs", "fetch"], ["gate", "qrels.trec"]]
+    for words in ran:
+        done = command(*words)
+        assert done.code == 0, done.err
+    assert "pass" in Path("summary.md").read_text(encoding="utf-8")
+
+
+def test_the_demo_without_engines_compares_the_runs_that_come_along(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rankgauge.cli.demo, "find_spec", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    done = command("demo")
+    assert done.code == 0
+    assert "retrieval is not installed" in done.err
+    assert "vector against lexical on nDCG@10: nobody can tell" in done.out
+    assert Path("rankgauge-demo/report.html").is_file()
+
+
+def test_the_demo_is_the_benchmark(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("bm25s")
+    monkeypatch.chdir(tmp_path)
+    done = command("demo")
+    assert done.code == 0, done.err
+    assert "workshop: 216 documents, 48 queries, 874 judgments (grades 0 to 3)" in done.out
+    assert "rankgauge-demo/report.html   ← open this" in done.out
+    assert json.loads(Path("rankgauge-demo/BenchmarkReport.json").read_bytes())["title"] == "workshop"
+    assert command("report", "verify", "rankgauge-demo").code == 0

@@ -1,0 +1,190 @@
+"""One file that holds everything, obeys nobody's text, and is the same whenever it is made."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from needs import ROOT
+from rankgauge import Qrels, Run
+from rankgauge.comparison.compare import Statistics, compare
+from rankgauge.gating.baseline import Baseline
+from rankgauge.render.html import as_html
+from render.html.reports import CLOSING, IMAGE, SCRIPT, of_runs, report, with_note
+from render.html.unpacking import Parts, contents, data_of
+
+
+@pytest.fixture(scope="module")
+def plain() -> str:
+    return as_html(report(3))
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    return as_html(report(3, 5, hostile=True))
+
+
+def test_the_same_report_gives_the_same_bytes(plain: str) -> None:
+    assert as_html(report(3)) == plain
+
+
+def test_the_order_of_sets_does_not_show(plain: str) -> None:
+    code = (
+        "import hashlib; from render.html.reports import report; from rankgauge.render.html import as_html;"
+        "print(hashlib.sha256(as_html(report(3)).encode()).hexdigest())"
+    )
+    wanted = hashlib.sha256(plain.encode()).hexdigest()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "tests")}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == wanted
+
+
+def test_the_policy_names_these_very_styles_and_scripts_and_nothing_else(plain: str) -> None:
+    policy = next(meta["content"] for meta in Parts(plain).named("meta") if "http-equiv" in meta)
+    assert policy
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    for kind, tag in (("script-src", "script"), ("style-src", "style")):
+        (content,) = contents(plain, tag)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[kind] == f"'sha256-{digest}'"
+
+
+@pytest.mark.parametrize("which", ["plain", "hostile"])
+def test_nothing_asks_for_anything_outside(which: str, request: pytest.FixtureRequest) -> None:
+    page: str = request.getfixturevalue(which)
+    for tag, attributes in Parts(page).elements:
+        assert tag not in ("img", "link", "iframe", "object", "base"), tag
+        assert not any(name in ("style", "src", "srcset", "action") or name.startswith("on") for name in attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+    (css,) = contents(page, "style")
+    assert "url(" not in css
+    assert "@import" not in css
+    (js,) = contents(page, "script")
+    assert set(re.findall(r"https?://[^'\"]+", js)) == {"http://www.w3.org/2000/svg"}
+    assert "innerHTML" not in js
+
+
+def test_every_text_from_data_stands_there_as_text(hostile: str) -> None:
+    parts = Parts(hostile)
+    assert "obeyed" not in {attributes.get("id") for _, attributes in parts.elements}
+    assert len(parts.named("script")) == 2
+    for text in (SCRIPT, CLOSING, IMAGE):
+        assert text in parts.text
+        assert text not in hostile
+
+
+def test_the_answer_and_the_values_stand_in_the_html(plain: str) -> None:
+    made, text = report(3), Parts(plain).text
+    for scores in made.scores:
+        assert f"{scores['nDCG@10']:.3f}" in text
+    for wanted in ("by kind", "(none)", "every judged query averaged", "win/tie/loss", "rankgauge compare qrels.txt"):
+        assert wanted in text
+
+
+def test_the_answer_is_that_of_the_comparison() -> None:
+    made = report(2, 40, measures=("nDCG@10", "RR"))
+    assert made.comparison is not None
+    assert made.comparison.answer() in Parts(as_html(made)).text
+
+
+def test_a_long_answer_is_told_in_two_parts() -> None:
+    text = Parts(as_html(report(2, 300, measures=("nDCG@10", "AP", "R@10", "P@5", "NumRet")))).text
+    assert "vector is better than bm25 on nDCG@10: +0." in text
+    assert "Otherwise better on AP, R@10, P@5; nobody can tell on NumRet." in text
+
+
+def test_bands_notes_findings_and_costs_are_shown() -> None:
+    text = Parts(as_html(with_note(report(2), "a thing to know"))).text
+    for wanted in ("band (trec-2025)", "strong", "a thing to know", "a tie of scores", "median latency", "Manifest"):
+        assert wanted in text
+
+
+def test_pictures_have_a_sentence_for_those_who_cannot_see_them(plain: str) -> None:
+    drawings = [one for one in Parts(plain).named("svg") if one.get("role") == "img"]
+    assert len(drawings) > 10
+    assert all(one.get("aria-label") for one in drawings)
+    assert all(one.get("aria-hidden") == "true" for one in Parts(plain).named("svg") if one.get("role") != "img")
+
+
+@pytest.mark.parametrize("systems", [1, 2, 5])
+@pytest.mark.parametrize("queries", [1, 3])
+def test_few_systems_and_few_queries_make_a_page(systems: int, queries: int) -> None:
+    page = as_html(report(systems, queries))
+    assert len(data_of(page)["queries"]) == queries
+    assert "nan" not in Parts(page).text.split()
+
+
+def test_neither_columns_nor_texts_are_needed() -> None:
+    data = data_of(as_html(report(2, by=(), texts=False)))
+    assert data["columns"] == []
+    assert data["texts"] is None
+    assert data["snippets"] == {}
+
+
+def test_odd_measures_ids_and_missing_values_make_a_page() -> None:
+    measures = ("infAP", "SetP", "NumRet", "Unjudged@5", "Judged@5", "RBP(p=0.8)", "P@k")
+    judged = {"q\x1b[31m": {"d\udcff": 2, "д" * 300: 1}, "空": {"a": 0}, "z": {"b": 1}}
+    qrels = Qrels.from_dict(judged, columns={"k": [1, 2, 3]})
+    first = Run.from_lists({"q\x1b[31m": ["д" * 300, "x"], "空": ["a"]}, name="one " * 40)
+    second = Run.from_lists({"q\x1b[31m": ["d\udcff"], "z": ["b"]}, name="two", failed=["空"])
+    page = as_html(of_runs(qrels, [first, second], measures=measures))
+    page.encode("utf-8")
+    assert "\x1b" not in page
+    data = data_of(page)
+    assert data["measures"][0]["values"][1][data["queries"].index("空")] is None
+    assert "q\\x1b[31m" in data["queries"]
+
+
+def test_a_system_without_any_value_has_none_on_the_page() -> None:
+    qrels = Qrels.from_dict({"q": {"a": 1}})
+    runs = [Run.from_lists({"q": ["a"]}, name="one"), Run.from_lists({}, name="two", failed=["q"])]
+    data = data_of(as_html(of_runs(qrels, runs)))
+    assert data["measures"][0]["values"] == [[10000], [None]]
+
+
+def test_rankings_are_read_again_from_files(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("1 0 a 1\n1 0 b 0\n")
+    (tmp_path / "r").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n1 Q0 c 2 1 x\n9 Q0 c 2 1 x\n")
+    found = data_of(as_html(of_runs(Qrels.from_dict({"1": {"a": 1, "b": 0}}), [str(tmp_path / "r")])))
+    assert found["rankings"][0]["d"] == ["b", "c", "a"]  # c before a: the tie goes by id, descending
+    assert found["rankings"][0]["g"] == [0, None, 1]
+
+
+def test_a_run_that_is_gone_leaves_a_page_that_says_so(tmp_path: Path) -> None:
+    run = tmp_path / "r"
+    run.write_text("1 Q0 a 1 2 x\n")
+    made = of_runs(Qrels.from_dict({"1": {"a": 1}}), [str(run)])
+    run.unlink()
+    assert "could not be read again" in data_of(as_html(made))["missing"]
+    assert "standard input" in data_of(as_html(replace(made, runs=("-",))))["missing"]
+
+
+def test_a_stored_baseline_has_values_and_no_ranking() -> None:
+    qrels = Qrels.from_dict({"1": {"a": 1}, "2": {"b": 1}})
+    earlier = of_runs(qrels, [Run.from_lists({"1": ["x", "a"], "2": ["b"]}, name="before")], measures=["RR"])
+    stored = Baseline.of(replace(earlier.scores[0], qrels_sha256=qrels.sha256), earlier.joined[0].hits, qrels)
+    after = Run.from_lists({"1": ["a"], "2": ["b"]}, name="after")
+    compared = compare(qrels, [after], ["RR"], baseline=stored, statistics=Statistics(resamples=50))
+    made = replace(of_runs(qrels, [after], measures=["RR"]), comparison=compared)
+    page = as_html(made)
+    assert data_of(page)["ranked"] == [False, True]
+    assert "after against before" in Parts(page).text
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_five_systems_and_a_thousand_queries_stay_below_600_kilobytes(texts: bool) -> None:
+    page = as_html(report(5, 1000, texts=texts, resamples=50, measures=("nDCG@10", "AP", "RR", "R@50", "P@5")))
+    assert len(page.encode("utf-8")) <= 600_000
+    data = data_of(page)
+    assert data["depth"] >= 10
+    assert all(data["rankings"])

@@ -1,0 +1,54 @@
+"""A page taken apart again."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+
+class Parts(HTMLParser):
+    """Elements with their attributes, and the text that a reader sees."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.inside: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.inside and tag == self.inside[-1]:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self.inside:
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """What the scripts look into."""
+    packed = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
+    assert packed
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def contents(page: str, tag: str) -> list[str]:
+    """What stands in elements without attributes."""
+    return re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
