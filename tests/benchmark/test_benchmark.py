@@ -281,6 +281,17 @@ class TestCommand:
         assert "band" not in done.out
         assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
 
+    def test_judgments_with_errors_are_not_benchmarked(self, tmp_path: Path, command: Command) -> None:
+        assert command("demo", "--copy", tmp_path / "w").code == 0
+        with (tmp_path / "w/qrels.trec").open("a") as file:
+            file.write("q01 0 kb-001 x\n")
+        done = command("benchmark", "run", "--corpus", tmp_path / "w", "-o", tmp_path / "out")
+        assert done.code == 2
+        assert "checked      1 file, 1 error" in done.out
+        assert "the judgments have 1 error" in done.err
+        assert "--fix" in done.err
+        assert not (tmp_path / "out").exists()
+
     def test_a_broken_mode_is_said_and_the_exit_code_tells(self, tmp_path: Path, command: Command) -> None:
         done = command(
             "benchmark", "run", "--mode", "lexical", "--mode", "no_such:find", "--latency", 0, "-o", tmp_path / "out"

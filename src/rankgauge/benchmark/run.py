@@ -92,7 +92,10 @@ def run_benchmark(
     talk.validated(checked)
     if not checked.ok:
         raise InputError.at(
-            plan.qrels, None, f"the judgments have {checked.errors} errors", hint="rankgauge qrels validate lists them"
+            plan.qrels,
+            None,
+            f"the judgments have {checked.errors} error{'s' * (checked.errors != 1)}",
+            hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
     queries = read_queries(plan.queries)
     asked = questions_of(queries)

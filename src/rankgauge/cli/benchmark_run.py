@@ -30,6 +30,7 @@ from rankgauge.experiment.settings import Settings
 from rankgauge.fetching.fetch import Progress
 from rankgauge.fetching.modes import MODES
 from rankgauge.render import benchmark as render
+from rankgauge.validation.findings import Validation
 
 FOLDER = "rankgauge-benchmark"
 BROKEN = 2  # the exit code where a system broke
@@ -145,6 +146,10 @@ class _Line(Talk):
 
     def __init__(self) -> None:
         self._fetching: FetchLine | None = None
+
+    def validated(self, found: Validation) -> None:
+        if not found.ok:
+            write(render.checked([found]) + "\n")
 
     def begins(self, system: str) -> Progress:
         self._fetching = FetchLine(system)
