@@ -1,6 +1,7 @@
-"""Take a picture of a report: ``python scripts/screenshot.py REPORT.html OUT.png [--dark] [--width N] [--height N]``.
+"""Take a picture of a report: ``python scripts/screenshot.py REPORT.html OUT.png [--dark] [--width N]``.
 
-Without a height the whole page is taken. Needs Debian's chromium and playwright (``make test-deps``, the test extra).
+Without ``--height`` the whole page is taken, with it what fits on a screen, from ``--at`` on.
+Needs Debian's chromium and playwright (``make test-deps``, the test extra).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--dark", action="store_true")
     parser.add_argument("--width", type=int, default=1280)
-    parser.add_argument("--height", type=int, help="only the first so many pixels")
+    parser.add_argument("--height", type=int, help="only so many pixels")
+    parser.add_argument("--at", metavar="SELECTOR", help="begin at this element, as in #queries")
     given = parser.parse_args()
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -31,6 +33,8 @@ def main() -> None:
         )
         page.goto(given.report.resolve().as_uri())
         page.wait_for_selector("html[data-ready]")
+        if given.at:
+            page.evaluate("(at) => document.querySelector(at).scrollIntoView({behavior: 'instant'})", given.at)
         page.screenshot(path=given.out, full_page=given.height is None)
         browser.close()
 

@@ -129,3 +129,15 @@ def test_columns_come_along() -> None:
     qrels = Qrels.from_dict(JUDGED, columns={"category": {"q1": "x", "q2": "y", "q3": "x"}})
     assert evaluate(qrels, RESULTS, "RR").columns["category"].tolist() == ["x", "y", "x"]
     assert np.array_equal(evaluate(qrels, RESULTS, "RR").averaged, [True] * 3)
+
+
+def test_an_interval_has_any_level_and_side() -> None:
+    from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
+
+    judged = {f"q{n}": {"a": 1, "b": 1} for n in range(6)}
+    scores = evaluate(judged, {f"q{n}": ["x", "a", "b"][n % 2 :] for n in range(6)}, "AP GMAP Success@1")
+    values, hits = scores.values[:, 0], scores.values[:, 2]
+    for side in ("two-sided", "less", "greater"):
+        assert scores.interval("AP", level=0.8, alternative=side) == mean_interval(values, level=0.8, alternative=side)
+        assert scores.interval("GMAP", alternative=side) == geometric_mean_interval(values, alternative=side)
+        assert scores.interval("Success@1", alternative=side) == mean_interval(hits, method="wilson", alternative=side)

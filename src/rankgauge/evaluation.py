@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankgauge.io.parallel import Report
     from rankgauge.io.sources import Limits
     from rankgauge.slices import Slice
-    from rankgauge.stats.results import Interval
+    from rankgauge.stats.results import Alternative, Interval
 
 Queries = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
@@ -143,15 +143,20 @@ class Scores(Tabular):
         """One row a query, as ``to_pandas`` and ``to_polars`` give it."""
         return score_columns(self)
 
-    def interval(self, measure: str | Measure, *, level: float = 0.95) -> Interval:
-        """The interval of a measure: Student's t, Wilson's where it is 0 or 1, log scale where geometric."""
+    def interval(
+        self, measure: str | Measure, *, level: float = 0.95, alternative: Alternative = "two-sided"
+    ) -> Interval:
+        """The interval of a measure: Student's t, Wilson's where it is 0 or 1, log scale where geometric.
+
+        ``alternative='greater'`` gives a lower bound, ``'less'`` an upper one.
+        """
         from rankgauge.slices import interval_of
 
         place = self._place(measure)
         units = self.columns.get("unit")
         inside = None if units is None else units[self.averaged]
         how = self.measures[place].definition.aggregate
-        return interval_of(self.values[self.averaged, place], how, level=level, units=inside)
+        return interval_of(self.values[self.averaged, place], how, level=level, units=inside, alternative=alternative)
 
     def by(self, *columns: str, level: float = 0.95) -> list[Slice]:
         """Each measure over the queries of each group of one column, or of several together."""

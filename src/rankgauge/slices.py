@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import UsageError, nearest
 from rankgauge.measures.spec import Aggregate
-from rankgauge.stats.results import Interval
+from rankgauge.stats.results import Alternative, Interval
 
 UNKNOWN = "(none)"
 
@@ -63,15 +63,23 @@ def summary(by: str, label: str, measure: str, values: Floats, *, level: float, 
     return Slice(by, label, measure, len(values), mean, median, interval)
 
 
-def interval_of(values: Floats, how: Aggregate, *, level: float, units: Column | None = None) -> Interval:
+def interval_of(
+    values: Floats,
+    how: Aggregate,
+    *,
+    level: float,
+    units: Column | None = None,
+    alternative: Alternative = "two-sided",
+) -> Interval:
     """The interval that suits the values."""
     from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
     if how == "gmean":
-        return geometric_mean_interval(values, level=level, units=units)
+        return geometric_mean_interval(values, level=level, units=units, alternative=alternative)
     if how == "sum":
         return Interval(None, None, level, "none", len(values), "a count is no mean")
     binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
-    return mean_interval(values, method="wilson" if binary else "t", level=level, units=units)
+    method: Literal["wilson", "t"] = "wilson" if binary else "t"
+    return mean_interval(values, method=method, level=level, units=units, alternative=alternative)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -63,3 +66,10 @@ def test_what_has_no_place_is_refused() -> None:
         Asked(True, False, None).check("markdown")
     with pytest.raises(InputError, match="no target bands"):
         Asked(False, False, "nonsense").bands()
+
+
+@pytest.mark.parametrize("option", [["--ties"], ["--unjudged"], ["--kpi", "none"]])
+def test_a_live_retriever_has_no_audits_and_no_bands(command: Callable[..., Any], option: list[str]) -> None:
+    done = command("evaluate", "--retriever", "nowhere:search", "--cases", "none.jsonl", *option)
+    assert done.code == 64
+    assert f"{option[0]} is for runs in files" in done.err

@@ -64,6 +64,7 @@ def test_search_filters_and_sorting_choose_queries(open_page: Open, files: dict[
     page = open_page(files["three"])
     count = page.locator("#count")
     assert count.inner_text() == "60 of 60 queries"
+    chooser(page, "Measure").select_option(label="RR")
     page.get_by_label("Search").fill("q0007")
     assert lines(page).count() == 1
     page.get_by_label("Search").fill("")
@@ -72,6 +73,7 @@ def test_search_filters_and_sorting_choose_queries(open_page: Open, files: dict[
         chooser(page, "Show").select_option(outcome)
         shown[outcome] = int(count.inner_text().split()[0])
     assert sum(shown.values()) == 60
+    assert all(shown.values())
     signs = page.locator("#list .gap").all_inner_texts()
     assert signs
     assert all(sign.startswith("−") for sign in signs)
@@ -87,22 +89,38 @@ def test_search_filters_and_sorting_choose_queries(open_page: Open, files: dict[
     assert lines(page).count() == 60
 
 
-def test_an_opened_query_shows_both_rankings_and_shares_that_sum_to_the_difference(
-    open_page: Open, files: dict[str, Path]
+@pytest.mark.parametrize(("measure", "deep"), [("nDCG@10", False), ("AP@100", True)])
+def test_the_shares_of_documents_sum_to_the_difference(
+    open_page: Open, files: dict[str, Path], measure: str, deep: bool
 ) -> None:
+    page = open_page(files["three"])
+    chooser(page, "Measure").select_option(label=measure)
+    for place in range(20):
+        lines(page).nth(place).click()
+        opened = page.locator("#list > li").nth(place)
+        adds = opened.locator(".shares tbody td:last-child").all_inner_texts()
+        assert adds[-1] == opened.locator(".gap").inner_text()
+        numbers = [float(text.replace("−", "-")) for text in adds]
+        assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.0006 * len(numbers))
+    assert bool(page.get_by_text("below rank 20").count()) == deep
+
+
+def test_an_opened_query_shows_both_rankings(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     line = lines(page).first
     line.click()
     assert line.get_attribute("aria-expanded") == "true"
     assert page.locator(".side h4").all_inner_texts() == ["bm25", "hybrid"]
     assert page.locator(".side.before .doc:visible").count() == 10
+    height = page.evaluate("document.querySelector('.sides').offsetHeight")
     page.get_by_role("button", name="Show the top 20").click()
     assert page.locator(".side.before .doc:visible").count() == 20
+    assert height < page.evaluate("document.querySelector('.sides').offsetHeight")
     assert page.locator(".sides svg path").count() > 0
     assert page.locator(".docs .text").count() > 0
-    adds = [float(text.replace("−", "-")) for text in page.locator(".shares tbody td:last-child").all_inner_texts()]
-    assert sum(adds[:-1]) == pytest.approx(adds[-1], abs=0.0006 * len(adds))
-    assert page.locator(".shares .sum td").last.inner_text() == line.locator(".gap").inner_text()
+    heights = [page.locator(name).bounding_box() for name in (".sides", ".side.before", ".side.after")]
+    whole, *sides = [box["height"] for box in heights if box]
+    assert whole == pytest.approx(max(sides), abs=2)
     line.click()
     assert page.locator(".open").count() == 0
 

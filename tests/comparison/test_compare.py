@@ -13,6 +13,7 @@ from rankgauge import Qrels, UsageError, compare, evaluate
 from rankgauge.comparison.compare import CORRECTIONS, Statistics
 from rankgauge.comparison.remarks import remarks
 from rankgauge.render.comparison import as_table
+from rankgauge.stats.intervals import ratio_interval
 from rankgauge.stats.power import queries_needed
 from rankgauge.stats.tests import PAIRED_TESTS
 
@@ -49,6 +50,40 @@ def test_differences_intervals_and_p_are_those_of_scipy() -> None:
         assert row.interval.high == pytest.approx(high)
         assert row.effect.wins + row.effect.ties + row.effect.losses == row.n == 40
     assert "good is better than poor on nDCG@10" in found.answer()
+
+
+def test_geometric_means_differ_by_a_ratio_and_sums_by_their_difference() -> None:
+    runs = {"poor": POOR, "good": GOOD}
+    how = Statistics(test="t", correction="none", margin=0.1, wanted=0.1)
+    found = compare(QRELS, runs, "GMAP NumRelRet@5", by=["category"], statistics=how)
+    poor, good = (evaluate(QRELS, run, "GMAP NumRelRet@5") for run in (POOR, GOOD))
+    row = found["good", "GMAP"]
+    logs = [np.log(np.maximum(evaluate(QRELS, run, "AP").values[:, 0], 1e-5)) for run in (GOOD, POOR)]
+    assert [row.value, row.baseline] == pytest.approx([good["GMAP"], poor["GMAP"]])
+    assert np.exp(row.difference or 0) == pytest.approx((good["GMAP"] or 0) / (poor["GMAP"] or 1))
+    assert row.p == pytest.approx(stats.ttest_rel(*logs).pvalue)
+    wanted = ratio_interval(np.exp(logs[0]), np.exp(logs[1]))
+    assert (np.exp(row.interval.low or 0), np.exp(row.interval.high or 0)) == pytest.approx((wanted.low, wanted.high))
+    assert f"good is better than poor on GMAP: ×{np.exp(row.difference or 0):.3f} (95 % ×{wanted.low:.3f} to" in (
+        found.answer()
+    )
+    assert f"×{wanted.low:.3f} … ×{wanted.high:.3f}" in as_table(found, colour=False)
+    assert found.to_dict()["differences"][0]["ratio"] == pytest.approx(wanted.estimate)
+    total = found["good", "NumRelRet@5"]
+    assert total.difference == (good["NumRelRet@5"] or 0) - (poor["NumRelRet@5"] or 0)
+    assert (total.value, total.baseline) == (good["NumRelRet@5"], poor["NumRelRet@5"])
+    assert (total.interval.low or 0) < (total.difference or 0) < (total.interval.high or 0)
+    assert sum(
+        part.difference.difference or 0 for part in found.slices if part.difference.measure == total.measure
+    ) == (total.difference)
+    assert (row.needed, row.p_equivalent, total.needed, total.p_equivalent) == (None, None, None, None)
+    assert "GMAP unknown" in remarks(found)[1]
+    for correction in ("maxt", "tukey"):
+        luck = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "GMAP AP", statistics=Statistics(correction=correction))
+        alone = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "GMAP", statistics=Statistics(correction=correction))
+        one, raw = alone["lucky", "GMAP"], luck["lucky", "AP"]
+        assert one.p_corrected == pytest.approx(one.p, abs=0.005)  # one comparison: nothing to correct
+        assert one.p != pytest.approx(raw.p, abs=0.01)  # logarithms are compared, not values
 
 
 def test_where_nothing_differs_nobody_can_tell() -> None:
@@ -108,6 +143,7 @@ def test_groups_of_queries_are_corrected_for_their_number() -> None:
         assert row.difference.p is not None
         assert row.difference.p_corrected >= row.difference.p
     assert found.interactions[0].p is not None
+    assert "exchangeable" in found.to_dict()["interactions"][0]["assumes"]
     gaps = evaluate(QRELS, GOOD, "AP").values[:, 0] - evaluate(QRELS, POOR, "AP").values[:, 0]
     even = np.arange(40) % 2 == 0
     # The F distribution is an approximation of what is counted here: 10,000 shuffles.

@@ -144,6 +144,9 @@ def test_statistics_are_made_where_they_are_asked_for() -> None:
     assert first.corrected >= first.p
     assert first.difference == pytest.approx(sum(ours) / 6 - sum(theirs) / 6)
     assert [test.measure for test in found.tests] == ["RR", "nDCG@3", "GMAP"]
+    logs = [np.log(np.maximum(run.values[:, 2], 1e-5)) for run in (scores[1], scores[0])]
+    assert found.tests[2].p == paired_t(*logs).p  # geometric means on the scale of logarithms
+    assert found.tests[2].difference == pytest.approx((scores[1]["GMAP"] or 0) - (scores[0]["GMAP"] or 0))
 
 
 def test_statistics_that_nobody_asked_for_are_not_there() -> None:

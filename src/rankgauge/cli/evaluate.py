@@ -104,11 +104,6 @@ def command(
     view = View(form, per_query, by, intervals, plot)
     view.check()
     if live is not None:
-        if plot or page is not None:
-            asked = "--plot" if plot else "--html"
-            raise UsageError(
-                f"{asked} shows runs that are files, not what a --retriever answers", hint=f"leave out {asked}"
-            )
         return live.run([qrels, *runs], measures, form)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from rankgauge.errors import UsageError
 
@@ -35,6 +36,7 @@ class Live:
             raise UsageError("--retriever takes its judgments from --cases: name no files beside it")
         if form not in FORMS:
             raise UsageError(f"--retriever has no --format {form}, expected one of {', '.join(FORMS)}")
+        _refuse_others(click.get_current_context())
         from rankgauge.cli.live import evaluate_live
 
         return evaluate_live(
@@ -86,6 +88,16 @@ OPTIONS = (
         help="Exit 1 where more queries fail.",
     ),
 )
+
+
+def _refuse_others(context: click.Context) -> None:
+    """Raise where an option was given that only files have a use for: none is ignored in silence."""
+    known = {*Live.__dataclass_fields__, "measures", "form"}
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and isinstance(option, click.Option) and option.name not in known:
+            asked = option.opts[-1]
+            raise UsageError(f"{asked} is for runs in files, not for a --retriever", hint=f"leave out {asked}")
 
 
 def live_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
+from rankgauge.stats.interaction import EXCHANGEABLE
 from rankgauge.stats.results import Interval
 
 
@@ -91,7 +92,14 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         ],
         "slices": [_slice(row) for row in found.slices],
         "interactions": [
-            {"by": i.by, "system": i.system, "measure": i.measure, "p": i.p, "reason": i.reason}
+            {
+                "by": i.by,
+                "system": i.system,
+                "measure": i.measure,
+                "p": i.p,
+                "reason": i.reason,
+                "assumes": EXCHANGEABLE,
+            }
             for i in found.interactions
         ],
         "moved": {

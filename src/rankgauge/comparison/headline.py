@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankgauge.comparison.answer import improves, p_text, signed
+from rankgauge.comparison.answer import improves, p_text
 from rankgauge.comparison.compare import SAID
 from rankgauge.comparison.result import Comparison, Difference
 
@@ -15,7 +15,7 @@ def headline(found: Comparison) -> list[str]:
     lines = [_sentence(found, row) for row in rows]
     elsewhere = [row for row in found.differences if row.measure != measure and row.significant(found.alpha)]
     if elsewhere:
-        said = (f"{row.system} on {row.measure} ({signed(row.difference or 0.0)})" for row in elsewhere)
+        said = (f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in elsewhere)
         lines.append(f"More than luck elsewhere, against {found.baseline}: {', '.join(said)}.")
     if seen:
         lines.append(
@@ -38,18 +38,19 @@ def _sentence(found: Comparison, row: Difference) -> str:
         return f"{row.system} and {found.baseline} are the same on {row.measure}."
     ends = None if row.interval.low is None or row.interval.high is None else (row.interval.low, row.interval.high)
     if not row.significant(found.alpha):
-        span = "" if ends is None else f", {signed(ends[0])} to {signed(ends[1])}"
-        return f"{row.system} against {found.baseline} on {row.measure}: nobody can tell ({signed(difference)}{span})."
+        span = "" if ends is None else f", {row.text(ends[0])} to {row.text(ends[1])}"
+        unsure = f"nobody can tell ({row.text(difference)}{span})"
+        return f"{row.system} against {found.baseline} on {row.measure}: {unsure}."
     verb = "beats" if improves(found, row) else "loses to"
     between = ""
     if ends is not None:
         # By how much, whichever way: a loss of 0.1 to 0.2, not one of −0.2 to −0.1.
-        low, high = ends if difference > 0 else (-ends[1], -ends[0])
-        between = f" ({found.level * 100:g} % {_plain(low)} to {_plain(high)})"
+        low, high = ends if difference > 0 or row.ratio else (-ends[1], -ends[0])
+        between = f" ({found.level * 100:g} % {_plain(row, low)} to {_plain(row, high)})"
     after = "" if found.correction == "none" or len(found.differences) == 1 else f" after {SAID[found.correction]}"
-    by, p = _plain(abs(difference)), p_text(row.p_corrected or 0.0, "=")
+    by, p = _plain(row, difference if row.ratio else abs(difference)), p_text(row.p_corrected or 0.0, "=")
     return f"{row.system} {verb} {found.baseline} on {row.measure} by {by}{between}, p {p}{after}."
 
 
-def _plain(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+def _plain(row: Difference, value: float) -> str:
+    return row.text(value).removeprefix("+")

@@ -102,7 +102,7 @@ class Pair:
         )
 
     def _power(self, one: Floats, other: Floats, units: Column | None) -> tuple[float | None, int | None]:
-        """The smallest difference that so many queries show, and how many show the wanted one; what counts are units."""
+        """The smallest difference that so many queries show, and how many show the wanted one; units count."""
         how, found = self.statistics, paired(one, other, units)
         if found.units < 2 or found.constant:
             return None, None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rankgauge.comparison.pair import on_scale
 from rankgauge.config.apply import Plan
-from rankgauge.core.tables import Floats
 from rankgauge.evaluation import Scores
+from rankgauge.measures.aggregates import aggregate
 from rankgauge.stats.correction import holm
 from rankgauge.stats.results import Interval
 from rankgauge.stats.tests import paired_t
@@ -85,14 +87,17 @@ def _averaged(run: Scores) -> list[str]:
 
 
 def _tests(scores: Sequence[Scores], alpha: float) -> tuple[Tested, ...]:
-    first, *others = scores
+    first, base = scores[0], on_scale(scores[0])
     units = first.columns.get("unit")  # queries of one unit are one observation
     pairs = []
-    for run in others:
+    for run in scores[1:]:
+        values = on_scale(run)
         for name in _averaged(first):
-            ours, theirs = _values(run, name), _values(first, name)
-            both = ~(np.isnan(ours) | np.isnan(theirs))
-            pairs.append((run, name, paired_t(ours[both], theirs[both], units=None if units is None else units[both])))
+            place = [measure.name for measure in run.measures].index(name)
+            ours, theirs = values[:, place], base[:, place]
+            both = run.averaged & first.averaged & ~(np.isnan(ours) | np.isnan(theirs))
+            result = paired_t(ours[both], theirs[both], units=None if units is None else units[both])
+            pairs.append((run, name, replace(result, estimate=_gap(run, first, place, both))))
     corrected = holm([result.p for _, _, result in pairs]).p if pairs else ()
     return tuple(
         Tested(
@@ -110,7 +115,8 @@ def _tests(scores: Sequence[Scores], alpha: float) -> tuple[Tested, ...]:
     )
 
 
-def _values(run: Scores, name: str) -> Floats:
-    """The values of all judged queries, NaN for those that are not averaged: so that runs are paired by query."""
-    place = [measure.name for measure in run.measures].index(name)
-    return np.where(run.averaged, run.values[:, place], np.nan)
+def _gap(run: Scores, first: Scores, place: int, both: NDArray[np.bool_]) -> float | None:
+    """The difference of the means, or of the geometric means, over the queries that both have."""
+    kind = run.measures[place].definition.aggregate
+    one, other = (aggregate(scores.values[both, place], kind) for scores in (run, first))
+    return None if one is None or other is None else one - other

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from itertools import compress, islice, pairwise
+from itertools import compress, islice, pairwise, repeat
 from typing import SupportsFloat
 
 import numpy as np
@@ -23,6 +23,7 @@ from rankgauge.core.tables import Floats, offsets_of, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
 BATCH = 1 << 18  # entries
+NOT_THERE = float("nan")  # which no score is
 DENSE = 16  # from so many hits a row on, a search in each row is quicker than one in all
 Results = Mapping[str, Mapping[str, SupportsFloat]]
 
@@ -76,11 +77,11 @@ class _Batch:
         self.size = 0
         self.rows: list[Mapping[str, SupportsFloat]] = []
         self.numbers: list[int] = []
-        self.judged: list[SupportsFloat | None] = []  # the scores of all judged documents; None where not retrieved
+        self.judged: list[SupportsFloat] = []  # the scores of all judged documents; NaN where not retrieved
 
     def add(self, number: int, row: Mapping[str, SupportsFloat]) -> None:
         """Look up a query's judged documents."""
-        self.judged.extend(map(row.get, self.docs[self.ends[number] : self.ends[number + 1]]))
+        self.judged.extend(map(row.get, self.docs[self.ends[number] : self.ends[number + 1]], repeat(NOT_THERE)))
         self.rows.append(row)
         self.numbers.append(number)
         self.size += len(row)
@@ -89,7 +90,7 @@ class _Batch:
         """Where the judged documents stand: ordinal, rank, first and last rank of the tie."""
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in self.rows])]).astype(np.int64)
         key = ranking.comparable(self._scores(), self.compat)
-        scores = np.array(self.judged, dtype=np.float64)  # None becomes NaN, which no score is
+        scores = np.frombuffer(struct.pack(f"{len(self.judged)}d", *self.judged), dtype=np.float64)
         found = np.flatnonzero(~np.isnan(scores))
         mine = -ranking.comparable(scores[found], self.compat)
         numbers = np.array(self.numbers, dtype=np.int64)
@@ -103,9 +104,10 @@ class _Batch:
         waits = last > first
         for number in np.unique(row[waits]).tolist():
             part = slice(*np.searchsorted(row, [number, number + 1]).tolist())
-            judged = [self.docs[place] for place in ordinal[part].tolist()]
+            at = np.flatnonzero(waits[part]) + part.start
+            judged = [self.docs[place] for place in ordinal[at].tolist()]
             keys = key[offsets[number] : offsets[number + 1]]
-            self.tied.add(self.rows[number], keys, -mine[part], judged, rank[part], waits[part])
+            self.tied.add(self.rows[number], keys, -mine[at], judged, rank, at)
         self._clear()
         return ordinal, rank, first, last
 
@@ -132,28 +134,38 @@ def _unsorted(rising: ranking.Keys, offsets: Ints) -> Ints:
 
 
 def _places(keys: ranking.Keys, wanted: ranking.Keys, row: Ints, offsets: Ints) -> tuple[Ints, Ints]:
-    """The first and the last rank that each wanted key has, or would have, in its row of rising keys."""
-    first, last = np.empty(len(row), dtype=np.int64), np.empty(len(row), dtype=np.int64)
-    if len(row) > DENSE * len(offsets):
-        begins = np.searchsorted(row, np.arange(len(offsets))).tolist()
-        for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
-            part = slice(begins[number], begins[number + 1])
-            first[part] = np.searchsorted(keys[begin:end], wanted[part], side="left") + 1
-            last[part] = np.searchsorted(keys[begin:end], wanted[part], side="right")
-        return first, last
-    first[:] = _bisect(keys, wanted, offsets[row], offsets[row + 1], right=False) - offsets[row] + 1
-    last[:] = _bisect(keys, wanted, offsets[row], offsets[row + 1], right=True) - offsets[row]
-    return first, last
+    """The first and the last rank that each wanted key has in its row of rising keys."""
+    at = _found(keys, wanted, row, offsets)
+    first = at - offsets[row] + 1
+    alone = keys[1:] != keys[:-1]
+    inner = offsets[(offsets > 0) & (offsets < len(keys))]
+    alone[inner - 1] = True  # from one row to the next there is no tie
+    if alone.all():
+        return first, first
+    ends = np.append(np.flatnonzero(alone), len(keys) - 1)
+    return first, ends[np.searchsorted(ends, at)] - offsets[row] + 1
 
 
-def _bisect(keys: ranking.Keys, wanted: ranking.Keys, low: Ints, high: Ints, *, right: bool) -> Ints:
+def _found(keys: ranking.Keys, wanted: ranking.Keys, row: Ints, offsets: Ints) -> Ints:
+    """The first place among all keys at which each wanted one stands within its row."""
+    if len(row) <= DENSE * len(offsets):
+        return _bisect(keys, wanted, offsets[row], offsets[row + 1])
+    at = np.empty(len(row), dtype=np.int64)
+    begins = np.searchsorted(row, np.arange(len(offsets))).tolist()
+    for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+        part = slice(begins[number], begins[number + 1])
+        at[part] = np.searchsorted(keys[begin:end], wanted[part]) + begin
+    return at
+
+
+def _bisect(keys: ranking.Keys, wanted: ranking.Keys, low: Ints, high: Ints) -> Ints:
     """Where each wanted key belongs within its own part of the keys: a binary search of all at once."""
     while True:
         alive = np.flatnonzero(low < high)
         if not len(alive):
             return low
         middle = (low[alive] + high[alive]) >> 1
-        below = keys[middle] <= wanted[alive] if right else keys[middle] < wanted[alive]
+        below = keys[middle] < wanted[alive]
         low[alive[below]] = middle[below] + 1
         high[alive[~below]] = middle[~below]
 
@@ -162,7 +174,7 @@ class _Tied:
     """Entries that share the score of a judged one: ranked among themselves by their ids, all queries at once."""
 
     def __init__(self) -> None:
-        self.docs: list[bytes] = []
+        self.docs: list[str] = []
         self.group: list[Ints] = []
         self.groups = 0
         self.waiting: list[tuple[Ints, Ints, Ints]] = []  # ranks, which of them wait, and for which entries
@@ -174,19 +186,18 @@ class _Tied:
         mine: ranking.Keys,
         judged: list[str],
         rank: Ints,
-        waits: NDArray[np.bool_],
+        at: Ints,
     ) -> None:
-        """Remember a query's entries. ``rank`` holds the first rank of each tie, and is set right in the end."""
-        values = np.unique(mine[waits])
+        """Remember a query's entries. ``rank[at]`` is the first rank of each tie, and is set right in the end."""
+        values = np.unique(mine)
         place = np.minimum(np.searchsorted(values, key), len(values) - 1)
         chosen = values[place] == key
         docs = list(compress(row, chosen.tolist()))
         self.group.append(place[chosen] + self.groups)
         self.groups += len(values)
         where = dict(zip(docs, range(len(self.docs), len(self.docs) + len(docs)), strict=True))
-        self.docs += [doc.encode("utf-8", "surrogateescape") for doc in docs]
-        at = np.flatnonzero(waits)
-        self.waiting.append((rank, at, np.array([where[judged[n]] for n in at.tolist()], dtype=np.int64)))
+        self.docs += docs
+        self.waiting.append((rank, at, np.array([where[doc] for doc in judged], dtype=np.int64)))
 
     def resolve(self) -> None:
         """Add to each waiting rank how many entries of its tie stand before it."""
@@ -195,7 +206,7 @@ class _Tied:
         group = np.concatenate(self.group)
         rows = np.argsort(group, kind="stable")
         group = group[rows]
-        rows = rows[Ids.from_bytes(self.docs).take(rows).order(group, descending=True)]
+        rows = rows[Ids.from_text(self.docs, "document id").take(rows).order(group, descending=True)]
         before = np.empty(len(rows), dtype=np.int64)
         before[rows] = np.arange(len(rows)) - offsets_of(group, self.groups)[group]
         for rank, at, entries in self.waiting:
@@ -208,7 +219,7 @@ def _hits(qrels: Qrels, found: list[tuple[Ints, Ints, Ints, Ints]], status: NDAr
         (np.concatenate([none, *part]) for part in zip(*found, strict=True)) if found else [none] * 4
     )
     query = qrels.query[ordinal]
-    by = np.lexsort((rank, query))
+    by = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)  # a rank is there once a query
     return Hits(
         queries=qrels.queries,
         status=status,

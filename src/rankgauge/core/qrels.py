@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -121,13 +122,12 @@ class Qrels:
         docs = list(chain.from_iterable(rows))
         column = Ids.from_text(docs, "document id")
         given = list(chain.from_iterable(row.values() for row in rows))
-        if set(map(type, given)) <= {int, float, bool}:
-            grades = np.array(given, dtype=np.float64)
-        else:
-            pairs = [(q, d, g) for q, row in judgments.items() for d, g in row.items()]
-            for q, d, g in pairs:
-                checked_grade(g, q, d)
-            grades = np.array([float(grade) for grade in given], dtype=np.float64)
+        try:
+            # struct takes nothing but numbers, where NumPy would read the text '1' as one.
+            grades = np.frombuffer(struct.pack(f"{len(given)}d", *given), dtype=np.float64)
+        except (struct.error, OverflowError):
+            named_rows = zip((named[place] for place in order.tolist()), rows, strict=True)
+            grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
         sizes = [len(row) for row in rows]
         made = cls(
             name=name,
@@ -136,7 +136,7 @@ class Qrels:
             docs=column,
             grades=frozen(grades),
         )
-        check_grades(made.queries.take(made.query), column, grades)
+        check_grades(made.queries, column, grades, made.query)
         made.__dict__["doc_names"] = docs  # they are at hand: no need to make them again from bytes
         return made.with_columns(columns) if columns else made
 
@@ -276,13 +276,14 @@ class Qrels:
             )
 
 
-def check_grades(query: Ids, doc: Ids, grades: Floats) -> None:
-    """Raise where a grade is no finite number within the limits."""
+def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = None) -> None:
+    """Raise where a grade is no finite number within the limits; ``number`` is that of each row's query."""
     bad = np.flatnonzero(~(np.abs(grades) <= LARGEST_GRADE))
     if len(bad):
         row = int(bad[0])
         raise InputError(
-            f"grade of document {shown(doc[row])} for query {shown(query[row])} is {grades[row]:g}, "
+            f"grade of document {shown(doc[row])} for query "
+            f"{shown(query[row if number is None else int(number[row])])} is {grades[row]:g}, "
             f"expected a number from {-LARGEST_GRADE} to {LARGEST_GRADE}"
         )
 

@@ -43,6 +43,7 @@ def build_report(
     )
     names = list(runs) if isinstance(runs, Mapping) else unique_names([one.name for one in joined])
     named = [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
+    more = {"run_format": (reading or {}).get("run_format"), **more}
     return report_of(judged, given, joined, named, settings, title=title or judged.name, texts=texts, **more)
 
 

@@ -48,6 +48,7 @@ class Report:
     failed: Mapping[str, str] = field(default_factory=dict)  # system → why it has no run
     manifest: Mapping[str, Any] | None = None
     reproduce: str | None = None  # the command that makes it again
+    run_format: str | None = None  # of the runs that are files, where it was said
 
     @property
     def names(self) -> tuple[str, ...]:

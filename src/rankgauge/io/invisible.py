@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.errors import shown
 from rankgauge.io.faults import Faults
+from rankgauge.io.tokens import NONE
 
 CODE = "invisible-character"
 DELETE = 0x7F
+CHUNK = 1 << 18  # bytes at a time: what is computed on the way stays in the cache
 
 
 def add_invisible(faults: Faults, line: Ints, query: Ids, doc: Ids) -> None:
@@ -53,11 +55,9 @@ def _places(buffer: NDArray[np.uint8]) -> Ints:
     Beside ASCII's control characters these are, as UTF-8: C1 controls, the no-break space and the soft hyphen; spaces,
     joiners and marks of U+2000–200F, U+2028–202F and U+205F–206F; the ideographic space and the byte order mark.
     """
-    text = buffer[:-2]
-    control = np.flatnonzero((text < 0x20) | (text == DELETE))
-    byte = text[control]
-    control = control[(byte > 0) & ((byte < 0x09) | (byte > 0x0D))]
-    lead = np.flatnonzero(text > DELETE)
+    found = [_suspect(buffer[begin : begin + CHUNK]) + begin for begin in range(0, len(buffer) - PADDING, CHUNK)]
+    suspect = np.concatenate([NONE, *found])
+    control, lead = suspect[buffer[suspect] <= DELETE], suspect[buffer[suspect] > DELETE]
     one, two, three = buffer[lead], buffer[lead + 1], buffer[lead + 2]
     hidden = (one == 0xC2) & (((two >= 0x80) & (two <= 0xA0)) | (two == 0xAD))
     hidden |= (
@@ -67,6 +67,15 @@ def _places(buffer: NDArray[np.uint8]) -> Ints:
     hidden |= (one == 0xE3) & (two == 0x80) & (three == 0x80)
     hidden |= (one == 0xEF) & (two == 0xBB) & (three == 0xBF)
     return np.sort(np.concatenate([control, lead[hidden]]))
+
+
+def _suspect(text: NDArray[np.uint8]) -> Ints:
+    """Control characters but NUL and white space, and all that is not ASCII."""
+    # Bytes are unsigned: what lies below the number subtracted is far above after it.
+    found = text - np.uint8(0x01) < 8
+    found |= text - np.uint8(0x0E) < 18
+    found |= text >= DELETE
+    return np.flatnonzero(found)
 
 
 def spelt(value: bytes) -> str:

@@ -44,7 +44,7 @@ def report(
         query = f"{CLOSING}{place}" if hostile else f"q{place:04d}"
         prefix = f"{SCRIPT}-" if hostile else "d"
         pool = [f"{prefix}{rng.randrange(2_000_000):07d}" for _ in range(2 * depth)]
-        judged[query] = {doc: rng.choice((0, 0, 0, 1, 2, 3)) for doc in dict.fromkeys(pool[:depth])}
+        judged[query] = {doc: rng.choice((0,) * 9 + (1, 2, 3)) for doc in dict.fromkeys(pool[:depth])}
         for number, run in enumerate(found):
             scores = {doc: judged[query].get(doc, 0) * (0.2 + 0.1 * number) + 2 * rng.random() for doc in pool}
             run[query] = dict(sorted(scores.items(), key=lambda item: -item[1])[:depth])

@@ -99,8 +99,8 @@ def test_the_answer_is_that_of_the_comparison() -> None:
 
 def test_a_long_answer_is_told_in_two_parts() -> None:
     text = Parts(as_html(report(2, 300, measures=("nDCG@10", "AP", "R@10", "P@5", "NumRet")))).text
-    assert "vector is better than bm25 on nDCG@10: +0." in text
-    assert "Otherwise better on AP, R@10, P@5; nobody can tell on NumRet." in text
+    assert "vector beats bm25 on nDCG@10 by 0." in text
+    assert "More than luck elsewhere, against bm25: vector on AP (+0." in text
 
 
 def test_bands_notes_findings_and_costs_are_shown() -> None:
@@ -149,7 +149,7 @@ def test_a_system_without_any_value_has_none_on_the_page() -> None:
     qrels = Qrels.from_dict({"q": {"a": 1}})
     runs = [Run.from_lists({"q": ["a"]}, name="one"), Run.from_lists({}, name="two", failed=["q"])]
     data = data_of(as_html(of_runs(qrels, runs)))
-    assert data["measures"][0]["values"] == [[10000], [None]]
+    assert data["measures"][0]["values"] == [[1_000_000], [None]]
 
 
 def test_rankings_are_read_again_from_files(tmp_path: Path) -> None:
@@ -158,6 +158,14 @@ def test_rankings_are_read_again_from_files(tmp_path: Path) -> None:
     found = data_of(as_html(of_runs(Qrels.from_dict({"1": {"a": 1, "b": 0}}), [str(tmp_path / "r")])))
     assert found["rankings"][0]["d"] == ["b", "c", "a"]  # c before a: the tie goes by id, descending
     assert found["rankings"][0]["g"] == [0, None, 1]
+
+
+def test_a_format_that_was_said_is_the_one_to_read_by(tmp_path: Path) -> None:
+    run = tmp_path / "r"
+    run.write_text("1\ta\t1\n1\tb\t2\n")  # the third is a rank, unless it is said to be a score
+    judged = Qrels.from_dict({"1": {"a": 1}})
+    made = replace(of_runs(judged, [Run.from_lists({"1": ["a", "b"]})]), runs=(str(run),), run_format="tsv")
+    assert data_of(as_html(made))["rankings"][0]["d"] == ["b", "a"]
 
 
 def test_a_run_that_is_gone_leaves_a_page_that_says_so(tmp_path: Path) -> None:

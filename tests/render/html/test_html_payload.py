@@ -108,4 +108,4 @@ def test_each_step_holds_less_than_the_one_before() -> None:
 
 @pytest.mark.parametrize(("largest", "scale"), [(0.0, 10_000), (1.0, 10_000), (25.0, 1000), (31_000.0, 1), (1e9, 1)])
 def test_large_values_have_fewer_decimals(largest: float, scale: int) -> None:
-    assert scale_of([np.array([largest, np.nan, 0.0])]) == scale
+    assert scale_of([np.array([largest, np.nan, 0.0])], 4) == scale

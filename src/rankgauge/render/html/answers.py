@@ -1,37 +1,39 @@
-"""The answer at the top: a sentence for each system, and what else there is to say of it."""
+"""The answer at the top: a sentence for each system, and what else there is to say of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.headline import headline
 from rankgauge.evaluation import Scores
 from rankgauge.experiment.report import Report
-from rankgauge.render.comparison import mark
-from rankgauge.render.grid import BETTER, WORSE
 from rankgauge.render.html.text import between, percent, value_of
 
-LONG = 240  # signs of an answer that is told in two parts
+LONG = 240  # signs of an answer that is told on the first measure, with a word on the others
 FIRST = 4  # measures of a system that is compared with none
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One system's."""
+    """A sentence each, and what is said in a lower voice."""
 
-    first: str
-    rest: str = ""
+    sentences: tuple[str, ...]
+    rest: tuple[str, ...] = ()
 
 
-def answers(report: Report) -> list[Answer]:
-    """One for each system but the baseline, or for each where nothing was compared."""
+def answer_of(report: Report) -> Answer:
+    """A sentence for each system but the baseline, or for each where nothing was compared."""
     found = report.comparison
     if found is None:
-        return [_alone(scores) for scores in report.scores]
-    return [_against(found, name) for name in found.names if name != found.baseline]
+        return Answer(tuple(_alone(scores) for scores in report.scores))
+    whole = found.answer()
+    if len(found.names) == 2 and len(whole) <= LONG:
+        return Answer((_unbroken(whole),))
+    lines, systems = [_unbroken(line) for line in headline(found)], len(found.names) - 1
+    return Answer(tuple(lines[:systems]), tuple(lines[systems:]))
 
 
-def _alone(scores: Scores) -> Answer:
+def _alone(scores: Scores) -> str:
     parts = []
     for measure in scores.measures[:FIRST]:
         interval = scores.interval(measure)
@@ -40,24 +42,7 @@ def _alone(scores: Scores) -> Answer:
             f"{measure.name} {value_of(measure, scores[measure])}"
             + (f" ({_unbroken(percent(interval.level))} {span})" if span else "")
         )
-    return Answer(f"{scores.run}: {', '.join(parts)}.")
-
-
-def _against(found: Comparison, name: str) -> Answer:
-    """The whole answer; where that is long, on the first measure, with a word on each of the others."""
-    rows = [row for row in found.differences if row.system == name]
-    pair = replace(found, names=(found.baseline, name))
-    whole = pair.answer()
-    if len(whole) <= LONG or not rows[0].difference:
-        return Answer(_unbroken(whole))
-    first = replace(pair, differences=tuple(rows[:1])).answer()
-    signs = {row.measure: mark(found, row).strip() for row in rows[1:]}
-    parts = []
-    for sign, words in ((BETTER, "better on"), (WORSE, "worse on"), ("", "nobody can tell on")):
-        listed = [measure for measure, each in signs.items() if each == sign]
-        if listed:
-            parts.append(f"{words} {', '.join(listed)}")
-    return Answer(_unbroken(first), f"Otherwise {'; '.join(parts)}.")
+    return f"{scores.run}: {', '.join(parts)}."
 
 
 def _unbroken(text: str) -> str:

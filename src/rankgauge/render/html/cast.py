@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rankgauge.comparison.headline import challenger
 from rankgauge.evaluation import Scores
 from rankgauge.experiment.report import Report
 from rankgauge.render.html.figures.systems import System, systems_of
@@ -22,15 +23,8 @@ class Cast:
     systems: tuple[System, ...]
     ranked: tuple[System, ...]
     baseline: int
+    best: int  # but the baseline, on the first measure
     level: float
-
-    @property
-    def best(self) -> int:
-        """The best system but the baseline, on the first measure."""
-        measure = self.scores[0].measures[0]
-        sign = -1 if measure.definition.better == "lower" else 1
-        others = [place for place in range(len(self.systems)) if place != self.baseline]
-        return max(others, key=lambda place: (sign * (self.scores[place][measure] or 0.0), -place))
 
 
 def cast_of(report: Report) -> Cast:
@@ -45,5 +39,6 @@ def cast_of(report: Report) -> Cast:
         systems=tuple(systems),
         ranked=tuple(systems[names.index(name)] for name in report.names),
         baseline=baseline,
+        best=len(names) - 1 if found is None else names.index(challenger(found)),
         level=LEVEL if found is None else found.level,
     )

@@ -20,7 +20,7 @@ from rankgauge.comparison.compare import SAID
 from rankgauge.comparison.remarks import remarks
 from rankgauge.experiment.report import Report
 from rankgauge.render.html import tables
-from rankgauge.render.html.answers import answers
+from rankgauge.render.html.answers import answer_of
 from rankgauge.render.html.cast import Cast, cast_of
 from rankgauge.render.html.figures.cost import quality_and_cost
 from rankgauge.render.html.figures.depth import depths
@@ -103,7 +103,8 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "title": report.title,
         "version": __version__,
         "facts": [*facts, many(len(cast.systems), "system")],
-        "answers": answers(report),
+        "answer": answer_of(report),
+        "verdict": report.verdict,
         "level": percent(cast.level),
         "correction": None if found is None or found.correction == "none" else SAID.get(found.correction),
         "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.level)),

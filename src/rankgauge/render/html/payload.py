@@ -20,7 +20,6 @@ from rankgauge.render.html.rankings import Tops
 from rankgauge.render.html.text import cut, plain
 from rankgauge.slices import groups
 
-DIGITS = 4  # of a value between 0 and 1
 TEXT = 240  # signs of a query that are kept
 SAMPLED = 16  # of so many queries one is packed to see whether all will fit
 SNIPPET = 180  # signs of a document that are kept
@@ -33,33 +32,34 @@ class Plenty:
     depth: int  # documents of each ranking
     measures: int | None  # for how many measures each document's share is told; None for all
     snippets: int  # signs of all of them together
+    digits: int  # of a value between 0 and 1
     below: bool = False  # whether it is told at which rank a judged document stands that is no longer listed
     queries: int | None = None  # for how many queries there are rankings, those that differ most; None for all
 
 
 # From all to little: the first that fits is taken.
 LESS_AND_LESS = (
-    Plenty(20, None, 400_000, below=True),
-    Plenty(20, 1, 200_000, below=True),
-    Plenty(20, 1, 100_000),
-    Plenty(10, None, 100_000),
-    Plenty(10, 1, 100_000),
-    Plenty(10, 1, 40_000),
-    Plenty(10, 1, 0),
-    Plenty(5, 1, 0),
-    Plenty(5, 1, 0, queries=500),
+    Plenty(20, None, 400_000, 6, below=True),
+    Plenty(20, 1, 200_000, 6, below=True),
+    Plenty(20, 1, 100_000, 5),
+    Plenty(10, None, 100_000, 5),
+    Plenty(10, 1, 100_000, 4),
+    Plenty(10, 1, 40_000, 4),
+    Plenty(10, 1, 0, 4),
+    Plenty(5, 1, 0, 4),
+    Plenty(5, 1, 0, 4, queries=2000),
+    Plenty(5, 1, 0, 4, queries=500),
 )
 
 
 def payload(report: Report, cast: Cast, tops: Tops, room: int) -> str:
     """The data as base64 of gzip of JSON, in at most ``room`` signs where that can be."""
-    base = _base(report, cast)
-    without, last = len(pack(base)), LESS_AND_LESS[-1]
-    order = _most_different(cast)
+    order, last = _most_different(cast), LESS_AND_LESS[-1]
     for plenty in LESS_AND_LESS:
         chosen = order[: plenty.queries]
+        base = _base(report, cast, plenty.digits)
         sampled = _rankings(report, cast, tops, replace(plenty, snippets=0), chosen[::SAMPLED])
-        if plenty is not last and without + SAMPLED * len(pack(sampled)) > room * 1.1:
+        if plenty is not last and len(pack(base)) + SAMPLED * len(pack(sampled)) > room * 1.1:
             continue
         packed = pack({**base, **_rankings(report, cast, tops, plenty, chosen)})
         if len(packed) <= room:
@@ -73,7 +73,7 @@ def pack(data: dict[str, Any]) -> str:
     return base64.b64encode(gzip.compress(text.encode("utf-8"), 9, mtime=0)).decode("ascii")
 
 
-def _base(report: Report, cast: Cast) -> dict[str, Any]:
+def _base(report: Report, cast: Cast, digits: int) -> dict[str, Any]:
     first = cast.scores[0]
     texts = [cut(report.texts.get(query, ""), TEXT) for query in first.queries]
     columns = []
@@ -89,14 +89,14 @@ def _base(report: Report, cast: Cast) -> dict[str, Any]:
         "queries": [plain(query) for query in first.queries],
         "texts": texts if any(texts) else None,
         "columns": columns,
-        "measures": [_measure(cast, place) for place in range(len(first.measures))],
+        "measures": [_measure(cast, place, digits) for place in range(len(first.measures))],
     }
 
 
-def _measure(cast: Cast, place: int) -> dict[str, Any]:
+def _measure(cast: Cast, place: int, digits: int) -> dict[str, Any]:
     measure = cast.scores[0].measures[place]
     values = [shown_values(one, place) for one in cast.scores]
-    scale = scale_of(values)
+    scale = scale_of(values, digits)
     return {
         "name": measure.name,
         "lower": measure.definition.better == "lower",
@@ -107,12 +107,12 @@ def _measure(cast: Cast, place: int) -> dict[str, Any]:
     }
 
 
-def scale_of(values: Sequence[Floats]) -> int:
+def scale_of(values: Sequence[Floats], digits: int) -> int:
     """By what values are multiplied, so that whole numbers hold what the page shows of them."""
     largest = max((float(np.nanmax(np.abs(one), initial=0.0)) for one in values), default=0.0)
     if not math.isfinite(largest) or largest < 10:
-        return int(10**DIGITS)
-    return int(10 ** max(0, DIGITS - math.floor(math.log10(largest))))
+        return int(10**digits)
+    return int(10 ** max(0, digits - math.floor(math.log10(largest))))
 
 
 def whole(values: Sequence[float], scale: int) -> list[int | None]:
@@ -124,7 +124,7 @@ def _rankings(report: Report, cast: Cast, tops: Tops, plenty: Plenty, queries: S
     if tops.missing is not None:
         return {"rankings": None, "missing": plain(tops.missing)}
     measures = len(cast.scores[0].measures) if plenty.measures is None else plenty.measures
-    scales = [scale_of([shown_values(one, place) for one in cast.scores]) for place in range(measures)]
+    scales = [scale_of([shown_values(one, place) for one in cast.scores], plenty.digits) for place in range(measures)]
     chosen = set(queries)
     made = [_query(tops, query, plenty, scales) if query in chosen else None for query in range(len(cast.scores[0]))]
     return {

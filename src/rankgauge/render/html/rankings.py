@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation import AnyRun
 from rankgauge.experiment.report import Report
 from rankgauge.io.inputs import as_run
+from rankgauge.io.reading import read_run
 from rankgauge.render.html.cast import Cast
 
 DEPTH = 20
@@ -70,7 +72,7 @@ def tops_of(report: Report, cast: Cast) -> Tops:
         except (RankgaugeError, OSError) as error:
             return Tops(missing=f"the ranking of {scores.run} could not be read again: {error}")
         above = joined.hits.where(joined.hits.rank <= DEPTH)
-        found[scores.run] = Top(docs, joined.hits, above, [0*shares(measure, above) for measure in scores.measures])
+        found[scores.run] = Top(docs, joined.hits, above, [shares(measure, above) for measure in scores.measures])
     return Tops([found.get(system.name) for system in cast.systems])
 
 
@@ -78,7 +80,10 @@ def _docs(given: AnyRun, hits: Hits, report: Report) -> list[list[str]]:
     """The documents at the top of each judged query."""
     if str(given) == "-":
         raise OSError("it came from standard input")
-    run: Run = as_run(given, on_duplicate="first")
+    if isinstance(given, (str, Path)):
+        run: Run = read_run(given, format=report.run_format, on_duplicate="first")
+    else:
+        run = as_run(given, on_duplicate="first")
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     known, number = report.qrels.query_index.find(run.queries, zeros)
     top = run.select(known).top(DEPTH, report.scores[0].conventions.compat)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from rankgauge.audit.ties import TieAudit
 from rankgauge.audit.unjudged import UnjudgedAudit
-from rankgauge.comparison.answer import p_text, signed
+from rankgauge.comparison.answer import p_text
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
 from rankgauge.evaluation import Scores
 from rankgauge.kpi.bands import Bands
@@ -75,9 +75,10 @@ def main(
             interval, value = between(one.interval(measure, level=level)), one[measure]
             is_best = value is not None and value == best
             rows.append(Row(system, value_of(measure, value), interval, is_best, band.get(measure.name), against))
-        shown = max((row.detectable or 0.0 for row in differences), default=0.0)
+        seen = max(differences, key=lambda row: row.detectable or 0.0, default=None)
+        shown = None if seen is None or not seen.detectable else seen.text(seen.detectable).removeprefix("+")
         queries = max(one.over_queries[measure.name][1] for one in scores)
-        yield Group(measure, queries, tuple(rows), number(shown) if shown else None)
+        yield Group(measure, queries, tuple(rows), shown)
 
 
 def against_of(found: Comparison, row: Difference, most: float, system: System) -> Against:
@@ -85,8 +86,8 @@ def against_of(found: Comparison, row: Difference, most: float, system: System) 
     low, high = row.interval.low, row.interval.high
     sign, said = _sign(found, row)
     return Against(
-        difference=NONE if row.difference is None else signed(row.difference),
-        interval="" if low is None or high is None else f"{signed(low)} to {signed(high)}",
+        difference=NONE if row.difference is None else row.text(row.difference),
+        interval="" if low is None or high is None else f"{row.text(low)} to {row.text(high)}",
         p=NONE if row.p_corrected is None else p_text(row.p_corrected),
         mark=sign,
         said=said,
@@ -162,7 +163,8 @@ def _slice_cell(found: Comparison | None, row: SliceDifference | None, mean: flo
     if found is None or row is None:
         return SliceCell(number(mean))
     gap = row.difference.difference
-    return SliceCell(number(mean), NONE if gap is None else signed(gap), *_sign(found, row.difference), row.against)
+    said = NONE if gap is None else row.difference.text(gap)
+    return SliceCell(number(mean), said, *_sign(found, row.difference), row.against)
 
 
 def _interactions(found: Comparison, by: str, measure: str) -> Iterator[str]:

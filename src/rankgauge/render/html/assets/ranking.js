@@ -91,7 +91,6 @@ function join(sides, lines, found, before, after, moves) {
     const row = sides.querySelector(`.${name} [data-doc="${doc}"]`).getBoundingClientRect();
     return (row.top + Math.min(row.height / 2, 16) - box.top).toFixed(1);
   };
-  lines.setAttribute('viewBox', `0 0 ${box.width} ${box.height}`);
   lines.replaceChildren(...found.r[before.system].filter((doc) => after.rank.has(doc) && seen('before', doc) && seen('after', doc)).map((doc) => {
     const [from, to, w] = [middle('before', doc), middle('after', doc), box.width];
     const kind = moves[doc] > 0 ? 'gain' : moves[doc] < 0 ? 'loss' : '';

@@ -40,7 +40,7 @@ def lines(curves: Sequence[Curve], what: str, horizontal: str, x: tuple[float, f
     top = max([y for curve in curves for _, y in curve.points], default=1.0) or 1.0
     right = WIDTH - room(short(curve.system.name, SIGNS) for curve in curves)
     across = Scale(*x, LEFT, right, log=log)
-    up = Scale(0.0, top * 1.04, bottom, TOP)
+    up = Scale(0.0, top, bottom, TOP, about=5)
     parts = frame(across, up, horizontal, bottom)
     for curve in reversed(curves):  # the first, the baseline mostly, lies on top of nothing
         path = "L".join(f"{px(across(a))} {px(up(b))}" for a, b in curve.points)
