@@ -10,6 +10,7 @@ import pytest
 from rankgauge.collection.documents import Document, Documents, Held, ids_of
 from rankgauge.collection.opening import open_collection, open_documents
 from rankgauge.errors import InputError, InputTypeError
+from rankgauge.io import arrow
 
 ROWS = [("d1", "First", "one\ntwo"), ("d2", "", 'a "quoted", text'), ("d3", "Zürich", "東京")]
 
@@ -30,15 +31,23 @@ def quoted(mark: str) -> bytes:
     return out.encode()
 
 
-def parquet(path: Path) -> None:
+def columnar(path: Path, form: str) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet as files
 
     columns = dict(zip(("doc_id", "title", "text"), (list(column) for column in zip(*ROWS, strict=True)), strict=True))
-    files.write_table(pyarrow.table(columns), path)
+    table = pyarrow.table({**columns, "more": [1] * len(ROWS)})
+    if form == "parquet":
+        files.write_table(table, path, row_group_size=1)
+        return
+    kind = pyarrow.ipc.new_file if form == "arrow" else pyarrow.ipc.new_stream
+    with kind(str(path), table.schema) as out:
+        out.write_table(table, max_chunksize=1)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "jsonl.gz", "other names", "csv", "tsv", "parquet", "bom"])
+@pytest.mark.parametrize(
+    "form", ["jsonl", "jsonl.gz", "other names", "csv", "tsv", "parquet", "arrow", "arrow stream", "bom"]
+)
 def test_a_corpus_is_read_from_any_format(form: str, tmp_path: Path) -> None:
     path = tmp_path / "corpus"
     match form:
@@ -53,11 +62,35 @@ def test_a_corpus_is_read_from_any_format(form: str, tmp_path: Path) -> None:
         case "csv" | "tsv":
             path.write_bytes(quoted("," if form == "csv" else "\t"))
         case _:
-            parquet(path)
+            columnar(path, form)
     documents = open_documents(path)
     assert rows(documents) == ROWS
     assert rows(documents) == ROWS  # again, from the start
     assert documents.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_large_corpus_in_columns_is_read_a_batch_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as files
+
+    monkeypatch.setattr(arrow, "BATCH", 10)
+    table = pyarrow.table({"doc_id": [f"d{number}" for number in range(95)], "text": ["words"] * 95})
+    files.write_table(table, tmp_path / "c.parquet")
+    found = open_documents(tmp_path / "c.parquet")
+    assert [document.id for document in found] == [f"d{number}".encode() for number in range(95)]
+    assert [document.line for document in found] == list(range(1, 96))
+
+
+def test_columns_that_are_packed_or_damaged_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "c.parquet"
+    columnar(path, "parquet")
+    data = path.read_bytes()
+    path.write_bytes(gzip.compress(data))
+    with pytest.raises(InputError, match="a packed Parquet"):
+        open_documents(path)
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        list(open_documents(path))
 
 
 def test_two_columns_without_a_header_are_id_and_text(tmp_path: Path) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from rankgauge.io import arrow
 from rankgauge.io.names import plain
 from rankgauge.io.queries import DOC_IDS, TEXTS
 from rankgauge.io.records import id_of
-from rankgauge.io.sources import read_bytes
 
 TITLES = ("title", "headline", "name")
 
@@ -127,19 +125,17 @@ def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
 
 
 class Arrow(FileDocuments):
-    """Parquet or Arrow IPC. The columns are held as they are packed, the rows made a batch at a time."""
+    """Parquet or Arrow IPC, a batch at a time."""
 
     def __iter__(self) -> Iterator[Document]:
-        data, _ = read_bytes(self.source)
-        self._told(hashlib.sha256(data).hexdigest())
-        table = arrow.table_of(self.source, data)
-        keys = self._keys(1, table.column_names)
-        wanted = [name for name in keys if name is not None]
-        number = 0
-        for batch in table.select(list(dict.fromkeys(wanted))).to_batches(max_chunksize=4096):
-            for row in batch.to_pylist():
-                number += 1
-                yield self._document(number, row, keys)
+        keys: list[tuple[str, str | None, str | None]] = []
+
+        def chosen(names: Sequence[str]) -> list[str]:
+            keys.append(self._keys(1, names))
+            return [name for name in keys[0] if name is not None]
+
+        for number, row in enumerate(arrow.streamed(self.source, chosen), start=1):
+            yield self._document(number, row, keys[0])
 
 
 DOC = re.compile(rb"<DOC>(.*?)</DOC>", re.DOTALL | re.IGNORECASE)
@@ -187,6 +183,14 @@ def _plain(text: str) -> str:
     return " ".join(html.unescape(TAG.sub(" ", text)).split())
 
 
+def _unpacked(found: Arrow) -> Arrow:
+    """Columns packed once more cannot be streamed, and need not be: they are packed inside."""
+    with Path(found.source).open("rb") as file:
+        if not file.read(8).startswith((arrow.PARQUET, arrow.FILE, arrow.STREAM)):
+            raise InputError.at(found.source, None, "a packed Parquet or Arrow file", hint="unpack it: it streams then")
+    return found
+
+
 def open_file(path: str | Path) -> FileDocuments:
     """A corpus in a file of any of these formats, told by its first bytes."""
     first = head(path)
@@ -194,7 +198,7 @@ def open_file(path: str | Path) -> FileDocuments:
     if not start:
         raise InputError.at(path, None, "file is empty")
     if first.startswith((arrow.PARQUET, arrow.FILE, arrow.STREAM)):
-        return Arrow(path)
+        return _unpacked(Arrow(path))
     if start.startswith(b"{"):
         return JsonLines(path)
     if start[:5].lower().startswith((b"<doc>", b"<?xml", b"<!--")):

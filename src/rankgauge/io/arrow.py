@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from rankgauge.io.names import Columns, Kind
 from rankgauge.io.rows import Rows
 from rankgauge.io.table import rows_of
 
+BATCH = 4096  # rows held as Python objects at once, where a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 LARGEST = 1 << 36  # bytes that a file may say it unpacks to
 
@@ -163,11 +164,51 @@ def table_of(source: str, data: bytes) -> Any:
     except InputError:
         raise
     except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
-        text = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}") from None
-    if len(set(table.column_names)) != table.num_columns:
-        raise InputError.at(source, None, "two columns have the same name")
+        raise _unreadable(source, error) from None
+    _each_once(source, table.column_names)
     return table
+
+
+def _unreadable(source: str, error: Exception) -> InputError:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")
+
+
+def _each_once(source: str, names: Sequence[str]) -> None:
+    if len(set(names)) != len(names):
+        raise InputError.at(source, None, "two columns have the same name")
+
+
+def streamed(path: str, chosen: Callable[[Sequence[str]], Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """The rows of a file that is not packed, a batch at a time; ``chosen`` picks columns from all their names."""
+    pyarrow = library(path)
+    try:
+        with pyarrow.memory_map(path) as mapped:
+            first = mapped.read_at(8, 0)
+            if first.startswith(PARQUET):
+                from pyarrow import parquet
+
+                file = parquet.ParquetFile(mapped)
+                names = file.schema_arrow.names
+                batches = file.iter_batches(BATCH, columns=_chosen(path, names, chosen))
+            else:
+                reader = pyarrow.ipc.open_file(mapped) if first.startswith(FILE) else pyarrow.ipc.open_stream(mapped)
+                wanted = _chosen(path, reader.schema.names, chosen)
+                found = map(reader.get_batch, range(reader.num_record_batches)) if first.startswith(FILE) else reader
+                batches = (batch.select(wanted) for batch in found)
+            for batch in batches:
+                batch.validate(full=True)
+                for begin in range(0, batch.num_rows, BATCH):
+                    yield from batch.slice(begin, BATCH).to_pylist()
+    except InputError:
+        raise
+    except Exception as error:
+        raise _unreadable(path, error) from None
+
+
+def _chosen(path: str, names: Sequence[str], chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[str]:
+    _each_once(path, names)
+    return list(dict.fromkeys(chosen(names)))
 
 
 def write(rows: Rows, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
