@@ -1,6 +1,7 @@
 # make demo    install, and see it work           make test    lint, types, documentation, tests, coverage
 # make check   lint and types only                make bench   beside the other tools
 # make docs    write the generated pages anew     make test-deps   Debian packages that some tests want (needs root)
+# make picture take the README's picture anew (needs test-deps)
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
 
-.PHONY: demo test check docs bench test-deps clean
+.PHONY: demo test check docs picture bench test-deps clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -26,6 +27,10 @@ check: $(TEST)
 
 docs: $(TEST)
 	$(BIN)/python scripts/write_reference.py
+
+picture: $(TEST)
+	$(BIN)/rankgauge demo -o build/rankgauge-demo > /dev/null
+	$(BIN)/python scripts/screenshot.py build/rankgauge-demo/report.html docs/report.png --height 860
 
 bench: $(BASE)
 	$(PYTHON) -m venv benchmarks/.venv
