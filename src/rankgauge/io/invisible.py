@@ -55,7 +55,8 @@ def _places(buffer: NDArray[np.uint8]) -> Ints:
     Beside ASCII's control characters these are, as UTF-8: C1 controls, the no-break space and the soft hyphen; spaces,
     joiners and marks of U+2000–200F, U+2028–202F and U+205F–206F; the ideographic space and the byte order mark.
     """
-    found = [_suspect(buffer[begin : begin + CHUNK]) + begin for begin in range(0, len(buffer) - PADDING, CHUNK)]
+    text = buffer[: len(buffer) - PADDING]
+    found = [_suspect(text[begin : begin + CHUNK]) + begin for begin in range(0, len(text), CHUNK)]
     suspect = np.concatenate([NONE, *found])
     control, lead = suspect[buffer[suspect] <= DELETE], suspect[buffer[suspect] > DELETE]
     one, two, three = buffer[lead], buffer[lead + 1], buffer[lead + 2]
