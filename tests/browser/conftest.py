@@ -19,7 +19,7 @@ ARTEFACTS = Path(__file__).parent / "artefacts"
 Open = Callable[..., "Page"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it is there, asyncio has a loop that other tests cannot start
 def browser() -> Iterator[Browser]:
     require("browser", CHROMIUM.exists() and find_spec("playwright") is not None)
     from playwright.sync_api import sync_playwright
