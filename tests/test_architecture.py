@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "kpi": {"config", "errors", "measures"},
     "gating": {"core", "errors", "evaluation", "io", "measures", "notes", "stats"},
     "benchmark": {
+        "",
         "collection",
         "comparison",
         "config",

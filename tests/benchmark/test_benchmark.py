@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rankgauge.benchmark.verify
+import rankgauge.render.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
-from rankgauge.benchmark.plan import BenchmarkPlan, System, shipped_plan, usual_systems
-from rankgauge.benchmark.run import run_benchmark
+from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, System, shipped_plan, usual_systems
+from rankgauge.benchmark.run import Talk, run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.evaluation import evaluate
-from rankgauge.experiment.manifest import plain_path, plain_text
+from rankgauge.experiment.manifest import plain_path, plain_text, plain_values
+from rankgauge.fetching.fetch import Progress as Fetching
 from rankgauge.fetching.modes import RetrieverSettings
 
 pytest.importorskip("bm25s")
@@ -112,11 +116,54 @@ def test_the_same_folder_can_be_written_again(tmp_path: Path) -> None:
     assert verify_benchmark(tmp_path / "out").ok
 
 
-def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
+@pytest.mark.parametrize("name", ["mine.txt", "runs/2019.trec", "inputs/deep/own.tsv", "BenchmarkReport.json"])
+def test_a_folder_with_other_files_is_left_alone(name: str, tmp_path: Path) -> None:
+    (tmp_path / "out" / name).parent.mkdir(parents=True)
+    (tmp_path / "out" / name).write_text("mine")
     with pytest.raises(RankgaugeError, match="other files"):
-        run_benchmark(shipped_plan(), tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+        run_benchmark(shipped_plan(), tmp_path / "out")
+    assert files_of(tmp_path) == {f"out/{name}": b"mine"}
+
+
+def test_a_file_put_into_a_benchmark_is_not_lost(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "out")
+    (tmp_path / "out/runs/mine.trec").write_text("mine")
+    with pytest.raises(RankgaugeError, match=re.escape("other files (runs/mine.trec)")):
+        run_benchmark(shipped_plan(), tmp_path / "out")
+
+
+def test_a_benchmark_that_fails_leaves_the_earlier_one(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "out")
+    before = files_of(tmp_path / "out")
+    gone = {"gone": System(RetrieverSettings(mode="no_such_module:find"))}
+    for plan in (shipped_plan(systems=gone), shipped_plan(by=("nothing",))):
+        with pytest.raises(UsageError):
+            run_benchmark(plan, tmp_path / "out")
+    assert files_of(tmp_path / "out") == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_benchmark_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = shipped_plan(latency=0, systems=usual_systems(modes=["lexical", "vector"]))
+    calls = []
+
+    class Stopping(Talk):
+        def begins(self, system: str) -> Fetching:
+            def report(done: int, total: int, seconds: float) -> None:
+                calls.append(done)
+                if system == "vector":
+                    raise KeyboardInterrupt
+
+            return report
+
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmark(plan, tmp_path / "out", talk=Stopping())
+    assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]
+    run_benchmark(plan, tmp_path / "out")
+    run_benchmark(plan, tmp_path / "whole")
+    first, second = files_of(tmp_path / "out"), files_of(tmp_path / "whole")
+    assert {name for name in first if first[name] != second[name]} == {MANIFEST}
+    assert not (tmp_path / "out.partial").exists()
 
 
 def test_the_manifest_says_neither_who_nor_where(made: Path) -> None:
@@ -165,6 +212,25 @@ def test_names_that_differ_by_case_only_are_refused() -> None:
         BenchmarkPlan("t", None, "q", "r", {"a": System(RetrieverSettings()), "A": System(RetrieverSettings())})
 
 
+def test_no_file_says_who_where_or_with_which_password(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "jane doe").mkdir()
+    (tmp_path / "jane doe/bands.yaml").write_text("bands: {nDCG@10: {good: 0.5}}\n")
+    (tmp_path / "jane doe/rankgauge.yaml").write_text(
+        f"collection: {{corpus: {SHIPPED}}}\nmeasures: [nDCG@10]\nretrievers:\n  lexical: {{mode: lexical}}\n"
+        "  far: {mode: 'http://jane:secret@host/x'}\n  near: {mode: vector, embedder: /srv/jane/model}\n"
+    )
+    done = command(
+        "benchmark", "run", tmp_path / "jane doe/rankgauge.yaml", "--latency", 0,
+        "--kpi", tmp_path / "jane doe/bands.yaml", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 2
+    found = files_of(tmp_path / "out")
+    assert MANIFEST in found
+    for name, data in found.items():
+        for word in (b"jane", b"secret", bytes(tmp_path)):
+            assert word not in data, name
+
+
 @pytest.mark.parametrize(
     ("path", "told"),
     [("data/x.jsonl", "data/x.jsonl"), ("/home/me/x.jsonl", "x.jsonl"), ("../me/x", "x"), ("~/x", "x")],
@@ -174,8 +240,12 @@ def test_a_path_that_leads_elsewhere_is_only_a_name(path: str, told: str) -> Non
 
 
 def test_a_message_has_no_absolute_path() -> None:
-    assert plain_text("cannot read /home/me/a b/x.npy: no") == "cannot read a b/x.npy: no"
-    assert plain_text("module a.b: 3/4 of it") == "module a.b: 3/4 of it"
+    assert plain_text("cannot read /var/lib/x.npy: no") == "cannot read x.npy: no"
+    assert plain_text(f"cannot read {Path.home()}/a b/x.npy") == "cannot read a b/x.npy"
+    assert plain_text("file:///srv/data/x.npy, ~me/y/z") == "x.npy, z"
+    assert plain_text("postgresql://me:pw@host/db") == "postgresql://host/db"
+    assert plain_text("module a.b: 3/4 of it, a/b/c") == "module a.b: 3/4 of it, a/b/c"
+    assert plain_values({"model": ["/opt/models/e5", 3]}) == {"model": ["e5", 3]}
 
 
 @pytest.mark.parametrize(
@@ -223,6 +293,38 @@ def test_a_file_more_or_less_is_found(made: Path, tmp_path: Path) -> None:
     (tmp_path / COMPARISON).unlink()
     (tmp_path / "runs/another.trec").write_text("q01 Q0 kb-001 1 1 x\n")
     assert {change.file for change in verify_benchmark(tmp_path).changes} == {COMPARISON, "runs/another.trec"}
+
+
+def test_another_version_and_another_packer_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
+    monkeypatch.setattr(rankgauge.render.benchmark, "__version__", "99.0")
+    monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "packed otherwise")
+    assert verify_benchmark(made).ok
+
+
+@pytest.mark.parametrize("key", ["data", "times", "files", "settings"])
+def test_a_manifest_without_a_field_is_said(key: str, made: Path, tmp_path: Path, command: Command) -> None:
+    shutil.copytree(made, tmp_path / "out")
+    manifest = json.loads((made / MANIFEST).read_bytes())
+    del manifest[key]
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(manifest))
+    for words in (
+        ("report", "verify", tmp_path / "out"),
+        ("report", "html", tmp_path / "out", "-o", tmp_path / "p.html"),
+    ):
+        done = command(*words)
+        assert done.code == 2
+        assert f"expected the field '{key}'" in done.err
+
+
+def test_a_page_never_takes_the_place_of_a_run(made: Path, tmp_path: Path, command: Command) -> None:
+    shutil.copytree(made, tmp_path / "out")
+    before = files_of(tmp_path / "out")
+    for name in ("runs/lexical.trec", "inputs/qrels.trec", MANIFEST):
+        done = command("report", "html", tmp_path / "out", "-o", tmp_path / "out" / name)
+        assert done.code == 2
+        assert "would overwrite" in done.err
+    assert files_of(tmp_path / "out") == before
 
 
 def test_what_it_costs_is_told(made: Path) -> None:
@@ -305,9 +407,14 @@ class TestCommand:
         ("options", "said"),
         [
             (["--queries", "q.jsonl"], "of which corpus"),
-            (["--baseline", "nobody"], "no system is called nobody"),
+            (["--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "cannot read missing.yaml"),
             (["--mode", "lexica"], "no mode"),
+            (["--mode", "lexical", "--mode", "lexical"], "the same name"),
+            (["-m", "nosuch"], "unknown measure"),
+            (["--by", "categry"], "did you mean category?"),
+            (["-o", "."], "takes the place of its folder"),
+            (["c.yaml", "--embedder", "bow"], "--embedder stands in the configuration"),
             (["--corpus", "."], "expected a folder with corpus.jsonl"),
         ],
     )

@@ -98,12 +98,47 @@ def test_standard_input_cannot_be_read_twice(workshop: Path, command: Command) -
     assert not Path("page.html").exists()
 
 
-def test_stored_values_have_no_rankings_to_compare_on_a_page(workshop: Path, command: Command) -> None:
-    qrels, run = workshop / "qrels.trec", workshop / "runs/vector.trec"
-    assert command("gate", qrels, run, "--write-baseline", "base.json").code == 0
-    done = command("compare", qrels, run, "--baseline", "base.json", "--html", "page.html")
-    assert done.code == 64
-    assert "a stored baseline has none" in done.err
+def test_a_stored_baseline_is_compared_with_on_the_page_too(workshop: Path, command: Command) -> None:
+    qrels, runs = workshop / "qrels.trec", workshop / "runs"
+    assert command("gate", qrels, runs / "lexical.trec", "-m", "nDCG@10", "--write-baseline", "base.json").code == 0
+    done = command("compare", qrels, runs / "vector.trec", "--baseline", "base.json", "--html", "page.html")
+    assert done.code == 0, done.err
+    assert "vector against lexical" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_options_that_would_do_nothing_are_refused(workshop: Path, command: Command) -> None:
+    qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
+    for words, said in (
+        (("evaluate", qrels, vector, "--corpus", workshop), "--corpus is for the page"),
+        (("compare", qrels, vector, lexical, "--explain", "--format", "markdown"), "does not explain"),
+        (("gate", qrels, vector, "--write-baseline", "b.json", "--html", "p.html"), "decides nothing"),
+        (("gate", "-", vector, "--require", "RR>0", "--html", "p.html"), "only once"),
+    ):
+        done = command(*words)
+        assert done.code == 64, words
+        assert said in done.err
+    assert not Path("b.json").exists()
+
+
+def test_a_page_says_no_path_that_leads_elsewhere(workshop: Path, command: Command) -> None:
+    Path("bands.yaml").write_text("bands: {nDCG@10: {good: 0.5}}\n")
+    here = Path.cwd()
+    runs = [here / workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
+    done = command(
+        "compare",
+        workshop / "qrels.trec",
+        *runs,
+        "--kpi",
+        here / "bands.yaml",
+        "--baseline",
+        runs[1],
+        "--html",
+        "p.html",
+    )
+    assert done.code == 0, done.err
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert str(here) not in page
+    assert "rankgauge compare w/qrels.trec lexical.trec vector.trec --baseline vector.trec" in page
 
 
 @pytest.mark.parametrize("ci", ["github", "gitlab"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,21 +29,61 @@ SNIPPETS = f"{INPUTS}/snippets.jsonl"
 OURS = {MANIFEST, REPORT, COMPARISON, PAGE, RUNS, EVALUATIONS, INPUTS}
 
 
-def claim(folder: Path) -> None:
-    """Make the folder; one that holds something else than an earlier benchmark is left alone."""
-    if folder.is_file():
+def claim(folder: Path) -> Path:
+    """A folder beside it to work in, which takes its place at the end; what is there stays until then.
+
+    What is there must be nothing, or a benchmark and nothing else: then nobody's files are lost.
+    """
+    target = folder.resolve()
+    if target == Path.cwd() or not target.name:
+        raise InputError.at(folder, None, "a benchmark takes the place of its folder", hint="name another: -o DIR")
+    if target.exists() and not target.is_dir():
         raise InputError.at(folder, None, "cannot write: it is a file", hint="name a folder")
-    if folder.is_dir():
-        strange = sorted(entry.name for entry in folder.iterdir() if entry.name not in OURS)
-        if strange:
+    work = target.with_name(f"{target.name}.partial")
+    for place, known in ((target, _written(target)), (work, None)):
+        strange = _strange(place, known)
+        if strange is not None:
             raise InputError.at(
-                folder, None, f"is there and holds other files ({strange[0]})", hint="name a new folder: -o DIR"
+                place, None, f"is there and holds other files ({strange})", hint="name a new folder: -o"
             )
     try:
         for name in (RUNS, EVALUATIONS, INPUTS):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+            (work / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError.at(folder, None, f"cannot write: {error.strerror}") from None
+        raise InputError.at(work, None, f"cannot write: {error.strerror}") from None
+    return work
+
+
+def _written(folder: Path) -> set[str]:
+    """The files of the benchmark that a folder holds; none where it holds none."""
+    if not (folder / MANIFEST).is_file():
+        return set()
+    return {*manifests.opened(folder / MANIFEST)["files"], MANIFEST}
+
+
+def _strange(folder: Path, known: set[str] | None) -> str | None:
+    """A file that does not belong there; in a folder to work in, where nothing is known yet, by its place alone."""
+    files = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()] if folder.is_dir() else []
+    for name in sorted(files):
+        if name.as_posix() not in known if known is not None else name.parts[0] not in OURS:
+            return name.as_posix()
+    return None
+
+
+def install(work: Path, folder: Path) -> None:
+    """Let the finished work take the place of what was there."""
+    target = folder.resolve()
+    old = target.with_name(f".{target.name}.{secrets.token_hex(6)}.old")
+    try:
+        if target.exists():
+            target.rename(old)
+        work.rename(target)
+        if old.exists():
+            shutil.rmtree(old)
+    except OSError as error:
+        raise InputError.at(
+            folder, None, f"cannot write: {error.strerror}", hint=f"the work is in {work.name}"
+        ) from None
 
 
 def run_path(system: str) -> str:

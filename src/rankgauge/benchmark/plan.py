@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.collection.opening import CORPORA, QUERIES, judgments
 from rankgauge.comparison.compare import Statistics
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.evaluation import Conventions
 from rankgauge.experiment.settings import Settings
 from rankgauge.fetching.modes import MODES, RetrieverSettings, settings_from
@@ -65,6 +65,12 @@ class BenchmarkPlan:
                 )
         if len({name.lower() for name in self.systems}) < len(self.systems):
             raise UsageError(f"two retrievers have the same name: {', '.join(self.systems)}")
+        if self.settings.baseline is not None and self.settings.baseline not in self.systems:
+            close = nearest(self.settings.baseline, list(self.systems))
+            raise UsageError(
+                f"no system is called {shown(self.settings.baseline)}; there are {', '.join(self.systems)}",
+                hint=f"did you mean {close}?" if close else None,
+            )
         if self.k < 1 or self.latency < 0:
             raise UsageError(f"k must be at least 1 and latency at least 0, found {self.k} and {self.latency}")
 
@@ -74,6 +80,8 @@ def usual_systems(given: Mapping[str, Any] | None = None, modes: Sequence[str] =
     options = dict(given or {})
     reranker = options.pop("rerank", None)
     systems = {_name(mode): System(settings_from({**options, "mode": mode})) for mode in modes}
+    if len(systems) < len(modes):
+        raise UsageError(f"two retrievers have the same name: {', '.join(map(_name, modes))}")
     if reranker is not None:
         first = "hybrid" if "hybrid" in modes else modes[-1]
         name = RERANKED if first == "hybrid" else f"{_name(first)}+rerank"
@@ -112,6 +120,8 @@ def plan_of_config(path: str | Path) -> BenchmarkPlan:
     collection, said = config.collection, config.benchmark
     systems = {name: _system(one.model_dump(), home) for name, one in config.retrievers.items()}
     corpus = None if collection.corpus is None else str(home / collection.corpus)
+    if corpus is not None and not Path(corpus).exists():
+        raise InputError.at(path, None, f"collection.corpus: there is no {shown(collection.corpus or '')}")
     queries, qrels = _inputs(config, home, corpus)
     return BenchmarkPlan(
         title=collection.name or (Path(corpus).stem if corpus else Path(path).stem),

@@ -26,6 +26,7 @@ from rankgauge.benchmark.folder import (
     claim,
     digests,
     evaluation_path,
+    install,
     read_report,
     rendered,
     run_path,
@@ -34,7 +35,8 @@ from rankgauge.benchmark.plan import BenchmarkPlan, System
 from rankgauge.collection.documents import Documents
 from rankgauge.collection.opening import open_documents
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, RankgaugeError, RetrieverError
+from rankgauge.errors import InputError, RankgaugeError, RetrieverError, UsageError, nearest, shown
+from rankgauge.evaluation import asked_measures
 from rankgauge.experiment import manifest as manifests
 from rankgauge.experiment.report import Cost, Report
 from rankgauge.experiment.snippets import snippets_of
@@ -100,13 +102,14 @@ def run_benchmark(
     queries = read_queries(plan.queries)
     asked = questions_of(queries)
     documents = None if plan.corpus is None else open_documents(plan.corpus)
-    claim(folder)
-    stored = {name: _store(path, folder, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
+    _refuse_mistakes(plan, queries)
+    work = claim(folder)
+    stored = {name: _store(path, work, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
     done: dict[str, _Done] = {}
     failed: dict[str, RankgaugeError] = {}
     with _indexes(index) as indexes:
         for name, system in plan.systems.items():
-            bench = _Bench(plan, folder, name, asked, documents, indexes)
+            bench = _Bench(plan, work, name, asked, documents, indexes)
             try:
                 done[name] = bench.run(system, talk.begins(name), restart=restart)
             except RankgaugeError as error:
@@ -115,12 +118,28 @@ def run_benchmark(
                 failed[name] = RetrieverError(f"{type(error).__name__}: {error}")
             talk.ends(name, failed[name].message if name in failed else None)
     if not done:
+        if not any((work / RUNS).glob("*.journal")):
+            shutil.rmtree(work)
         raise next(iter(failed.values()))
-    _write_snippets(folder, documents, [one.fetched.run for one in done.values()])
-    _tidy(folder, list(done), set(stored.values()))
-    manifest = _manifest(plan, folder, documents, stored, queries, done, failed)
+    _write_snippets(work, documents, [one.fetched.run for one in done.values()])
+    _tidy(work, list(done), set(stored.values()))
+    manifest = _manifest(plan, work, documents, stored, queries, done, failed)
     manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begun, 3)}
-    return write_reports(folder, manifest)
+    report = write_reports(work, manifest)
+    install(work, folder)
+    return replace(report, runs=tuple(folder / run_path(name) for name in report.names))
+
+
+def _refuse_mistakes(plan: BenchmarkPlan, queries: Queries) -> None:
+    """Raise, before any work, where the reports could not be made."""
+    asked_measures(plan.settings.measures, plan.settings.conventions, plan.settings.level)
+    for column in plan.by or ():
+        if column not in queries.columns:
+            close = nearest(column, list(queries.columns))
+            raise UsageError(
+                f"the queries have no column {shown(column)}" + (f"; did you mean {close}?" if close else ""),
+                hint=f"they have {', '.join(queries.columns)}" if queries.columns else None,
+            )
 
 
 def write_reports(folder: Path, manifest: dict[str, Any]) -> Report:
@@ -226,12 +245,12 @@ def _write_snippets(folder: Path, documents: Documents | None, runs: list[Run]) 
 
 
 def _tidy(folder: Path, systems: list[str], inputs: set[str]) -> None:
-    """Take away what an earlier benchmark left and this one did not make."""
+    """Take away what work that was stopped left, and this benchmark did not make."""
     kept = inputs | {SNIPPETS} | {place(name) for name in systems for place in (run_path, evaluation_path)}
     for part in (RUNS, EVALUATIONS, INPUTS):
         for path in (folder / part).iterdir():
-            if path.relative_to(folder).as_posix() not in kept and not path.name.endswith(".journal"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if path.relative_to(folder).as_posix() not in kept:
+                path.unlink()
 
 
 def slices_of(queries: Queries) -> tuple[str, ...]:
@@ -289,7 +308,7 @@ def _manifest(
             }
         },
         "settings": {**settings.to_dict(), "k": plan.k},
-        "failed": {name: manifests.plain_text(str(error)) for name, error in failed.items()},
+        "failed": {name: manifests.plain_text(" ".join(str(error).split())) for name, error in failed.items()},
         "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
         "times": {"costs": {name: asdict(one.cost) for name, one in done.items()}},
@@ -306,7 +325,7 @@ def _retrieval(folder: Path, name: str, one: _Done) -> dict[str, Any]:
     return {
         "name": name,
         "method": one.retriever.identity().get("mode", one.retriever.name),
-        "params": dict(one.retriever.identity()),
+        "params": manifests.plain_values(dict(one.retriever.identity())),
         "run": {"path": path, "sha256": manifests.sha256_of(folder / path), "results": results},
     }
 
@@ -326,5 +345,5 @@ def _models(done: Mapping[str, _Done]) -> list[dict[str, Any]]:
                 walk(inner)
 
     for one in done.values():
-        walk(dict(one.retriever.identity()))
+        walk(manifests.plain_values(dict(one.retriever.identity())))
     return list(found.values())

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from rankgauge import __version__
 from rankgauge.benchmark.folder import INPUTS, MANIFEST, PAGE, RUNS, digests, read_report, rendered
 from rankgauge.errors import shown
 from rankgauge.experiment import manifest as manifests
@@ -56,18 +57,16 @@ def verify_benchmark(folder: str | Path) -> Verified:
         # Computing from something else would find a change in everything that follows from it.
         return Verified(count, 0, tuple(changes))
     report = read_report(root, manifest)
-    made = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
-    named = []
-    numbers = 0
-    for name, data in made.items():
-        if name.endswith(".json"):
-            numbers += _numbers(json.loads(data))
-        path = root / name
-        if path.is_file() and path.read_bytes() != data:
-            named.append(_difference(name, path.read_bytes(), data))
+    made = rendered(report)
+    if any(change.file == PAGE for change in changes):  # to say where; an intact page may have been packed otherwise
+        made[PAGE] = as_html(report).encode("utf-8", "surrogateescape")
+    here = f"rankgauge=={__version__}" in manifest["platform"]["software"]["libraries"]["python"]
+    found = {name: _difference(name, root / name, data, here) for name, data in made.items()}
+    named = [change for change in found.values() if change is not None]
     # A file that can be made again says more than its digest.
     told = {change.file for change in named}
     rest = [change for change in changes if change.file not in told]
+    numbers = sum(_numbers(json.loads(data)) for name, data in made.items() if name.endswith(".json"))
     return Verified(count, numbers, (*named, *rest))
 
 
@@ -85,19 +84,25 @@ def _digests(root: Path, stored: Mapping[str, str]) -> tuple[list[Change], int]:
     return changes, len(stored) + 1
 
 
-def _difference(name: str, stored: bytes, made: bytes) -> Change:
-    """The first place where a file is not what comes out."""
+def _difference(name: str, path: Path, made: bytes, here: bool) -> Change | None:
+    """The first place where a file is not what comes out; what another version worded otherwise is no change."""
+    if not path.is_file() or (stored := path.read_bytes()) == made:
+        return None
     if name.endswith(".json"):
         try:
-            found = _field(json.loads(stored), json.loads(made), "")
+            old, new = json.loads(stored), json.loads(made)
         except ValueError as error:
             return Change(name, None, f"is no JSON any more: {error}")
-        if found is not None:
-            return Change(name, *found)
+        if not here and isinstance(old, dict):
+            old["rankgauge"] = new["rankgauge"] = None
+        found = _field(old, new, "")
+        return None if found is None else Change(name, *found)
+    if not here:
+        return None
     for number, (old, new) in enumerate(zip_longest(stored.split(b"\n"), made.split(b"\n")), start=1):
         if old != new:
             return Change(name, f"line {number}", f"{_said(old)} is stored, {_said(new)} comes out")
-    return Change(name, None, "has changed")
+    return None
 
 
 def _field(stored: Any, made: Any, path: str) -> tuple[str, str] | None:

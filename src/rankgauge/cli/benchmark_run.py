@@ -101,8 +101,11 @@ def run_and_show(
 def _plan(config: str | None, options: dict[str, Any]) -> BenchmarkPlan:
     """The plan of a configuration, of a collection, or of the one that is shipped."""
     if config is not None:
-        if options["corpus"] or options["modes"]:
-            raise UsageError("corpus and modes stand in the configuration", hint="leave out --corpus and --mode")
+        names = ("corpus", "queries", "qrels", "modes", "embedder", "rerank")
+        other = next((name for name in names if options[name]), None)
+        if other is not None:
+            option = "--mode" if other == "modes" else f"--{other}"
+            raise UsageError(f"{option} stands in the configuration", hint=f"leave out {option}, or the configuration")
         return plan_of_config(config)
     given = {name: options[name] for name in ("embedder", "rerank")}
     systems = usual_systems(given, options["modes"] or MODES)
@@ -129,8 +132,6 @@ def _changed(plan: BenchmarkPlan, options: dict[str, Any], kpi: str | None) -> B
         settings = replace(settings, baseline=options["baseline"])
     if context.get_parameter_source("kpi") is ParameterSource.COMMANDLINE:
         settings = replace(settings, bands=bands_of(kpi))
-    if settings.baseline is not None and settings.baseline not in plan.systems:
-        raise UsageError(f"no system is called {settings.baseline}; there are {', '.join(plan.systems)}")
     return replace(
         plan,
         settings=settings,
@@ -165,11 +166,15 @@ class _Line(Talk):
 def _wrote(report: Report, out: str) -> str:
     runs = ", ".join(report.names)
     steps = {
-        f"rankgauge report verify {out}": "every number computed again",
+        f"rankgauge report verify {printable(out, None)}": "every number computed again",
         "rankgauge init": "a configuration for your own corpus",
         "rankgauge compare --help": "you have run files already",
     }
     wide = max(map(len, steps))
     told = [f"{step:<{wide}}   {why}" for step, why in steps.items()]
-    files = [f"{out}/{PAGE}   ← open this", f"{COMPARISON}  {REPORT}  {MANIFEST}", f"runs/, evaluations/: {runs}"]
+    files = [
+        f"{printable(out, None)}/{PAGE}   ← open this",
+        f"{COMPARISON}  {REPORT}  {MANIFEST}",
+        f"runs/, evaluations/: {runs}",
+    ]
     return "\n".join([render.labelled("wrote", files), render.labelled("next", told)]) + "\n"

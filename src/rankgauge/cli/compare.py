@@ -179,6 +179,8 @@ def command(
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input can be only one of the files")
     check_plot(plot, form)
+    if explained and form != "table":
+        raise UsageError(f"--format {form} does not explain", hint="use --format table; json has every document anyway")
     if per_query and form not in ("json", *ROWS):
         raise UsageError(f"--format {form} has no queries one by one", hint="use --format json, csv or jsonl")
     limits = limits_of(max_bytes, max_line, strict=strict)
@@ -192,8 +194,6 @@ def command(
     wanted_page.check([qrels, *runs])
     bands = bands_of(kpi, config)  # before the work: a wrong name is said at once
     against = compared_with(baseline, runs)
-    if page is not None and isinstance(against, Baseline):
-        raise UsageError("a page shows rankings, and a stored baseline has none", hint="name the baseline's run file")
     chosen = measures or (against.measures if isinstance(against, Baseline) else DEFAULT)
     judged: AnyQrels = qrels
     conventions, rel = Conventions(compat, queries, no_relevant), None
@@ -239,8 +239,8 @@ def command(
     if page is not None:
         from rankgauge.experiment.settings import Settings
 
-        asked = Settings(tuple(map(str, chosen)), rel, conventions, how, found.baseline, by, bands, moved)
-        wanted_page.write(judged, runs, lambda: asked)
+        asked = Settings(tuple(map(str, chosen)), rel, conventions, how, None, by, bands, moved)
+        wanted_page.write(judged, runs, lambda: asked, comparison=found)
 
 
 def compared_with(baseline: str | None, runs: tuple[str, ...]) -> str | int | Baseline:

@@ -160,9 +160,16 @@ def command(
     inputs = [qrels, run, *(given for given in (against, corpus) if given)]
     if inputs.count("-") > 1:
         raise UsageError("standard input can be only one of the files")
-    for out in (store, summary, page):
+    for out in (store, summary):
         if out is not None:
             refuse_inputs(out, inputs)
+    if page is not None:
+        Page(page).check(inputs)
+    storing = store is not None and not require and against is None
+    if storing and (page or summary or form != "table"):
+        raise UsageError(
+            "storing a baseline decides nothing that could be shown", hint="leave out --html, --summary and --format"
+        )
     bands = bands_of(kpi, config)
     shared = {
         "compat": compat,
@@ -174,7 +181,7 @@ def command(
         "limits": limits_of(max_bytes, max_line, strict=strict),
     }
     with collected_notes() as notes, bar("reading") as progress:
-        if store is not None and not require and against is None:
+        if storing and store is not None:
             scores = write_baseline(store, qrels, run, measures or None, progress=progress, **shared)  # type: ignore[arg-type]  # names and types as above
             result = None
         else:

@@ -47,6 +47,8 @@ class Page:
     def check(self, files: Sequence[str]) -> None:
         """Raise, before any work, where it cannot be written."""
         if self.path is None:
+            if self.corpus is not None:
+                raise UsageError("--corpus is for the page", hint="say where to write it: --html FILE")
             return
         if "-" in files:
             raise UsageError("a page reads its files twice, and standard input can be read only once")
@@ -80,7 +82,7 @@ class Page:
 
 def told(context: click.Context, unsaid: Sequence[str] = ()) -> str:
     """The command line as it may be told to others: a path that leads out of the working folder is only a name."""
-    from rankgauge.experiment.manifest import plain_path
+    from rankgauge.experiment.manifest import plain_path, plain_text
 
     words = context.command_path.split()
     for option in context.command.params:
@@ -89,7 +91,8 @@ def told(context: click.Context, unsaid: Sequence[str] = ()) -> str:
             continue
         found = context.params[name]
         for value in found if isinstance(found, tuple) else (found,):
-            said = plain_path(value) if isinstance(option.type, click.Path) else str(value)
+            path = isinstance(option.type, click.Path) or Path(str(value)).is_absolute()
+            said = plain_path(value) if path else plain_text(str(value))
             if isinstance(option, click.Argument):
                 words.append(said)
             else:

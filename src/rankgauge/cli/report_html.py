@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from rankgauge.benchmark.folder import MANIFEST, PAGE, REPORT, read_report
+from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.cli.html import write_page
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, printable
 from rankgauge.experiment import manifest as manifests
 from rankgauge.render.benchmark import SCHEMA
 
@@ -24,25 +23,16 @@ def command(source: str, out: str) -> None:
     `rankgauge evaluate --html` and `rankgauge compare --html`.
     """
     folder = Path(source) if Path(source).is_dir() else _folder_of(Path(source))
-    report = read_report(folder, manifests.opened(folder / MANIFEST))
-    write_page(report, out, inputs=[folder / MANIFEST, folder / REPORT])
-    click.echo(f"wrote {out}", err=True)
+    manifest = manifests.opened(folder / MANIFEST)
+    if not manifests.intact(manifest):
+        raise InputError.at(folder / MANIFEST, None, "has been changed since it was written")
+    inputs = [folder / name for name in (MANIFEST, *manifest["files"]) if name != PAGE]
+    write_page(read_report(folder, manifest), out, inputs=inputs)
+    click.echo(f"wrote {printable(out, None)}", err=True)
 
 
 def _folder_of(path: Path) -> Path:
     """The folder that a report lies in; raises where the file is none of a benchmark."""
-    try:
-        data = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError.at(path, None, f"is no JSON: {error}") from error
-    found = data.get("schema") if isinstance(data, dict) else None
-    if found != SCHEMA:
-        raise InputError.at(
-            path,
-            None,
-            f"expected the schema {SCHEMA}, found {found}",
-            hint="a page needs the rankings: `rankgauge evaluate --html` or `rankgauge compare --html` write one",
-        )
+    hint = "a page needs the rankings: `rankgauge evaluate --html` or `rankgauge compare --html` write one"
+    manifests.opened_json(path, SCHEMA, hint=hint)
     return path.parent

@@ -12,6 +12,7 @@ from rankgauge.experiment.report import Report
 from rankgauge.experiment.settings import Settings
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.result import Comparison
     from rankgauge.core.hits import Joined
     from rankgauge.core.qrels import Qrels
     from rankgauge.evaluation import Scores
@@ -56,11 +57,12 @@ def report_of(
     *,
     title: str,
     texts: Mapping[str, str],
+    comparison: Comparison | None = None,
     **more: Any,
 ) -> Report:
-    """The report of what has been scored already; systems are compared where there are two or more."""
-    found = None
-    if len(scores) > 1:
+    """The report of what has been scored already; systems are compared where there are two or more, and none was."""
+    found = comparison
+    if found is None and len(scores) > 1:
         found = compare_scores(
             judged,
             joined,

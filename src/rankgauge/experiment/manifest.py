@@ -19,7 +19,11 @@ from typing import Any
 from rankgauge.errors import InputError
 
 SCHEMA = "rankgauge.manifest/1"
+KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
+_CREDENTIALS = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
+_FILE = re.compile(r"\bfile:/+")
+_HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
 LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
 
 
@@ -81,8 +85,20 @@ def plain_path(path: str | Path) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A message in which absolute paths are only names."""
-    return _ABSOLUTE.sub("", text)
+    """A message without credentials, in which absolute paths are only names."""
+    text = _FILE.sub("/", _CREDENTIALS.sub(r"\1", text))
+    for root in (Path.cwd(), Path.home()):  # by the letter: a folder's name may have blanks
+        text = text.replace(f"{root}{os.sep}", "")
+    return _HOME.sub("", _ABSOLUTE.sub("", text))
+
+
+def plain_values(value: Any) -> Any:
+    """Data in which every text is plain."""
+    if isinstance(value, Mapping):
+        return {key: plain_values(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_values(inner) for inner in value]
+    return plain_text(value) if isinstance(value, str) else value
 
 
 def sha256_of(path: Path) -> str:
@@ -99,15 +115,24 @@ def sealed(manifest: Mapping[str, Any]) -> bytes:
 
 def opened(path: Path) -> dict[str, Any]:
     """The manifest in a file; raises where it is none."""
+    data = opened_json(path, SCHEMA)
+    missing = next((key for key in KEYS if key not in data), None)
+    if missing is not None:
+        raise InputError.at(path, None, f"expected the field '{missing}', found none", hint="run the benchmark again")
+    return data
+
+
+def opened_json(path: Path, schema: str, *, hint: str | None = None) -> dict[str, Any]:
+    """The JSON of a schema in a file; raises where it is another."""
     try:
         data = json.loads(path.read_bytes())
     except OSError as error:
         raise InputError.at(path, None, f"cannot read: {error.strerror}") from error
     except ValueError as error:
         raise InputError.at(path, None, f"is no JSON: {error}") from error
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-        raise InputError.at(path, None, f"expected the schema {SCHEMA}, found {found}")
+    found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+    if found != schema or not isinstance(data, dict):
+        raise InputError.at(path, None, f"expected the schema {schema}, found {found}", hint=hint)
     return data
 
 
