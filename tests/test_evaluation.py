@@ -141,3 +141,21 @@ def test_an_interval_has_any_level_and_side() -> None:
         assert scores.interval("AP", level=0.8, alternative=side) == mean_interval(values, level=0.8, alternative=side)
         assert scores.interval("GMAP", alternative=side) == geometric_mean_interval(values, alternative=side)
         assert scores.interval("Success@1", alternative=side) == mean_interval(hits, method="wilson", alternative=side)
+
+
+def test_a_level_that_a_name_says_itself_stays() -> None:
+    judged = {"q": {"a": 1, "b": 2}}
+    run = {"q": ["a", "b"]}
+    found = evaluate(judged, run, "AP(rel=1) AP P(rel=2)@1", rel=2)
+    assert [str(measure) for measure in found.measures] == ["AP", "AP(rel=2)", "P(rel=2)@1"]
+    assert (found["AP"], found["AP(rel=2)"]) == (1.0, 0.5)
+
+
+def test_an_interval_does_not_leave_the_range_of_its_measure() -> None:
+    judged = {f"q{number}": {"a": 1} for number in range(3)}
+    run = {"q0": ["a"], "q1": ["x", "a"], "q2": ["a"]}
+    found = evaluate(judged, run, "RR").interval("RR")
+    assert found.low is not None
+    assert found.high == 1.0
+    assert found.low > 0
+    assert evaluate(judged, {"q0": ["a"], "q1": ["x"], "q2": ["x", "a"]}, "RR").interval("RR").low == 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,7 @@ from rankgauge.core.run import OnDuplicate, Run, Status
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.measures.aggregates import aggregate
-from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
+from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures, split
 from rankgauge.measures.spec import Measure
 from rankgauge.measures.weights import weighted_means
 from rankgauge.notebook import Columns, Table, Tabular, score_columns, score_table
@@ -156,7 +157,14 @@ class Scores(Tabular):
         units = self.columns.get("unit")
         inside = None if units is None else units[self.averaged]
         how = self.measures[place].definition.aggregate
-        return interval_of(self.values[self.averaged, place], how, level=level, units=inside, alternative=alternative)
+        return interval_of(
+            self.values[self.averaged, place],
+            how,
+            level=level,
+            units=inside,
+            alternative=alternative,
+            inside=self.measures[place].definition.range,
+        )
 
     def by(self, *columns: str, level: float = 0.95) -> list[Slice]:
         """Each measure over the queries of each group of one column, or of several together."""
@@ -169,7 +177,7 @@ class Scores(Tabular):
             for place, measure in enumerate(self.measures):
                 inside = None if units is None else units[kept]
                 values = self.values[kept, place]
-                out.append(summary(" / ".join(columns), label, measure.name, values, level=level, units=inside))
+                out.append(summary(" / ".join(columns), label, measure, values, level=level, units=inside))
         return out
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
@@ -275,7 +283,16 @@ def asked_measures(
 ) -> tuple[Measure, ...]:
     """The measures behind names, at a level of relevance where they do not say their own."""
     compat = (conventions or Conventions()).compat
-    return tuple(_at_level(measure, rel) for measure in parse_measures(measures or DEFAULT, compat=compat))
+    if rel is None:
+        return tuple(parse_measures(measures or DEFAULT, compat=compat))
+    given = [measures] if isinstance(measures, (str, Measure)) else list(measures or DEFAULT)
+    names = [part for name in given for part in (split(name) if isinstance(name, str) else [name])]
+    found = [
+        measure if _says_level(name) else _at_level(measure, rel)
+        for name in names
+        for measure in parse_measures(name, compat=compat)
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def joined_scores(
@@ -347,10 +364,15 @@ def score(qrels: Qrels, joined: Joined, asked: tuple[Measure, ...], conventions:
     )
 
 
-def _at_level(measure: Measure, rel: float | None) -> Measure:
+def _says_level(name: str | Measure) -> bool:
+    """Whether a name says its level of relevance itself, be it the usual one, which canonical names leave out."""
+    return isinstance(name, str) and re.search(r"\brel\s*=", name) is not None
+
+
+def _at_level(measure: Measure, rel: float) -> Measure:
     """The measure at a level of relevance, unless its name says one."""
     parameters = measure.definition.parameters
-    if rel is None or "rel" not in parameters or measure["rel"] is None or measure["rel"] != 1:
+    if "rel" not in parameters or measure["rel"] is None or measure["rel"] != 1:
         return measure
     return measure.but(rel=rel)
 

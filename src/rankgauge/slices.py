@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import UsageError, nearest
-from rankgauge.measures.spec import Aggregate
+from rankgauge.measures.spec import Aggregate, Measure
 from rankgauge.stats.results import Alternative, Interval
 
 UNKNOWN = "(none)"
@@ -53,14 +54,22 @@ def _label(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
 
 
-def summary(by: str, label: str, measure: str, values: Floats, *, level: float, units: Column | None = None) -> Slice:
+def summary(
+    by: str,
+    label: str,
+    measure: Measure,
+    values: Floats,
+    *,
+    level: float,
+    units: Column | None = None,
+) -> Slice:
     """Count, mean, median and interval of a group's values."""
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
-    interval = interval_of(values, "mean", level=level, units=units)
+    interval = interval_of(values, "mean", level=level, units=units, inside=measure.definition.range)
     mean = float(np.cumsum(values)[-1]) / len(values) if len(values) else None
     median = float(np.median(values)) if len(values) else None
-    return Slice(by, label, measure, len(values), mean, median, interval)
+    return Slice(by, label, measure.name, len(values), mean, median, interval)
 
 
 def interval_of(
@@ -70,8 +79,9 @@ def interval_of(
     level: float,
     units: Column | None = None,
     alternative: Alternative = "two-sided",
+    inside: tuple[float, float] = (-math.inf, math.inf),
 ) -> Interval:
-    """The interval that suits the values."""
+    """The interval that suits the values; one of a mean is cut where no mean can be."""
     from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 
     kept = ~np.isnan(values)
@@ -82,4 +92,10 @@ def interval_of(
         return Interval(None, None, level, "none", len(values), "a count is no mean")
     binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
     method: Literal["wilson", "t"] = "wilson" if binary else "t"
-    return mean_interval(values, method=method, level=level, units=units, alternative=alternative)
+    found = mean_interval(values, method=method, level=level, units=units, alternative=alternative)
+    if found.low is None or found.high is None:
+        return found
+    # An end that is open, as of a one-sided interval, stays open.
+    low = found.low if math.isinf(found.low) else max(found.low, inside[0])
+    high = found.high if math.isinf(found.high) else min(found.high, inside[1])
+    return replace(found, low=low, high=high)

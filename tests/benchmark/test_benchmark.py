@@ -6,7 +6,9 @@ import json
 import math
 import re
 import shutil
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +195,63 @@ def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:
     assert "cannot import no_such_module" in report.failed["gone"]
     assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
     assert verify_benchmark(tmp_path / "out").ok
+
+
+def test_whatever_a_retriever_does_the_others_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "odd_search.py").write_text(
+        "import sys\ncalls = []\ndef nothing(text):\n    return []\ndef leaves(text):\n    sys.exit(3)\n"
+        "def tires(text):\n    calls.append(text)\n    if len(calls) > 50:\n        raise OSError('token=abc tired')\n"
+        "    return ['kb-001']\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = ("nothing", "leaves", "tires")
+    systems = {"lexical": System(RetrieverSettings())}
+    systems |= {name: System(RetrieverSettings(mode=f"odd_search:{name}")) for name in names}
+    plan = shipped_plan(latency=5, systems=systems)
+    report = run_benchmark(replace(plan, settings=replace(plan.settings, baseline="nothing")), tmp_path / "out")
+    assert report.names == ("lexical", "tires")
+    assert "found nothing" in report.failed["nothing"]
+    assert "the others are compared with lexical" in report.failed["nothing"]
+    assert "SystemExit" in report.failed["leaves"]
+    assert report.costs["tires"].p50 is None  # the 51st call was one that was timed
+    assert report.costs["lexical"].p50 is not None
+
+
+def test_changed_code_is_not_taken_for_the_same_retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code = "calls = []\ndef find(text):\n    calls.append(1)\n    assert len(calls) < 20\n    return ['kb-001']\n"
+    (tmp_path / "changing.py").write_text(code)
+    plan = shipped_plan(latency=0, systems={"mine": System(RetrieverSettings(mode="changing:find"))})
+    with pytest.raises(RankgaugeError, match="failed"):
+        run_benchmark(plan, tmp_path / "out")
+    (tmp_path / "changing.py").write_text(code.replace("assert len(calls) < 20", "pass"))
+    sys.modules.pop("changing")
+    with pytest.raises(RankgaugeError, match="journal"):
+        run_benchmark(plan, tmp_path / "out")
+    report = run_benchmark(plan, tmp_path / "out", restart=True)
+    assert report.names == ("mine",)
+
+
+def test_only_the_queries_that_were_asked_are_scored(tmp_path: Path) -> None:
+    lines = (SHIPPED / "queries.jsonl").read_text(encoding="utf-8").splitlines()[:3]
+    (tmp_path / "queries.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = shipped_plan(latency=0, systems=usual_systems(modes=["lexical"]), queries=str(tmp_path / "queries.jsonl"))
+    report = run_benchmark(plan, tmp_path / "out")
+    assert report.scores[0].queries == ("q01", "q02", "q03")
+    assert (report.scores[0]["nDCG@10"] or 0) > 0.5
+    assert verify_benchmark(tmp_path / "out").ok
+
+
+def test_half_a_character_in_a_text_is_no_trouble(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"_id": "a", "text": "one \\ud800 word"}\n{"_id": "b", "text": "two"}\n')
+    (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "word \\ud800"}\n{"_id": "r", "text": "two"}\n')
+    (tmp_path / "r.trec").write_text("q 0 a 1\nr 0 b 1\n")
+    corpus, queries, qrels = (str(tmp_path / name) for name in ("c.jsonl", "q.jsonl", "r.trec"))
+    systems = usual_systems(modes=["lexical"])
+    report = run_benchmark(BenchmarkPlan("half", corpus, queries, qrels, systems, latency=0), tmp_path / "out")
+    assert report.scores[0]["RR@10"] == 1.0
 
 
 def test_where_all_systems_break_the_reason_is_raised(tmp_path: Path) -> None:
@@ -393,6 +452,25 @@ class TestCommand:
         assert "the judgments have 1 error" in done.err
         assert "--fix" in done.err
         assert not (tmp_path / "out").exists()
+
+    def test_what_must_be_known_is_said_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
+        done = command("benchmark", "run", "--mode", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
+        assert done.code == 0
+        assert "[shallow-run]" in done.err
+        assert "To know before trusting it" in (tmp_path / "out" / COMPARISON).read_text(encoding="utf-8")
+
+    def test_a_page_of_changed_runs_is_refused(self, made: Path, tmp_path: Path, command: Command) -> None:
+        shutil.copytree(made, tmp_path / "out")
+        shutil.copy(made / "runs/vector.trec", tmp_path / "out/runs/lexical.trec")
+        done = command("report", "html", tmp_path / "out", "-o", tmp_path / "page.html")
+        assert done.code == 2
+        assert "runs/lexical.trec: has changed" in done.err
+        assert not (tmp_path / "page.html").exists()
+
+    def test_a_folder_is_no_configuration(self, tmp_path: Path, command: Command) -> None:
+        done = command("benchmark", "run", tmp_path)
+        assert done.code == 64
+        assert "hint: --corpus" in done.err
 
     def test_a_broken_mode_is_said_and_the_exit_code_tells(self, tmp_path: Path, command: Command) -> None:
         done = command(

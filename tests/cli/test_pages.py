@@ -69,7 +69,9 @@ def test_gate_says_its_verdict_on_the_page(workshop: Path, command: Command) -> 
         "page.html",
     )
     assert done.code == 1
-    assert "misses nDCG@10" in Path("page.html").read_text(encoding="utf-8")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "misses nDCG@10" in page
+    assert "nDCG@10 &gt;= 0.9: value 0.5432" in page
 
 
 def test_gate_against_a_run_shows_both_and_against_stored_values_one(workshop: Path, command: Command) -> None:
@@ -156,6 +158,24 @@ def test_init_writes_what_can_be_read(
     text = Path(path).read_text(encoding="utf-8")
     assert yaml.safe_load(text)
     assert "rankgauge gate qrels.trec run.trec --config rankgauge.yaml" in text
+
+
+def test_init_adds_a_workflow_to_a_configuration_that_is_there(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rankgauge.yaml").write_text("# mine\n")
+    assert command("init", "--ci", "gitlab").code == 0
+    assert Path("rankgauge.yaml").read_text() == "# mine\n"
+    assert Path(".gitlab-ci.yml").is_file()
+
+
+@pytest.mark.parametrize("path", ["-", "w", "no/such/page.html"])
+def test_a_page_that_cannot_be_written_is_said_at_once(path: str, workshop: Path, command: Command) -> None:
+    done = command("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--html", path)
+    assert done.code == 2
+    assert "cannot write a page there" in done.err
+    assert done.out == ""
 
 
 def test_init_says_which_files_are_not_there(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

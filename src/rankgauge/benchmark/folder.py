@@ -10,11 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.experiment import manifest as manifests
 from rankgauge.experiment.building import build_report
 from rankgauge.experiment.report import Cost, Report
 from rankgauge.experiment.settings import Settings
+from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_qrels
 from rankgauge.render.benchmark import as_json, as_markdown, evaluation
 from rankgauge.validation.findings import Validation
@@ -103,7 +107,7 @@ def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     for path in (qrels, topics):
         if not path.is_file():
             raise InputError.at(path, None, "is missing, and nothing can be computed without it")
-    judged = read_qrels(qrels, name=collection["name"])
+    judged = _asked(read_qrels(qrels, name=collection["name"]), topics)
     runs = {one["name"]: folder / one["run"]["path"] for one in manifest["method"]["retrieval"]}
     lost = next((path for path in runs.values() if not path.is_file()), None)
     if lost is not None:
@@ -122,6 +126,14 @@ def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
         manifest=_timeless(manifest),
         reproduce=manifest["implementation"]["executable"]["cmd"],
     )
+
+
+def _asked(judged: Qrels, topics: Path) -> Qrels:
+    """The judgments of the queries that were asked: nobody answered the others."""
+    asked = read_queries(topics).ids
+    _, found = judged.query_index.find(asked, np.zeros(len(asked), dtype=np.int64))
+    known = np.unique(found)
+    return judged if len(known) == len(judged.queries) else judged.select(known)
 
 
 def _timeless(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +168,5 @@ def rendered(report: Report) -> dict[str, bytes]:
 
 def digests(folder: Path) -> dict[str, str]:
     """The hash of every file of a benchmark but its manifest, in the order of their names."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.relative_to(folder).parts[0] in OURS]
-    names = sorted(path.relative_to(folder).as_posix() for path in files)
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return {name: manifests.sha256_of(folder / name) for name in names if name != MANIFEST}

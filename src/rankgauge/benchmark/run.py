@@ -65,6 +65,9 @@ class Talk:
     def ends(self, system: str, reason: str | None) -> None:
         """A system is done, or broke for a reason."""
 
+    def says(self, system: str, text: str) -> None:
+        """Something to know of a system that is not broken."""
+
 
 @dataclass(frozen=True, eq=False)
 class _Done:
@@ -109,12 +112,12 @@ def run_benchmark(
     failed: dict[str, RankgaugeError] = {}
     with _indexes(index) as indexes:
         for name, system in plan.systems.items():
-            bench = _Bench(plan, work, name, asked, documents, indexes)
+            bench = _Bench(plan, work, name, asked, documents, indexes, talk)
             try:
                 done[name] = bench.run(system, talk.begins(name), restart=restart)
             except RankgaugeError as error:
                 failed[name] = error
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # whatever an engine raises, the others go on
                 failed[name] = RetrieverError(f"{type(error).__name__}: {error}")
             talk.ends(name, failed[name].message if name in failed else None)
     if not done:
@@ -168,9 +171,10 @@ class _Bench:
         asked: Questions,
         documents: Documents | None,
         indexes: Path,
+        talk: Talk,
     ) -> None:
         self.plan, self.folder, self.name, self.asked = plan, folder, name, asked
-        self.documents, self.indexes = documents, indexes
+        self.documents, self.indexes, self.talk = documents, indexes, talk
 
     def run(self, system: System, progress: Fetching | None, *, restart: bool) -> _Done:
         """Make the retriever, fetch its run, and time single calls of it."""
@@ -191,12 +195,24 @@ class _Bench:
             progress=progress,
             restart=restart,
         )
+        if fetched.resumed:
+            self.talk.says(self.name, f"{fetched.resumed} answers are from an attempt that was stopped")
+        if not any(answer.docs for answer in fetched.answers):
+            raise RetrieverError("it found nothing for any query")
         calls = self.plan.latency
-        latency = measure_latency(retriever, self.asked, self.plan.k, calls) if calls else Latency()
+        latency = self._latency(retriever, calls) if calls else Latency()
         files = [path for part in parts for path in part.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) if files else None
         built = seconds if fresh and files and calls else None
         return _Done(fetched, retriever, Cost(**asdict(latency), index_bytes=size, index_seconds=built))
+
+    def _latency(self, retriever: Retriever, calls: int) -> Latency:
+        """How long single calls take; a call that fails now costs the times, not the run."""
+        try:
+            return measure_latency(retriever, self.asked, self.plan.k, calls)
+        except (Exception, SystemExit) as error:
+            self.talk.says(self.name, f"latency could not be measured: {error}")
+            return Latency()
 
 
 def _kind(settings: RetrieverSettings) -> str:
@@ -273,7 +289,8 @@ def _manifest(
     failed: Mapping[str, RankgaugeError],
 ) -> dict[str, Any]:
     """All but the times and the files' digests, which are known at the very end."""
-    baseline = plan.settings.baseline if plan.settings.baseline in done else next(iter(done))
+    wanted = plan.settings.baseline
+    baseline = wanted if wanted is not None and wanted in done else next(iter(done))
     by = slices_of(queries) if plan.by is None else plan.by
     settings = replace(plan.settings, baseline=baseline, by=by)
     how = settings.statistics
@@ -302,17 +319,22 @@ def _manifest(
         },
         "research goal": {
             "evaluation": {
-                "reported measures": list(settings.measures),
+                "reported measures": [str(one) for one in asked_measures(settings.measures, settings.conventions)],
                 "baseline": [baseline],
                 "significance test": [{"name": how.test, "correction method": how.correction}],
             }
         },
         "settings": {**settings.to_dict(), "k": plan.k},
-        "failed": {name: manifests.plain_text(" ".join(str(error).split())) for name, error in failed.items()},
+        "failed": {name: _told(error, name == plan.settings.baseline, baseline) for name, error in failed.items()},
         "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
         "times": {"costs": {name: asdict(one.cost) for name, one in done.items()}},
     }
+
+
+def _told(error: RankgaugeError, was_baseline: bool, baseline: str) -> str:
+    said = manifests.plain_text(" ".join(str(error).split()))
+    return f"{said} (it was to be the baseline: the others are compared with {baseline})" if was_baseline else said
 
 
 def _file(folder: Path, name: str, given: str) -> dict[str, Any]:

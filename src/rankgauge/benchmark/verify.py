@@ -49,10 +49,10 @@ def verify_benchmark(folder: str | Path) -> Verified:
     """Compute every score, interval and p of a benchmark's folder anew, and check the digests of the rest."""
     root = Path(folder)
     manifest = manifests.opened(root / MANIFEST)
-    if not manifests.intact(manifest):
+    if not manifests.intact(manifest) or (root / MANIFEST).read_bytes() != manifests.sealed(manifest):
         change = Change(MANIFEST, "sha256", "the content is not what was written, and nothing else can be trusted")
         return Verified(1, 0, (change,))
-    changes, count = _digests(root, manifest["files"])
+    changes, count = changed_files(root, manifest), len(manifest["files"]) + 1
     if any(change.file.startswith((f"{RUNS}/", f"{INPUTS}/")) for change in changes):
         # Computing from something else would find a change in everything that follows from it.
         return Verified(count, 0, tuple(changes))
@@ -70,8 +70,9 @@ def verify_benchmark(folder: str | Path) -> Verified:
     return Verified(count, numbers, (*named, *rest))
 
 
-def _digests(root: Path, stored: Mapping[str, str]) -> tuple[list[Change], int]:
-    found = digests(root)
+def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[Change]:
+    """The files that are not as the manifest says, by their digests."""
+    found, stored = digests(root), manifest["files"]
     changes = [Change(name, None, "is missing") for name in stored if name not in found]
     changes += [
         Change(name, None, "was not there when the benchmark was written") for name in found if name not in stored
@@ -81,7 +82,7 @@ def _digests(root: Path, stored: Mapping[str, str]) -> tuple[list[Change], int]:
         for name, digest in stored.items()
         if name in found and found[name] != digest
     ]
-    return changes, len(stored) + 1
+    return changes
 
 
 def _difference(name: str, path: Path, made: bytes, here: bool) -> Change | None:
@@ -96,13 +97,21 @@ def _difference(name: str, path: Path, made: bytes, here: bool) -> Change | None
         if not here and isinstance(old, dict):
             old["rankgauge"] = new["rankgauge"] = None
         found = _field(old, new, "")
-        return None if found is None else Change(name, *found)
+        return None if found is None else Change(name, found[0] or None, found[1])
     if not here:
         return None
     for number, (old, new) in enumerate(zip_longest(stored.split(b"\n"), made.split(b"\n")), start=1):
         if old != new:
-            return Change(name, f"line {number}", f"{_said(old)} is stored, {_said(new)} comes out")
+            begin = max(0, _same(old or b"", new or b"") - WIDE // 3)
+            said = [None if line is None else line[begin : begin + WIDE] for line in (old, new)]
+            return Change(name, f"line {number}", f"{_said(said[0])} is stored, {_said(said[1])} comes out")
     return None
+
+
+def _same(one: bytes, other: bytes) -> int:
+    """How many bytes two lines begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _field(stored: Any, made: Any, path: str) -> tuple[str, str] | None:
@@ -129,7 +138,7 @@ def _field(stored: Any, made: Any, path: str) -> tuple[str, str] | None:
 
 def _said(value: Any) -> str:
     if isinstance(value, bytes):
-        return shown(value[:WIDE])
+        return shown(value)
     return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False)[:WIDE])
 
 

@@ -22,7 +22,7 @@ from rankgauge.benchmark.plan import (
 )
 from rankgauge.benchmark.run import Talk, run_benchmark
 from rankgauge.cli.html import told
-from rankgauge.cli.options import bands_of, collected_notes, colour, kpi_option, say, write
+from rankgauge.cli.options import bands_of, collected_notes, colour, kpi_option, say, say_of_runs, write
 from rankgauge.cli.progress import FetchLine
 from rankgauge.errors import UsageError, printable
 from rankgauge.experiment.report import Report
@@ -33,7 +33,7 @@ from rankgauge.render import benchmark as render
 from rankgauge.validation.findings import Validation
 
 FOLDER = "rankgauge-benchmark"
-BROKEN = 2  # the exit code where a system broke
+BROKEN, INVALID = 2, 1  # the exit codes where a system broke, and where validation found an error
 
 
 @click.command("run")
@@ -95,12 +95,17 @@ def run_and_show(
     write(render.as_text(report, colour=colour()) + "\n")
     write(_wrote(report, out) + more)
     say(notes)
-    return BROKEN if report.failed else None
+    say_of_runs(report.scores)
+    if report.failed:
+        return BROKEN
+    return None if all(one.ok for one in report.validations) else INVALID
 
 
 def _plan(config: str | None, options: dict[str, Any]) -> BenchmarkPlan:
     """The plan of a configuration, of a collection, or of the one that is shipped."""
     if config is not None:
+        if Path(config).is_dir():
+            raise UsageError(f"{config} is a folder, not a configuration", hint=f"--corpus {config}")
         names = ("corpus", "queries", "qrels", "modes", "embedder", "rerank")
         other = next((name for name in names if options[name]), None)
         if other is not None:
@@ -157,10 +162,13 @@ class _Line(Talk):
         return self._fetching
 
     def ends(self, system: str, reason: str | None) -> None:
+        if reason is not None:
+            self.says(system, reason)
+
+    def says(self, system: str, text: str) -> None:
         if self._fetching is not None:
             self._fetching.end()
-        if reason is not None:
-            click.echo(f"warning: {printable(f'{system}: {reason}', None)}", err=True)
+        click.echo(f"warning: {printable(f'{system}: {text}', None)}", err=True)
 
 
 def _wrote(report: Report, out: str) -> str:

@@ -172,8 +172,9 @@ def by_config(
             scores, found = plan.evaluate(judged, given, **reading), Audits(bands=bands)
     statistics = statistics_of(scores, plan)
     show(scores, notes, replace(view, intervals=False), statistics=statistics, audits=found)
-    asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands)
-    page.write(plan.judgments(judged), given, asked)
+    asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands, plan.alpha)
+    judgments = plan.judgments(judged, format=reading["qrels_format"], limits=reading["limits"])
+    page.write(judgments, given, asked)
 
 
 def page_settings(
@@ -182,11 +183,14 @@ def page_settings(
     conventions: Conventions,
     by: tuple[str, ...],
     bands: Bands | None,
+    alpha: float = 0.05,
 ) -> Settings:
     """What the page is to hold: runs beside each other, the first as the baseline."""
+    from rankgauge.comparison.compare import Statistics
     from rankgauge.experiment.settings import Settings
 
-    return Settings(measures or DEFAULT, level, conventions, by=by, bands=bands)
+    how = Statistics(level=round(1 - alpha, 12))
+    return Settings(measures or DEFAULT, level, conventions, how, by=by, bands=bands)
 
 
 def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:

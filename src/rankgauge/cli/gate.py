@@ -241,14 +241,16 @@ def _write_page(
     path: str, result: GateResult, files: list[str], corpus: str | None, bands: Bands | None, shared: dict[str, Any]
 ) -> None:
     """The page of the run beside the one that it was held against; a stored baseline has no rankings to show."""
+    from rankgauge.comparison.compare import Statistics
     from rankgauge.comparison.stored import stored_baseline
     from rankgauge.experiment.settings import Settings
 
     qrels, run, *against = files
     runs = [*(one for one in against if stored_baseline(one) is None), run]
-    settings = Settings(tuple(map(str, result.scores.measures)), conventions=result.scores.conventions, bands=bands)
+    measures, how = tuple(map(str, result.scores.measures)), Statistics(level=round(1 - result.rule.alpha, 12))
+    settings = Settings(measures, conventions=result.scores.conventions, statistics=how, bands=bands)
     reading = {name: shared[name] for name in ("on_duplicate", "qrels_format", "run_format", "limits")}
-    Page(path, corpus, reading=reading).write(qrels, runs, lambda: settings, verdict=result.sentence)
+    Page(path, corpus, reading=reading).write(qrels, runs, lambda: settings, verdict=render.verdict_lines(result))
 
 
 def _store(result: GateResult | None, path: str, inputs: list[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from rankgauge.errors import UsageError, printable
+from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.writing import atomic, refuse_inputs
 
 if TYPE_CHECKING:
@@ -50,8 +50,12 @@ class Page:
             if self.corpus is not None:
                 raise UsageError("--corpus is for the page", hint="say where to write it: --html FILE")
             return
-        if "-" in files:
-            raise UsageError("a page reads its files twice, and standard input can be read only once")
+        if any(name == "-" or Path(name).is_fifo() for name in files):
+            raise UsageError("a page reads its files twice, and standard input or a pipe can be read only once")
+        if self.path == "-" or Path(self.path).is_dir() or not Path(self.path).parent.is_dir():
+            raise InputError.at(
+                self.path, None, "cannot write a page there", hint="name a file in a folder that is there"
+            )
         refuse_inputs(self.path, [*files, *(one for one in (self.corpus, self.topics) if one is not None)])
 
     def write(self, qrels: AnyQrels, runs: Sequence[AnyRun], settings: Callable[[], Settings], **more: Any) -> None:

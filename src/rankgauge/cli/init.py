@@ -27,6 +27,8 @@ def command(ci: str | None, force: bool) -> None:
     queries.jsonl, qrels.trec, …). Look through it, change what is yours, and give it to `rankgauge benchmark run`.
     """
     made = {CONFIG: "rankgauge.yaml"} | ({CI[ci]: f"{ci}.yml"} if ci is not None else {})
+    if ci is not None and Path(CONFIG).exists() and not force:
+        del made[CONFIG]  # it may have been edited, and only the workflow is new
     there = [path for path in made if Path(path).exists()]
     if there and not force:
         raise InputError(f"{there[0]} is there already", hint="--force writes over it")

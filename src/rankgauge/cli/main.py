@@ -34,7 +34,7 @@ COMMANDS = {
     "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval's own flags and output, to the byte."),
     "tune": ("rankgauge.cli.tune", "Find the weights of a fusion, without looking at the test queries."),
 }
-USAGE, INTERRUPTED, BROKEN_PIPE = 64, 130, 141
+BAD_INPUT, USAGE, INTERRUPTED, BROKEN_PIPE = 2, 64, 130, 141
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,11 +71,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
         # Nobody reads any more: say nothing, and keep the interpreter from trying once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        # What the commands open they answer for themselves; left is standard output, on a full disk for one.
+        click.echo(f"error: cannot write: {error.strerror or error}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD_INPUT
 
 
 def main() -> None:

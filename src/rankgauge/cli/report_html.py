@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
+from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.html import write_page
 from rankgauge.errors import InputError, printable
 from rankgauge.experiment import manifest as manifests
@@ -26,6 +27,9 @@ def command(source: str, out: str) -> None:
     manifest = manifests.opened(folder / MANIFEST)
     if not manifests.intact(manifest):
         raise InputError.at(folder / MANIFEST, None, "has been changed since it was written")
+    changed = next((str(change) for change in changed_files(folder, manifest) if change.file != PAGE), None)
+    if changed is not None:
+        raise InputError.at(folder, None, changed, hint="`rankgauge report verify` says all that has changed")
     inputs = [folder / name for name in (MANIFEST, *manifest["files"]) if name != PAGE]
     write_page(read_report(folder, manifest), out, inputs=inputs)
     click.echo(f"wrote {printable(out, None)}", err=True)

@@ -18,6 +18,7 @@ from rankgauge.io import arrow
 from rankgauge.io.names import plain
 from rankgauge.io.queries import DOC_IDS, TEXTS
 from rankgauge.io.records import id_of
+from rankgauge.io.text import sound
 
 TITLES = ("title", "headline", "name")
 
@@ -55,7 +56,8 @@ class FileDocuments(Documents):
         except InputError as error:
             raise InputError.at(self.source, line, error.message) from None
         words = row.get(text or "")
-        return Document(name, str(row.get(title or "") or ""), words if isinstance(words, str) else "", line)
+        heading = sound(str(row.get(title or "") or ""))
+        return Document(name, heading, sound(words) if isinstance(words, str) else "", line)
 
     def _keys(self, line: int, names: Iterable[str]) -> tuple[str, str | None, str | None]:
         """Which key is the id, the title, the text."""

@@ -22,6 +22,8 @@ SCHEMA = "rankgauge.manifest/1"
 KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
 _CREDENTIALS = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
+_NAMES = "token|secret|password|passwd|pwd|api[_-]?key|authorization"
+_SECRET = re.compile(rf"(?i)\b([\w-]*(?:{_NAMES}))\b\s*[=:]\s*[^\s,;]+")
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
 LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
@@ -86,7 +88,7 @@ def plain_path(path: str | Path) -> str:
 
 def plain_text(text: str) -> str:
     """A message without credentials, in which absolute paths are only names."""
-    text = _FILE.sub("/", _CREDENTIALS.sub(r"\1", text))
+    text = _SECRET.sub(r"\1=…", _FILE.sub("/", _CREDENTIALS.sub(r"\1", text)))
     for root in (Path.cwd(), Path.home()):  # by the letter: a folder's name may have blanks
         text = text.replace(f"{root}{os.sep}", "")
     return _HOME.sub("", _ABSOLUTE.sub("", text))

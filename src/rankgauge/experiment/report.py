@@ -38,7 +38,8 @@ class Report:
     joined: tuple[Joined, ...]
     scores: tuple[Scores, ...]  # their ``run`` is the system's name
     comparison: Comparison | None = None  # None where there is one system
-    verdict: str | None = None  # what a gate decided
+    level: float = 0.95  # of all intervals
+    verdict: tuple[str, ...] = ()  # what a gate decided, and on what
     bands: Bands | None = None
     by: tuple[str, ...] = ()  # the columns of the queries to look into
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries

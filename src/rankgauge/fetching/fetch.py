@@ -82,6 +82,7 @@ def fetch(
         done = len(journal.answers)
         names = queries.ids.to_text()
         left = np.array([row for row, query in enumerate(names) if query not in journal.answers], dtype=np.int64)
+        batch = min(batch, getattr(retriever, "batch", batch))
         for at in range(0, len(left), batch):
             asked = queries.take(left[at : at + batch])
             run = answer(retriever, asked, k)

@@ -18,7 +18,7 @@ from rankgauge.io.jsontext import Pairs
 from rankgauge.io.names import plain
 from rankgauge.io.records import Records, id_of, read, said
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
-from rankgauge.io.text import checked
+from rankgauge.io.text import checked, sound
 
 QUERY_IDS = ("_id", "query_id", "qid", "question_id", "topic_id", "id")
 DOC_IDS = ("_id", "doc_id", "docno", "document_id", "pid", "passage_id", "corpus_id", "chunk_id", "id")
@@ -193,4 +193,4 @@ def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _as_text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return sound(value) if isinstance(value, str) else None

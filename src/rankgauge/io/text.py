@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,14 @@ from rankgauge.io.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of a pair; the rest of the range stands for odd bytes
+
+
+def sound(text: str) -> str:
+    """A text that can be written again: half a character, which JSON can hold, becomes the sign for a lost one."""
+    return _LONE.sub("\ufffd", text)
 
 
 def checked(faults: Faults, data: bytes) -> bytes:

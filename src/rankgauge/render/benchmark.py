@@ -55,13 +55,9 @@ def _scores(report: Report, scores: Any) -> dict[str, Any]:
     data = as_dict(scores, per_query=True)
     for entry, run in zip(data["runs"], scores, strict=True):
         for measure, found in entry["measures"].items():
-            found["ci"] = slices.ci(run.interval(measure, level=_level(report)))
-        entry["by"] = slices.as_dicts(run, report.by)
+            found["ci"] = slices.ci(run.interval(measure, level=report.level))
+        entry["by"] = slices.as_dicts(run, report.by, level=report.level)
     return with_bands(data, scores, report.bands)
-
-
-def _level(report: Report) -> float:
-    return 0.95 if report.comparison is None else report.comparison.level
 
 
 def answer(report: Report) -> list[str]:
@@ -70,7 +66,7 @@ def answer(report: Report) -> list[str]:
         return headline(report.comparison)
     one = report.scores[0]
     measure = one.measures[0]
-    span = slices.span(one.interval(measure))
+    span = slices.span(one.interval(measure, level=report.level))
     return [f"{one.run}: {measure.name} {number(one[measure])} ({span}); there is nothing to compare it with."]
 
 
@@ -85,11 +81,12 @@ def as_markdown(report: Report) -> str:
         parts += [Heading("How sure is that"), comparison.grid(report.comparison)]
         parts += [Heading("Groups of queries"), *comparison.groups(_on_first(report.comparison))] if report.by else []
         parts += [Heading("The queries that moved most"), *_moves(report)]
-    parts += [Heading("Values with their intervals"), slices.intervals_grid(report.scores)]
+    parts += [Heading("Values with their intervals"), slices.intervals_grid(report.scores, level=report.level)]
     if any(cost != Cost() for cost in report.costs.values()):
         parts += [Heading("What it costs"), costs(report)]
     if report.failed:
         parts += [Heading("What broke"), *(f"{system}: {reason}" for system, reason in report.failed.items())]
+    parts += [Heading("To know before trusting it"), *_known(report)] if _known(report) else []
     parts += [Heading("What was found in the files"), *_found(report)]
     parts += [Heading("How to read it"), f"Conventions: {report.scores[0].conventions}."]
     if report.reproduce:
@@ -178,6 +175,16 @@ def _found(report: Report) -> list[str]:
     return lines or ["Nothing to complain of."]
 
 
+def _known(report: Report) -> list[str]:
+    """What the scores' own notes say, each once."""
+    told: dict[str, list[str]] = {}
+    for one in report.scores:
+        for note in one.notes:
+            told.setdefault(note.message, []).append(one.run)
+    everyone = len(report.scores)
+    return [text if len(names) == everyone else f"{', '.join(names)}: {text}" for text, names in told.items()]
+
+
 def _finding(one: Finding) -> str:
     return f"{one.severity} {one.code} ({one.count:,}): {one.message}. {one.action}"
 
@@ -228,11 +235,11 @@ def _overview(report: Report) -> Grid:
     measures = report.scores[0].measures
     best = {measure: best_of(measure, [one[measure] for one in report.scores]) for measure in measures}
     costs = _cost_columns(report)
-    head = ["", measures[0].name, f"{_level(report) * 100:g} %", *(one.name for one in measures[1:]), *costs]
+    head = ["", measures[0].name, f"{report.level * 100:g} %", *(one.name for one in measures[1:]), *costs]
     rows = []
     for place, one in enumerate(report.scores):
         first, *others = (_value(report, one, measure, best[measure]) for measure in measures)
-        span = Cell(slices.span(one.interval(measures[0], level=_level(report))))
+        span = Cell(slices.span(one.interval(measures[0], level=report.level)))
         rows.append([Cell(name(one.run)), first, span, *others, *(column[place] for column in costs.values())])
     legend = []
     found = report.comparison
@@ -282,13 +289,15 @@ def _groups(report: Report) -> str:
             for one in found.slices
             if one.by == by and (one.difference.system, one.difference.measure) == (system, measure)
         ]
-        said = "   ".join(f"{name(label)} {_change(row)}{comparison.mark(found, row)}" for label, row in rows)
+        said = "   ".join(
+            f"{name(label)} {_change(row, found.alpha)}{comparison.mark(found, row)}" for label, row in rows
+        )
         lines.append(f"by {name(by)}: {said}")
     return labelled("groups", [f"{name(found.baseline)} → {name(system)} on {measure}", *lines]) if lines else ""
 
 
-def _change(row: Difference) -> str:
-    p = "" if row.p_corrected is None or row.p_corrected >= 0.05 else f" (p {p_text(row.p_corrected, '=')})"
+def _change(row: Difference, alpha: float) -> str:
+    p = f" (p {p_text(row.p_corrected or 0.0, '=')})" if row.significant(alpha) else ""
     return f"{row.baseline or 0.0:.2f} → {row.value or 0.0:.2f}{p}"
 
 

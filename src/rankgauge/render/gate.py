@@ -43,6 +43,16 @@ def as_text(result: GateResult, *, colour: bool = False, bands: Bands | None = N
     return "\n\n".join(parts) + "\n"
 
 
+def verdict_lines(result: GateResult) -> tuple[str, ...]:
+    """The verdict, and below it what it rests on, a line a measure."""
+    lines = [
+        f"{name}: " + ", ".join(f"{title} {cell}".strip() for title, cell in zip(head[1:], cells, strict=True) if cell)
+        for head, *rows in tables(result)
+        for name, *cells in rows
+    ]
+    return (result.sentence, *lines)
+
+
 def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str]]]:
     """A head and rows for what is required, and for what is compared; each value with its band where any has one."""
     found = []

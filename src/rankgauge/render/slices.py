@@ -13,7 +13,9 @@ from rankgauge.stats.results import Interval
 
 def span(interval: Interval) -> str:
     """An interval as it is printed."""
-    return "–" if interval.low is None or interval.high is None else f"{interval.low:.3f} … {interval.high:.3f}"
+    if interval.low is None or interval.high is None:
+        return "–"
+    return f"{interval.low:.3f} … {interval.high:.3f}".replace("-", "−")
 
 
 def as_table(scores: Sequence[Scores], by: Sequence[str], *, colour: bool) -> str:
@@ -42,13 +44,13 @@ def _grid(scores: Sequence[Scores], column: str, show: Show) -> Grid:
     return Grid([f"by {column}", "", "queries", "mean", "95 %", "median"], rows, words=2)
 
 
-def as_dicts(run: Scores, by: Sequence[str]) -> list[dict[str, Any]]:
+def as_dicts(run: Scores, by: Sequence[str], *, level: float = 0.95) -> list[dict[str, Any]]:
     """The groups of one run, for JSON."""
     return [
         {"by": s.by, "label": s.label, "measure": s.measure, "n": s.n, "mean": s.mean, "median": s.median}
         | {"ci": ci(s.interval)}
         for column in by
-        for s in run.by(column)
+        for s in run.by(column, level=level)
     ]
 
 
@@ -69,11 +71,16 @@ def intervals_table(scores: Sequence[Scores], *, colour: bool) -> str:
     return table(found.head, found.rows, colour=colour)
 
 
-def intervals_grid(scores: Sequence[Scores], *, show: Show = full) -> Grid:
+def intervals_grid(scores: Sequence[Scores], *, show: Show = full, level: float = 0.95) -> Grid:
     """A row a measure and run."""
     rows = [
-        [Cell(measure.name), Cell(show(run.run)), Cell(number(run[measure])), Cell(span(run.interval(measure)))]
+        [
+            Cell(measure.name),
+            Cell(show(run.run)),
+            Cell(number(run[measure])),
+            Cell(span(run.interval(measure, level=level))),
+        ]
         for measure in scores[0].measures
         for run in scores
     ]
-    return Grid(["", "", "mean", "95 %"], rows, words=2)
+    return Grid(["", "", "mean", f"{level * 100:g} %"], rows, words=2)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,10 +46,13 @@ class Called:
         self.name: str = name or getattr(answerer, "__name__", None) or type(answerer).__name__
         self.version, self._id_key, self._on_duplicate, self._at_once = version, id_key, on_duplicate, at_once
         self._takes_k = takes(self._function, "k")
+        self._code = code_of(answerer)
+        # What was answered is written down after each batch, and a function has nothing to gain from larger ones.
+        self.batch = at_once if _is_coroutine(self._function) else 1
 
     def identity(self) -> Identity:
-        """The name and the version it was given."""
-        return {"mode": "callable", "name": self.name, "version": self.version, "id_key": self._id_key}
+        """The name and the version it was given, and which code it is."""
+        return {"mode": "callable", "name": self.name, "version": self.version, "id_key": self._id_key, **self._code}
 
     def retrieve(self, queries: Questions, k: int) -> Run:
         """Answer a batch."""
@@ -118,6 +123,18 @@ def scored(query: str, found: list[Pair]) -> list[float]:
     if len(given) < len(found):
         raise InputTypeError(f"some results of query {shown(query)} have a score and some have none")
     return given
+
+
+def code_of(answerer: Any) -> dict[str, str | None]:
+    """Where a function, or the class of an object, is defined, and the hash of that file: other code, other answers."""
+    defined = answerer if hasattr(answerer, "__qualname__") else type(answerer)
+    name = f"{getattr(defined, '__module__', '?')}:{defined.__qualname__}"
+    try:
+        source = inspect.getsourcefile(defined)
+        digest = None if source is None else hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    except (TypeError, OSError):
+        digest = None
+    return {"callable": name, "source": digest}
 
 
 def answering(answerer: Any) -> Callable[..., Any]:

@@ -9,8 +9,6 @@ from rankgauge.evaluation import Scores
 from rankgauge.experiment.report import Report
 from rankgauge.render.html.figures.systems import System, systems_of
 
-LEVEL = 0.95  # of intervals where nothing was compared
-
 
 @dataclass(frozen=True, eq=False)
 class Cast:
@@ -40,5 +38,5 @@ def cast_of(report: Report) -> Cast:
         ranked=tuple(systems[names.index(name)] for name in report.names),
         baseline=baseline,
         best=len(names) - 1 if found is None else names.index(challenger(found)),
-        level=LEVEL if found is None else found.level,
+        level=report.level,
     )
