@@ -47,7 +47,7 @@ class Bands:
     def to_yaml(self) -> str:
         """The file that ``load_bands`` reads, to be edited."""
         lines = [f"# {line}".rstrip() for line in self.about.splitlines()]
-        lines += [f"name: {_quoted(self.name)}", "bands:"]
+        lines += [f"name: {json.dumps(self.name)}", "bands:"]
         for measure, found in self.thresholds.items():
             values = ", ".join(f"{band}: {value!r}" for band, value in found.items())
             lines.append(f"  {_quoted(str(measure))}: {{{values}}}")

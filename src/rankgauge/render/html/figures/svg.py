@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from rankgauge.render.html.text import plain
+
 WIDTH = 340
 SIGN = 6.6  # how wide a sign of a name is, in the widest of the usual fonts
 
@@ -25,9 +27,9 @@ def tag(name: str, *children: str | Markup, **attributes: str | float | None) ->
     parts = [name]
     for key, value in attributes.items():
         if value is not None:
-            shown = value if isinstance(value, str) else px(value)
+            shown = plain(value) if isinstance(value, str) else px(value)
             parts.append(f'{key.rstrip("_").replace("_", "-")}="{escape(shown)}"')
-    inner = "".join(escape(child) for child in children)
+    inner = "".join(child if isinstance(child, Markup) else escape(plain(child)) for child in children)
     return Markup(f"<{' '.join(parts)}>{inner}</{name}>" if inner else f"<{' '.join(parts)}/>")
 
 
