@@ -433,10 +433,11 @@ class TestCommand:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         done = command(
             "benchmark", "run", "--corpus", tmp_path / "w", "--mode", "lexical", "--mode", "vector",
-            "--embedder", "bow",
+            "--embedder", "bow", "--html", tmp_path / "page.html",
             "--by", "difficulty", "--kpi", "none", "--latency", 2, "-o", tmp_path / "out",
         )  # fmt: skip
         assert done.code == 0, done.err
+        assert (tmp_path / "page.html").read_bytes() == (tmp_path / "out" / PAGE).read_bytes()
         assert "by difficulty" in done.out
         assert "by category" not in done.out
         assert "band" not in done.out

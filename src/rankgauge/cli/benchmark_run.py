@@ -21,7 +21,7 @@ from rankgauge.benchmark.plan import (
     usual_systems,
 )
 from rankgauge.benchmark.run import Talk, run_benchmark
-from rankgauge.cli.html import told
+from rankgauge.cli.html import Page, html_option, told
 from rankgauge.cli.options import bands_of, collected_notes, colour, kpi_option, say, say_of_runs, write
 from rankgauge.cli.progress import FetchLine
 from rankgauge.errors import UsageError, printable
@@ -29,6 +29,7 @@ from rankgauge.experiment.report import Report
 from rankgauge.experiment.settings import Settings
 from rankgauge.fetching.fetch import Progress
 from rankgauge.fetching.modes import MODES
+from rankgauge.io.writing import atomic
 from rankgauge.render import benchmark as render
 from rankgauge.validation.findings import Validation
 
@@ -69,9 +70,16 @@ BROKEN, INVALID = 2, 1  # the exit codes where a system broke, and where validat
 @click.option("--index", type=click.Path(), metavar="DIR", help="A folder to keep indexes in, for the next time.")
 @click.option("--restart", is_flag=True, help="Forget what a benchmark that was stopped has got.")
 @click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR")
+@html_option
 @kpi_option
 def command(
-    config: str | None, out: str, index: str | None, restart: bool, kpi: str | None, **options: Any
+    config: str | None,
+    out: str,
+    index: str | None,
+    restart: bool,
+    page: str | None,
+    kpi: str | None,
+    **options: Any,
 ) -> int | None:
     """Run retrievers on the same queries, and say which is best.
 
@@ -80,7 +88,12 @@ def command(
     `rankgauge report verify` can check.
     """
     plan = _changed(_plan(config, options), options, kpi)
-    return run_and_show(plan, out, index=index, restart=restart)
+    Page(page).check([plan.queries, plan.qrels])
+    code = run_and_show(plan, out, index=index, restart=restart)
+    if page is not None:
+        with atomic(page) as file:
+            file.write((Path(out) / PAGE).read_bytes())
+    return code
 
 
 def run_and_show(
@@ -140,7 +153,7 @@ def _changed(plan: BenchmarkPlan, options: dict[str, Any], kpi: str | None) -> B
     return replace(
         plan,
         settings=settings,
-        command=told(context, unsaid=("out", "index", "restart")),
+        command=told(context, unsaid=("out", "index", "restart", "page")),
         by=tuple(options["by"]) if options["by"] else plan.by,
         k=options["k"] if "k" in given else plan.k,
         latency=options["latency"] if "latency" in given else plan.latency,

@@ -142,7 +142,8 @@ def colour() -> bool:
 
 def width() -> int:
     """How wide a table may be."""
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 160
+    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size((120, 24)).columns if told else 160
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Floats, frozen, group_of, offsets_of
 from rankgauge.errors import InputError, shown
 
-DIGITS = 6
 LOWEST, HIGHEST = -11, 22  # the decimal exponents between which all powers of ten used below are exact
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LOWEST, HIGHEST + 1)])
 WHOLE = POWERS[-LOWEST:]  # from 10 to the 0 on
