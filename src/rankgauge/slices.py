@@ -86,16 +86,17 @@ def interval_of(
 
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
-    if how == "gmean":
-        return geometric_mean_interval(values, level=level, units=units, alternative=alternative)
     if how == "sum":
         return Interval(None, None, level, "none", len(values), "a count is no mean")
-    binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
-    method: Literal["wilson", "t"] = "wilson" if binary else "t"
-    found = mean_interval(values, method=method, level=level, units=units, alternative=alternative)
+    if how == "gmean":
+        found = geometric_mean_interval(values, level=level, units=units, alternative=alternative)
+    else:
+        binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
+        method: Literal["wilson", "t"] = "wilson" if binary else "t"
+        found = mean_interval(values, method=method, level=level, units=units, alternative=alternative)
     if found.low is None or found.high is None:
         return found
-    # An end that is open, as of a one-sided interval, stays open.
-    low = found.low if math.isinf(found.low) else max(found.low, inside[0])
-    high = found.high if math.isinf(found.high) else min(found.high, inside[1])
+    # The open end of a one-sided interval stays open.
+    low = found.low if alternative == "less" else max(found.low, inside[0])
+    high = found.high if alternative == "greater" else min(found.high, inside[1])
     return replace(found, low=low, high=high)

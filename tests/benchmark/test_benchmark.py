@@ -244,6 +244,16 @@ def test_only_the_queries_that_were_asked_are_scored(tmp_path: Path) -> None:
     assert verify_benchmark(tmp_path / "out").ok
 
 
+def test_nothing_is_said_where_nothing_is_relevant(tmp_path: Path) -> None:
+    judged = re.sub(r" \d+$", " 0", (SHIPPED / "qrels.trec").read_text(), flags=re.MULTILINE)
+    (tmp_path / "qrels.trec").write_text(judged)
+    systems = usual_systems(modes=["lexical", "vector"])
+    run_benchmark(shipped_plan(latency=0, systems=systems, qrels=str(tmp_path / "qrels.trec")), tmp_path / "out")
+    said = "No query has a relevant document: nothing can be said."
+    assert loaded(tmp_path / "out", REPORT)["answer"] == [said]
+    assert said in (tmp_path / "out" / PAGE).read_text(encoding="utf-8")
+
+
 def test_half_a_character_in_a_text_is_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text('{"_id": "a", "text": "one \\ud800 word"}\n{"_id": "b", "text": "two"}\n')
     (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "word \\ud800"}\n{"_id": "r", "text": "two"}\n')

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankgauge import Qrels, UsageError, compare, evaluate
+from rankgauge import Conventions, Qrels, UsageError, compare, evaluate
 from rankgauge.comparison.compare import CORRECTIONS, Statistics
 from rankgauge.comparison.remarks import remarks
-from rankgauge.render.comparison import as_table
+from rankgauge.render.comparison import as_json, as_table, grid
 from rankgauge.stats.intervals import ratio_interval
 from rankgauge.stats.power import queries_needed
 from rankgauge.stats.tests import PAIRED_TESTS
@@ -124,7 +124,7 @@ def test_a_worse_system_is_called_worse_also_where_lower_is_better() -> None:
 
 
 def test_only_queries_that_both_sides_have_are_paired() -> None:
-    from rankgauge import Conventions, RankgaugeError, Run
+    from rankgauge import RankgaugeError, Run
 
     half = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half")
     found = compare(QRELS, [Run.from_dict(POOR, name="poor"), half], "AP", conventions=Conventions(queries="both"))
@@ -133,6 +133,44 @@ def test_only_queries_that_both_sides_have_are_paired() -> None:
     failed = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half", failed=QUERIES[20:])
     assert compare(QRELS, [Run.from_dict(POOR, name="poor"), failed], "AP")["half", "AP"].n == 20
     assert issubclass(UsageError, RankgaugeError)
+
+
+def test_a_value_over_other_queries_than_its_difference_is_said_to_be_and_none_is_called_the_best() -> None:
+    half = {query: GOOD[query] for query in QUERIES[:20]}
+    found = compare(QRELS, {"poor": POOR, "half": half}, "AP", conventions=Conventions(queries="both"))
+    assert found.apart("AP")
+    shown = grid(found)
+    assert [row[2].text for row in shown.rows] == [f"{run['AP']:.4f}" for run in found.scores]
+    assert not any(row[2].best for row in shown.rows)
+    assert "values of AP are over each system's own queries, Δ over those of both" in shown.legend
+    assert "values of AP are over each system's own queries" in as_table(found, colour=False)
+    whole = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP")
+    assert not whole.apart("AP")
+    assert [row[2].best for row in grid(whole).rows] == [False, True]
+    assert "own queries" not in as_table(whole, colour=False)
+
+
+def test_no_equivalence_of_geometric_means_and_sums_is_spoken_of() -> None:
+    how = Statistics(margin=0.1, resamples=500)
+    found = remarks(compare(QRELS, {"poor": POOR, "good": GOOD}, "AP GMAP NumRelRet@5", statistics=how))[0]
+    assert "unknown" not in found
+    assert "on AP (p " in found
+    assert found.endswith("of good and poor on GMAP, NumRelRet@5 no equivalence is defined: no means")
+    alone = remarks(compare(QRELS, {"poor": POOR, "good": GOOD}, "GMAP", statistics=how))[0]
+    assert alone == "of good and poor on GMAP no equivalence is defined: no means"
+
+
+def test_a_ratio_beyond_any_number_is_said_to_be_infinite() -> None:
+    judged = {"q1": {"a": 1}, "q2": {"a": 1}}
+    runs = {"old": {"q1": ["a"], "q2": ["b", "a"]}, "new": {"q1": ["b"], "q2": ["a"]}}
+    found = compare(judged, runs, "GMAP", statistics=Statistics(level=0.999))
+    assert "(GMAP ×0.004, 99.9 % ×0.000 to ×∞); 2 queries are too few" in found.answer()
+    text = as_table(found, colour=False)
+    assert "×0.000 … ×∞" in text
+    assert "99.9 %" in text
+    assert json.loads(as_json(found))["comparison"]["differences"][0]["ratio"] == pytest.approx(0.0045, abs=1e-4)
+    interval = found.scores[1].interval("GMAP", level=0.999)
+    assert (interval.high, interval.to_dict()["high"]) == (np.inf, None)
 
 
 def test_groups_of_queries_are_corrected_for_their_number() -> None:
@@ -157,7 +195,7 @@ def test_where_groups_differ_from_each_other_it_is_said_of_which_system() -> Non
     half = {query: (GOOD if n % 2 else POOR)[query] for n, query in enumerate(QUERIES)}
     runs = {"poor": POOR, "half": half, "good": GOOD}
     text = as_table(compare(QRELS, runs, "AP", by=["category"]), colour=False)
-    assert "the difference of half on AP is not the same in every category (p < 0.001, groups shuffled)" in text
+    assert "the difference of half on AP is not the same in every category: p < 0.001, groups shuffled, Holm" in text
     assert "the difference of good on AP" not in text
 
 
@@ -196,6 +234,13 @@ def test_what_moved_most_is_told_with_its_documents() -> None:
         ({"statistics": {"correction": "holms"}}, "did you mean holm"),
         ({"statistics": {"alternative": "lesser"}}, "did you mean less"),
         ({"statistics": {"correction": "tukey", "alternative": "less"}}, "two-sided"),
+        ({"statistics": {"margin": "x"}}, "margin must be a number above 0, found 'x'"),
+        ({"statistics": {"margin": True}}, "margin must be a number above 0, found True"),
+        ({"statistics": {"wanted": float("nan")}}, "wanted must be a number above 0, found nan"),
+        ({"statistics": {"seed": 1.5}}, "seed must be a whole number, found 1.5"),
+        ({"statistics": {"seed": True}}, "seed must be a whole number, found True"),
+        ({"statistics": {"resamples": "many"}}, "resamples must be a whole number of at least 1, found 'many'"),
+        ({"statistics": {"level": "high"}}, "level must lie between 0 and 1, found 'high'"),
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, Any], said: str) -> None:

@@ -102,6 +102,15 @@ def test_no_p_is_smaller_than_one_of_all_that_was_tried() -> None:
     assert interaction(np.array(gaps) + noise, gaps, resamples=99).p == 1 / 100
 
 
+def test_what_all_differences_share_hides_nothing() -> None:
+    rng = np.random.default_rng(5)
+    gaps = 1e-7 * (rng.normal(size=40) + np.repeat([0.0, 10.0], 20))
+    groups = ["ab"[n // 20] for n in range(40)]
+    alone, shifted = interaction(gaps, groups), interaction(0.5 + gaps, groups)
+    assert shifted.p == alone.p == 1 / 10_001
+    assert shifted.statistic == pytest.approx(alone.statistic, rel=1e-4)
+
+
 def test_what_says_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="resamples"):
         interaction(GAPS, GROUPS, resamples=0)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
 from rankgauge.stats.interaction import EXCHANGEABLE
+from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
 
 
@@ -24,7 +25,7 @@ def _of_system(found: Comparison, system: str) -> str:
     for row in sure:
         word = "better" if improves(found, row) else "worse"
         parts.append(f"{system} is {word} than {found.baseline} on {row.measure}: {said(row)}")
-    if all(row.difference == 0 for row in rows):
+    if all(row.same for row in rows):
         return f"{system} and {found.baseline} are the same on every measure."
     if unsure:
         listed = ", ".join(row.measure for row in unsure)
@@ -35,26 +36,50 @@ def _of_system(found: Comparison, system: str) -> str:
         )
         first = unsure[0]
         if not sure and first.difference is not None:
-            span = _between(first).strip(" ()")
+            span = _interval_said(first)
             text += f" ({first.measure} {first.text(first.difference)}, {span})" if span else ""
+        if first.too_few:
+            text += f"; {first.n} queries are too few for the {found.test} test, whatever they show"
         if first.detectable is not None:
-            seen = first.text(first.detectable) if first.ratio else f"{first.detectable:.2g}"
-            text += f"; {first.n} queries could have shown {seen} on {first.measure}"
+            text += f"; {first.n} queries could have shown {size(first, first.detectable)} on {first.measure}"
         parts.append(text)
     return "; ".join(parts) + "."
 
 
 def said(row: Difference) -> str:
     """A difference with its interval and p."""
+    span = _interval_said(row)
     p = "" if row.p_corrected is None else f", p {p_text(row.p_corrected, ' = ')}"
-    return f"{row.text(row.difference or 0.0)}{_between(row)}{p}"
+    return f"{row.text(row.difference or 0.0)}{f' ({span})' if span else ''}{p}"
 
 
-def _between(row: Difference) -> str:
-    low, high = row.interval.low, row.interval.high
-    if low is None or high is None:
+def _interval_said(row: Difference) -> str:
+    span = between(row.interval, row.text)
+    return f"{row.interval.level * 100:g} % {span}" if span else ""
+
+
+def between(interval: Interval, text: Callable[[float], str], to: str = " to ") -> str:
+    """From where to where an interval goes, or the one end that a one-sided one has; empty where there is none."""
+    if interval.low is None or interval.high is None:
         return ""
-    return f" ({row.interval.level * 100:g} % {row.text(low)} to {row.text(high)})"
+    if interval.alternative == "greater":
+        return f"at least {text(interval.low)}"
+    if interval.alternative == "less":
+        return f"at most {text(interval.high)}"
+    return f"{text(interval.low)}{to}{text(interval.high)}"
+
+
+def hardest(rows: Sequence[Difference]) -> Difference | None:
+    """The difference that needs to be largest to be seen; None where that is known of none."""
+    known = [row for row in rows if row.detectable]
+    return max(known, key=lambda row: row.detectable or 0.0, default=None)
+
+
+def size(row: Difference, difference: float) -> str:
+    """How large a difference is: two digits, or a ratio."""
+    if row.ratio:
+        return row.text(difference)
+    return f"{difference:.2g}" if difference < 10 else f"{difference:,.0f}"
 
 
 def improves(found: Comparison, row: Difference) -> bool:
@@ -82,6 +107,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "test": found.test,
         "correction": found.correction,
         "family": found.family,
+        "family_size": found.family_size,
         "level": found.level,
         "differences": [_difference(row) for row in found.differences],
         "margin": found.margin,
@@ -91,17 +117,20 @@ def as_dict(found: Comparison) -> dict[str, Any]:
             for one in found.agreement
         ],
         "slices": [_slice(row) for row in found.slices],
+        "slice_families": found.slice_families,
         "interactions": [
             {
                 "by": i.by,
                 "system": i.system,
                 "measure": i.measure,
                 "p": i.p,
+                "p_corrected": i.p_corrected,
                 "reason": i.reason,
                 "assumes": EXCHANGEABLE,
             }
             for i in found.interactions
         ],
+        "interaction_family": found.interaction_family,
         "moved": {
             system: [
                 {
@@ -129,8 +158,8 @@ def _difference(row: Difference) -> dict[str, Any]:
         "value": row.value,
         "baseline": row.baseline,
         "difference": row.difference,
-        "ratio": math.exp(row.difference) if row.ratio and row.difference is not None else None,
-        "ci": _interval(row.interval),
+        "ratio": exponential(row.difference) if row.ratio and row.difference is not None else None,
+        "ci": row.interval.to_dict(),
         "p": row.p,
         "p_corrected": row.p_corrected,
         "reason": row.reason,
@@ -139,6 +168,7 @@ def _difference(row: Difference) -> dict[str, Any]:
         "wins": row.effect.wins,
         "ties": row.effect.ties,
         "losses": row.effect.losses,
+        "too_few": row.too_few,
         "detectable": row.detectable,
         "needed": row.needed,
         "p_equivalent": row.p_equivalent,
@@ -148,9 +178,3 @@ def _difference(row: Difference) -> dict[str, Any]:
 
 def _slice(row: SliceDifference) -> dict[str, Any]:
     return {"by": row.by, "label": row.label, "against": row.against, **_difference(row.difference)}
-
-
-def _interval(interval: Interval) -> dict[str, Any]:
-    """An interval; an end that is open is null."""
-    low, high = (None if end is None or math.isinf(end) else end for end in (interval.low, interval.high))
-    return {"low": low, "high": high, "level": interval.level, "method": interval.method, "reason": interval.reason}

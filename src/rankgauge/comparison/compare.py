@@ -2,84 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from rankgauge.comparison.agreement import measures_agree
 from rankgauge.comparison.attribution import Moves, explain
+from rankgauge.comparison.family import corrected, whole
 from rankgauge.comparison.pair import Pair
-from rankgauge.comparison.result import Comparison, Difference, Interaction, SliceDifference
+from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.slicing import interactions, sliced
+from rankgauge.comparison.statistics import CORRECTIONS, Correction, Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
 from rankgauge.evaluation import AnyQrels, AnyRun, Conventions, Names, Scores, asked_measures, joined_scores
 from rankgauge.gating.baseline import Baseline
-from rankgauge.slices import groups
-from rankgauge.stats.correction import Correction as Listed
-from rankgauge.stats.correction import correct
-from rankgauge.stats.interaction import RESAMPLES, interaction
-from rankgauge.stats.maxt import maxt
-from rankgauge.stats.results import ALTERNATIVES, Alternative
-from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
-from rankgauge.stats.tukey import tukey
 
-Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
-CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")
-SAID = {
-    "none": "not corrected",
-    "bonferroni": "Bonferroni",
-    "holm": "Holm",
-    "bh": "Benjamini–Hochberg",
-    "by": "Benjamini–Yekutieli",
-    "maxt": "single-step max-T",
-    "tukey": "randomised Tukey HSD",
-}
-ASSUMED = {
-    "bh": ", assumes that tests are independent or positively dependent",
-    "maxt": ", joint sign flips: assumes that under the null all signs of a query flip together",
-    "tukey": ", joint permutations: assumes that under the null the systems of a query are exchangeable",
-}
-DRAWN = ("randomization", "bootstrap", "bootstrap-centred")
-JOINT = ("maxt", "tukey")  # corrections that make the p values of all systems together
-SMALLEST_SLICE = 2
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """How differences are tested."""
-
-    test: PairedTest = "randomization"
-    correction: Correction = "holm"
-    level: float = 0.95
-    alternative: Alternative = "two-sided"
-    resamples: int = 100_000
-    seed: int = 0
-    margin: float | None = None  # within which systems are tested for being equivalent
-    wanted: float | None = None  # a difference, of which it is said how many queries would show it
-
-    def __post_init__(self) -> None:
-        for name, number in (("margin", self.margin), ("wanted", self.wanted)):
-            if number is not None and not 0 < number < math.inf:
-                raise UsageError(f"{name} must be a number above 0, found {number!r}")
-        if self.correction == "tukey" and self.alternative != "two-sided":
-            raise UsageError("Tukey's test of all pairs is two-sided", hint="use the correction maxt, or holm")
-        for name, value, known in (
-            ("test", self.test, PAIRED_TESTS),
-            ("correction", self.correction, CORRECTIONS),
-            ("alternative", self.alternative, ALTERNATIVES),
-        ):
-            if value not in known:
-                close = nearest(str(value), list(known))
-                raise UsageError(
-                    f"{name} must be one of {', '.join(known)}, found '{value}'",
-                    hint=f"did you mean {close}?" if close else None,
-                )
+__all__ = ["CORRECTIONS", "Correction", "Statistics", "compare", "compare_scores", "unique_names"]
 
 
 def compare(
@@ -138,8 +82,11 @@ def compare_scores(
     names = [one.run for one in scores]
     place = _baseline(names, baseline)
     pairs = [Pair(scores[n], scores[place], statistics) for n in range(len(names)) if n != place]
-    differences = _corrected([pair.differences() for pair in pairs], pairs, statistics)
-    sliced, interactions = _sliced(pairs, differences, by, statistics)
+    rows = [row for pair in pairs for row in pair.differences()]
+    family = whole(rows, pairs, statistics)
+    differences = corrected(rows, family, statistics)
+    groups = {name: sliced(pairs, differences, name, statistics) for name in by}
+    between, between_family = interactions(pairs, list(groups), statistics)
     return Comparison(
         scores=tuple(scores),
         names=tuple(names),
@@ -147,16 +94,19 @@ def compare_scores(
         differences=tuple(differences),
         test=statistics.test,
         correction=statistics.correction,
-        family=_family(len(differences), len(pairs), len(scores[0].measures), statistics),
+        family=family.said,
+        family_size=family.size,
         level=statistics.level,
         margin=statistics.margin,
         wanted=statistics.wanted,
         agreement=measures_agree(scores),
-        slices=tuple(sliced),
-        interactions=tuple(interactions),
+        slices=tuple(row for found, _ in groups.values() for row in found),
+        slice_families={name: said for name, (_, said) in groups.items()},
+        interactions=tuple(between),
+        interaction_family=between_family if by else None,
         moved=_moved(judged, joined, scores, place, names, moved) if moved else {},
         texts=dict(texts or {}),
-        notes=tuple(note for pair in pairs for note in pair.notes()),
+        notes=(*(note for pair in pairs for note in pair.notes()), *family.notes),
     )
 
 
@@ -189,107 +139,6 @@ def _baseline(names: Sequence[str], wanted: str | int | Path | Baseline) -> int:
     raise UsageError(
         f"no run is called '{wanted}'; there are {', '.join(names)}", hint=f"did you mean {close}?" if close else None
     )
-
-
-def _corrected(listed: list[list[Difference]], pairs: list[Pair], how: Statistics) -> list[Difference]:
-    rows = [row for one in listed for row in one]
-    equal = correct([row.p_equivalent for row in rows], _one_by_one(how.correction)).p
-    rows = [replace(row, p_equivalent_corrected=p) for row, p in zip(rows, equal, strict=True)]
-    if how.correction == "maxt":
-        everyone = np.logical_and.reduce([pair.both for pair in pairs])
-        columns = [
-            pair.ours[everyone, place] - pair.theirs[everyone, place]
-            for pair in pairs
-            for place in range(len(pair.system.measures))
-        ]
-        units = None if pairs[0].units is None else pairs[0].units[everyone]
-        matrix = np.nan_to_num(np.column_stack(columns))
-        found = maxt(matrix, alternative=how.alternative, units=units, resamples=how.resamples, seed=how.seed)
-        return [replace(row, p_corrected=p) for row, p in zip(rows, found.p, strict=True)]
-    if how.correction == "tukey":
-        return _tukey(rows, pairs, how)
-    adjusted = correct([row.p for row in rows], how.correction)
-    return [replace(row, p_corrected=p) for row, p in zip(rows, adjusted.p, strict=True)]
-
-
-def _tukey(rows: list[Difference], pairs: list[Pair], how: Statistics) -> list[Difference]:
-    """Each system against the baseline, corrected for all pairs of systems on its measure."""
-    everyone = np.logical_and.reduce([pair.both for pair in pairs])
-    corrected: dict[tuple[str, str], float | None] = {}
-    for place, measure in enumerate(pairs[0].system.measures):
-        columns = [pairs[0].theirs[:, place], *(pair.ours[:, place] for pair in pairs)]
-        matrix = np.column_stack(columns)
-        kept = everyone & ~np.isnan(matrix).any(axis=1)
-        units = None if pairs[0].units is None else pairs[0].units[kept]
-        found = tukey(matrix[kept], units=units, resamples=how.resamples, seed=how.seed)
-        for (one, other), p in zip(found.pairs, found.p, strict=True):
-            if one == 0:
-                corrected[pairs[other - 1].name, measure.name] = p
-    return [replace(row, p_corrected=corrected[row.system, row.measure]) for row in rows]
-
-
-def _family(size: int, systems: int, measures: int, how: Statistics) -> str:
-    over = f"{SAID[how.correction]} over {size} comparisons ({_many(systems, 'system')} × {_many(measures, 'measure')})"
-    if how.correction == "none" or size == 1:
-        over = SAID["none"]
-    if how.correction == "tukey":
-        over = f"{SAID['tukey']} over all {(systems + 1) * systems // 2} pairs of systems on each measure"
-    drawn = how.test in DRAWN or how.correction in JOINT
-    resampled = f", {how.resamples:,} resamples, seed {how.seed}" if drawn else ""
-    return f"{how.test} test{resampled}; {over}{ASSUMED.get(how.correction, '')}"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _sliced(
-    pairs: list[Pair], whole: list[Difference], by: Sequence[str], how: Statistics
-) -> tuple[list[SliceDifference], list[Interaction]]:
-    """The differences within groups, corrected for the number of groups, and whether groups differ."""
-    sliced: list[SliceDifference] = []
-    interactions: list[Interaction] = []
-    for name in by:
-        for pair in pairs:
-            found = [
-                (label, pair.differences(chosen, (name, label)))
-                for label, chosen in groups(pair.system.columns, name)
-                if int((chosen & pair.both).sum()) >= SMALLEST_SLICE
-            ]
-            for place, measure in enumerate(pair.system.measures):
-                rows = [rows[place] for _, rows in found]
-                adjusted = correct([row.p for row in rows], _one_by_one(how.correction))
-                total = next(d for d in whole if (d.system, d.measure) == (pair.name, measure.name)).difference or 0.0
-                equal = correct([row.p_equivalent for row in rows], _one_by_one(how.correction))
-                for (label, _), row, p, same in zip(found, rows, adjusted.p, equal.p, strict=True):
-                    against = (row.difference or 0.0) * total < 0
-                    corrected = replace(row, p_corrected=p, p_equivalent_corrected=same)
-                    sliced.append(SliceDifference(name, label, corrected, against))
-                interactions.append(_interaction(pair, place, name))
-    return sliced, interactions
-
-
-def _one_by_one(correction: Correction) -> Listed:
-    """How p values are corrected that are made one by one, where those of systems are made jointly."""
-    return "holm" if correction == "maxt" or correction == "tukey" else correction
-
-
-def _interaction(pair: Pair, place: int, by: str) -> Interaction:
-    """Whether the differences differ between the groups that have at least two queries."""
-    measure, how = pair.system.measures[place].name, pair.statistics
-    found = {label: pair.values(place, pair.both & chosen) for label, chosen in groups(pair.system.columns, by)}
-    large = {label: values for label, values in found.items() if len(values[0]) >= SMALLEST_SLICE}
-    if len(large) < 2:
-        return Interaction(by, pair.name, measure, None, "fewer than two groups with at least two queries")
-    tested = interaction(
-        np.concatenate([one - other for one, other, _ in large.values()]),
-        [label for label, (one, _, _) in large.items() for _ in one],
-        units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
-        resamples=min(how.resamples, RESAMPLES),
-        seed=how.seed,
-        labels=(pair.base.run, pair.name, measure, by),
-    )
-    return Interaction(by, pair.name, measure, tested.p, tested.reason)
 
 
 def _moved(

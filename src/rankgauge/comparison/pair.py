@@ -21,13 +21,12 @@ from rankgauge.measures.numbers import each
 from rankgauge.notes import Note
 from rankgauge.stats.effect import effect
 from rankgauge.stats.intervals import difference_interval
-from rankgauge.stats.power import detectable_difference, queries_needed
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 from rankgauge.stats.tests import equivalence, paired_test
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.compare import Statistics
+    from rankgauge.comparison.statistics import Statistics
 
 Chosen = NDArray[np.bool_]
 
@@ -58,8 +57,12 @@ class Pair:
         kept = chosen & ~np.isnan(one) & ~np.isnan(other)
         return one[kept], other[kept], kept
 
+    def gaps(self, place: int) -> Floats:
+        """The differences on a measure, for all queries: 0 where one side lacks it."""
+        return np.nan_to_num(np.where(self.both, self.ours[:, place] - self.theirs[:, place], 0.0))
+
     def differences(self, chosen: Chosen | None = None, labels: tuple[str, ...] = ()) -> list[Difference]:
-        """One for each measure; p is not corrected yet."""
+        """One for each measure; p is not corrected yet, and what could have been seen depends on that."""
         chosen = self.both if chosen is None else self.both & chosen
         return [self._difference(place, chosen, labels) for place in range(len(self.system.measures))]
 
@@ -74,7 +77,7 @@ class Pair:
         times = len(one) if kind == "sum" else 1
         gap = float(np.cumsum(one - other)[-1]) / len(one) if len(one) else None
         equal = _equivalent(one, other, how.margin, drawn) if how.margin is not None and kind == "mean" else None
-        detectable, needed = self._power(one, other, units)
+        spread = _spread(one, other, units)
         return Difference(
             system=self.name,
             measure=measure.name,
@@ -86,12 +89,11 @@ class Pair:
             p=tested.p,
             p_corrected=tested.p,
             effect=effect(one, other),
-            detectable=None if detectable is None else detectable * times,
+            spread=None if spread is None else (spread[0] * times, spread[1]),
             reason=tested.reason,
-            needed=needed if kind == "mean" else None,
             p_equivalent=equal,
             p_equivalent_corrected=equal,
-            ratio=kind == "gmean",
+            aggregate=kind,
         )
 
     def _interval(self, one: Floats, other: Floats, units: Column | None) -> Interval:
@@ -100,17 +102,6 @@ class Pair:
         return difference_interval(
             one, other, method="newcombe" if binary else "t", level=how.level, alternative=how.alternative, units=units
         )
-
-    def _power(self, one: Floats, other: Floats, units: Column | None) -> tuple[float | None, int | None]:
-        """The smallest difference that so many queries show, and how many show the wanted one; units count."""
-        how, found = self.statistics, paired(one, other, units)
-        if found.units < 2 or found.constant:
-            return None, None
-        sd = found.standard_error * math.sqrt(found.units)
-        alpha, side = round(1 - how.level, 12), how.alternative if how.alternative == "two-sided" else "greater"
-        seen = detectable_difference(sd, found.units, alpha=alpha, alternative=side).difference
-        needed = None if how.wanted is None else queries_needed(how.wanted, sd, alpha=alpha, alternative=side).n
-        return seen, None if needed is None else math.ceil(needed * len(one) / found.units)
 
     def notes(self) -> list[Note]:
         """What a reader must know of this pair."""
@@ -125,6 +116,14 @@ class Pair:
         if self.system.run_sha256 and self.system.run_sha256 == self.base.run_sha256:
             out.append(Note("same-run", f"{self.name} and {self.base.run} are the same file"))
         return out
+
+
+def _spread(one: Floats, other: Floats, units: Column | None) -> tuple[float, int] | None:
+    """The standard deviation of the differences, were each unit one, and how many units there are."""
+    found = paired(one, other, units)
+    if found.units < 2 or found.constant:
+        return None
+    return found.standard_error * math.sqrt(found.units), found.units
 
 
 def _equivalent(one: Floats, other: Floats, margin: float, drawn: dict[str, Any]) -> float | None:

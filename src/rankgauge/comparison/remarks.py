@@ -6,8 +6,8 @@ import math
 
 from rankgauge.comparison.agreement import LITTLE
 from rankgauge.comparison.answer import p_text
-from rankgauge.comparison.compare import JOINT, SAID
 from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.comparison.statistics import SAID, one_by_one
 
 LISTED = 6  # pairs of measures; JSON has all of them
 
@@ -24,19 +24,37 @@ def _rows(found: Comparison, system: str) -> list[Difference]:
     return [row for row in found.differences if row.system == system]
 
 
+def group_remarks(found: Comparison, by: str, measure: str | None = None) -> list[str]:
+    """Over what p is corrected in the groups of a column, and which differences differ between them."""
+    differ = [
+        f"the difference of {test.system} on {test.measure} is not the same in every {by}: "
+        f"p {p_text(test.p_corrected, '=')}, groups shuffled, {found.interaction_family}"
+        for test in found.interactions
+        if test.by == by and measure in (None, test.measure)
+        if test.p_corrected is not None and test.p_corrected < found.alpha
+    ]
+    family = found.slice_families.get(by)
+    return ([] if family is None else [f"p by {by}: {family}"]) + differ
+
+
 def _equivalence(found: Comparison, system: str) -> str:
-    shown = [row for row in _rows(found, system) if row.equivalent(found.alpha)]
-    rest = [row for row in _rows(found, system) if not row.equivalent(found.alpha)]
+    rows = [row for row in _rows(found, system) if row.aggregate == "mean"]
+    others = [row.measure for row in _rows(found, system) if row.aggregate != "mean"]
+    shown = [row for row in rows if row.equivalent(found.alpha)]
+    rest = [row for row in rows if not row.equivalent(found.alpha)]
     within = f"equivalent within ±{found.margin:g}"
     said = []
     if shown:
         said.append(f"{system} and {found.baseline} are {within} on {_with_p(shown)}")
     if rest:
-        said.append(f"not shown to be {within} on {_with_p(rest)}")
-        if not shown:
-            said = [f"{system} and {found.baseline} are {said[0]}"]
-    corrected = "none" if len(found.differences) == 1 else "holm" if found.correction in JOINT else found.correction
-    return f"{'; '.join(said)} (two one-sided t tests, {SAID[corrected]})"
+        subject = "" if shown else f"{system} and {found.baseline} are "
+        said.append(f"{subject}not shown to be {within} on {_with_p(rest)}")
+    if rows:
+        tested = sum(row.p_equivalent is not None for row in found.differences)
+        said[-1] += f" (two one-sided t tests, {SAID[one_by_one(found.correction) if tested > 1 else 'none']})"
+    if others:
+        said.append(f"of {system} and {found.baseline} on {', '.join(others)} no equivalence is defined: no means")
+    return "; ".join(said)
 
 
 def _with_p(rows: list[Difference]) -> str:
@@ -50,9 +68,10 @@ def _with_p(rows: list[Difference]) -> str:
 def _needed(found: Comparison, system: str) -> str:
     needed = ((row.measure, row.needed) for row in _rows(found, system))
     listed = [f"{measure} {'unknown' if queries is None else f'{queries:,}'}" for measure, queries in needed]
+    corrected = f", corrected over {found.family_size} comparisons" if found.corrected else ""
     return (
         f"queries that would show a true difference of {found.wanted:g} between {system} and {found.baseline} in four "
-        f"of five cases, each measure by itself: {', '.join(listed)}"
+        f"of five cases{corrected}: {', '.join(listed)}"
     )
 
 

@@ -10,11 +10,16 @@ import numpy as np
 
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import Moves
+from rankgauge.comparison.statistics import SAID
 from rankgauge.evaluation import Scores
+from rankgauge.measures.spec import Aggregate
 from rankgauge.notebook import Columns, Table, Tabular
 from rankgauge.notes import Note
 from rankgauge.stats.effect import Effect
+from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
+
+LARGE = 1e6  # a ratio from which digits behind the point say nothing
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,24 @@ class Difference:
     p: float | None
     p_corrected: float | None
     effect: Effect
-    detectable: float | None  # the smallest difference that this query set shows with 80% power
+    spread: tuple[float, int] | None = None  # standard deviation of independent differences, and how many there are
+    too_few: bool = False  # whether so few queries cannot give a p that is small enough, whatever they show
+    detectable: float | None = None  # the smallest difference that this query set shows with 80% power, corrected as p
     reason: str | None = None  # why there is no p
-    needed: int | None = None  # how many queries show the wanted difference with 80% power
+    needed: int | None = None  # how many queries show the wanted difference with 80% power, corrected as p
     p_equivalent: float | None = None  # of lying within the margin, where there is one
     p_equivalent_corrected: float | None = None
-    ratio: bool = False  # whether differences are logarithms of ratios: of geometric means
+    aggregate: Aggregate = "mean"
+
+    @property
+    def ratio(self) -> bool:
+        """Whether differences are logarithms of ratios: those of geometric means."""
+        return self.aggregate == "gmean"
+
+    @property
+    def same(self) -> bool:
+        """Whether no query differs."""
+        return self.n > 0 and self.effect.ties == self.n
 
     def significant(self, alpha: float) -> bool:
         """Whether the corrected p is below alpha."""
@@ -44,7 +61,7 @@ class Difference:
 
     def text(self, difference: float) -> str:
         """A difference of this measure as it is printed: with its sign, or as a ratio."""
-        return f"×{math.exp(difference):.3f}" if self.ratio else f"{difference:+.3f}".replace("-", "−")
+        return _times(difference) if self.ratio else f"{difference:+.3f}".replace("-", "−")
 
     def equivalent(self, alpha: float) -> bool:
         """Whether it is shown to lie within the margin."""
@@ -53,7 +70,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class SliceDifference:
-    """The same within a group of queries. ``p`` is corrected for the number of groups."""
+    """The same within a group of queries, corrected over all systems, measures and groups of a column."""
 
     by: str
     label: str
@@ -69,6 +86,7 @@ class Interaction:
     system: str
     measure: str
     p: float | None
+    p_corrected: float | None  # over all columns, systems and measures
     reason: str | None = None
 
 
@@ -83,12 +101,15 @@ class Comparison(Tabular):
     test: str
     correction: str
     family: str  # over what p was corrected, and under which assumption
+    family_size: int  # over how many p values
     level: float
     margin: float | None = None  # of equivalence, where it was tested
     wanted: float | None = None  # the difference that ``needed`` is about
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the ranking of three or more systems
     slices: tuple[SliceDifference, ...] = ()
+    slice_families: dict[str, str] = field(default_factory=dict)  # over what p is corrected in the groups of a column
     interactions: tuple[Interaction, ...] = ()
+    interaction_family: str | None = None  # over what these are corrected
     moved: dict[str, tuple[Moves, ...]] = field(default_factory=dict)  # by system, on the first measure
     texts: dict[str, str] = field(default_factory=dict)  # of queries, where they are known
     notes: tuple[Note, ...] = ()
@@ -104,6 +125,17 @@ class Comparison(Tabular):
             if (row.system, row.measure) == key:
                 return row
         raise KeyError(f"no {key[1]} of {key[0]}")
+
+    @property
+    def corrected(self) -> str | None:
+        """How p was corrected; None where there was nothing to correct."""
+        return None if self.correction == "none" or self.family_size < 2 else SAID[self.correction]
+
+    def apart(self, measure: str) -> bool:
+        """Whether some difference on a measure is over fewer queries than a value that it is of."""
+        own = {run.run: run.over_queries[measure][1] for run in self.scores}
+        rows = (row for row in self.differences if row.measure == measure)
+        return any(row.n < max(own[row.system], own[self.baseline]) for row in rows)
 
     def paired(self, system: str, measure: str) -> tuple[list[str], list[float], list[float]]:
         """The queries behind a difference, and on each of them the system's value and the baseline's."""
@@ -143,3 +175,10 @@ class Comparison(Tabular):
         from rankgauge.comparison.answer import as_dict
 
         return as_dict(self)
+
+
+def _times(logarithm: float) -> str:
+    ratio = exponential(logarithm)
+    if math.isinf(ratio):
+        return "×∞"
+    return f"×{ratio:.3f}" if ratio < LARGE else f"×{ratio:.1e}"

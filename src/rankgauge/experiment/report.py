@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rankgauge.validation.findings import Validation
 
 
+NOTHING = "No query has a relevant document: nothing can be said."
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a system takes. None where it was not measured."""

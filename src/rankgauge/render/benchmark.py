@@ -11,7 +11,7 @@ from rankgauge.comparison.headline import challenger, headline
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.errors import printable
 from rankgauge.evaluation import Scores
-from rankgauge.experiment.report import Cost, Report
+from rankgauge.experiment.report import NOTHING, Cost, Report
 from rankgauge.measures.spec import Measure
 from rankgauge.render import comparison, markdown, slices
 from rankgauge.render.grid import Cell, Grid, Show, full
@@ -62,6 +62,8 @@ def _scores(report: Report, scores: Any) -> dict[str, Any]:
 
 def answer(report: Report) -> list[str]:
     """What a person would say, a sentence each."""
+    if report.scores[0].without_relevant.all():
+        return [NOTHING]
     if report.comparison is not None:
         return headline(report.comparison)
     one = report.scores[0]
@@ -118,7 +120,7 @@ def modes(report: Report) -> Grid:
     rows = []
     for measure in report.scores[0].measures:
         values = [one[measure] for one in report.scores]
-        best = best_of(measure, values)
+        best = None if _apart(report, measure) else best_of(measure, values)
         cells = [Cell(number(value), best=value is not None and value == best, mark=_mark(report, one, measure))
                  for one, value in zip(report.scores, values, strict=True)]  # fmt: skip
         leaders = [one.run for one, value in zip(report.scores, values, strict=True) if value == best]
@@ -131,6 +133,11 @@ def modes(report: Report) -> Grid:
         head.append("Band of the best")
         legend += f"; bands of {report.bands.name}, which mean something only on the collection they were made for"
     return Grid(head, rows, legend=legend)
+
+
+def _apart(report: Report, measure: Measure) -> bool:
+    """Whether the systems' means are over different queries, so that none can be called the best."""
+    return report.comparison is not None and report.comparison.apart(measure.name)
 
 
 def _band_of_best(report: Report, measure: Measure, leaders: list[str]) -> str | None:
@@ -233,7 +240,10 @@ def checked(validations: tuple[Validation, ...] | list[Validation]) -> str:
 def _overview(report: Report) -> Grid:
     """Systems as rows: the first measure with its interval, the others, and what was measured of costs."""
     measures = report.scores[0].measures
-    best = {measure: best_of(measure, [one[measure] for one in report.scores]) for measure in measures}
+    best = {
+        measure: None if _apart(report, measure) else best_of(measure, [one[measure] for one in report.scores])
+        for measure in measures
+    }
     costs = _cost_columns(report)
     head = ["", measures[0].name, f"{report.level * 100:g} %", *(one.name for one in measures[1:]), *costs]
     rows = []

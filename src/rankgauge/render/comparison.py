@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankgauge.comparison.answer import p_text, signed
+from rankgauge.comparison.answer import between, p_text, signed
 from rankgauge.comparison.attribution import Move, Moves
-from rankgauge.comparison.compare import JOINT, SAID
-from rankgauge.comparison.remarks import remarks
+from rankgauge.comparison.remarks import group_remarks, remarks
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
+from rankgauge.comparison.statistics import SAID, one_by_one
 from rankgauge.errors import printable
 from rankgauge.kpi.bands import Bands
 from rankgauge.measures.spec import Measure
@@ -51,9 +51,8 @@ def groups(found: Comparison) -> list[str | Grid]:
 
 
 def _head(found: Comparison) -> list[str]:
-    said = SAID.get(found.correction, found.correction)
-    p = "p" if found.correction == "none" or len(found.differences) == 1 else f"p ({said})"
-    return ["", "", "value", "Δ", f"{found.level:.0%}".replace("%", " %"), p, "win/tie/loss"]
+    p = f"p ({found.corrected})" if found.corrected else "p"
+    return ["", "", "value", "Δ", f"{found.level * 100:g} %", p, "win/tie/loss"]
 
 
 def grid(found: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
@@ -67,27 +66,26 @@ def grid(found: Comparison, *, show: Show = full, bands: Bands | None = None) ->
         band = [] if shown is None else [Cell(band_of(base, measure.name, value, shown) or "–")]
         return [Cell(number(value), best=value is not None and value == best), *band]
 
+    own = {run.run: run for run in found.scores}
     for measure in found.scores[0].measures:
-        against = [row for row in found.differences if row.measure == measure.name]
-        best = best_of(measure, [base[measure], *(row.value for row in against)])
+        best = None if found.apart(measure.name) else best_of(measure, [run[measure] for run in found.scores])
         first = [Cell(measure.name), Cell(show(found.baseline)), *values(measure, base[measure], best)]
         rows.append([*first, *[Cell("")] * 4])
         rows += [
-            [Cell(""), Cell(show(row.system)), *values(measure, row.value, best), *_cells(found, row)]
-            for row in against
+            [Cell(""), Cell(show(row.system)), *values(measure, own[row.system][measure], best), *_cells(found, row)]
+            for row in found.differences
+            if row.measure == measure.name
         ]
     legend = "; ".join([*(["bold: the best"] if any(row[2].best for row in rows) else []), _marks(found)])
     return Grid(head, rows, words=2, legend=legend)
 
 
 def _cells(found: Comparison, row: Difference) -> list[Cell]:
-    low, high = row.interval.low, row.interval.high
-    span = "–" if low is None or high is None else f"{row.text(low)} … {row.text(high)}"
     p = "–" if row.p_corrected is None else p_text(row.p_corrected)
     effect = row.effect
     return [
         Cell("–" if row.difference is None else row.text(row.difference)),
-        Cell(span),
+        Cell(between(row.interval, row.text, " … ") or "–"),
         Cell(p, mark=mark(found, row)),
         Cell(f"{effect.wins}/{effect.ties}/{effect.losses}"),
     ]
@@ -104,7 +102,9 @@ def mark(found: Comparison, row: Difference) -> str:
 def _marks(found: Comparison) -> str:
     counts = sorted({row.n for row in found.differences})
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{BETTER} {WORSE} better, worse than {found.baseline}; {found.family}; paired over {queries} queries"
+    apart = [measure.name for measure in found.scores[0].measures if found.apart(measure.name)]
+    own = f"; values of {', '.join(apart)} are over each system's own queries, Δ over those of both" if apart else ""
+    return f"{BETTER} {WORSE} better, worse than {found.baseline}; {found.family}; paired over {queries} queries{own}"
 
 
 def _columns(found: Comparison) -> list[str]:
@@ -124,9 +124,7 @@ def slice_grid(found: Comparison, by: str, *, show: Show = full) -> Grid:
     """A row a group, measure and system."""
     head = _head(found)
     head[0], head[2] = f"by {by}", "queries"
-    head[5] = (
-        "p" if found.correction == "none" else f"p ({SAID['holm' if found.correction in JOINT else found.correction]})"
-    )
+    head[5] = "p" if found.correction == "none" else f"p ({SAID[one_by_one(found.correction)]})"
     return Grid(head, [_slice(found, row, show) for row in found.slices if row.by == by], words=2)
 
 
@@ -136,15 +134,9 @@ def _slice(found: Comparison, row: SliceDifference, show: Show) -> list[Cell]:
 
 
 def _remarks(found: Comparison, by: str) -> list[str]:
-    """Where groups differ from each other, and which point the other way than the whole."""
-    out = [
-        f"the difference of {test.system} on {test.measure} is not the same in every {by} "
-        f"(p {p_text(test.p, '=')}, groups shuffled)"
-        for test in found.interactions
-        if test.by == by and test.p is not None and test.p < found.alpha
-    ]
+    """How sure the table of groups is, where groups differ, and which point the other way than the whole."""
     against = [f"{row.label} on {row.difference.measure}" for row in found.slices if row.by == by and row.against]
-    return out + ([f"against the whole: {', '.join(against)}"] if against else [])
+    return group_remarks(found, by) + ([f"against the whole: {', '.join(against)}"] if against else [])
 
 
 def _moved(found: Comparison, *, explained: bool) -> str:

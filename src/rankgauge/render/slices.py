@@ -56,13 +56,7 @@ def as_dicts(run: Scores, by: Sequence[str], *, level: float = 0.95) -> list[dic
 
 def ci(interval: Interval) -> dict[str, Any]:
     """An interval, for JSON."""
-    return {
-        "low": interval.low,
-        "high": interval.high,
-        "level": interval.level,
-        "method": interval.method,
-        "reason": interval.reason,
-    }
+    return interval.to_dict()
 
 
 def intervals_table(scores: Sequence[Scores], *, colour: bool) -> str:

@@ -47,16 +47,18 @@ def interaction(
         return replace(result, reason="at least two groups are needed, and more queries than groups")
     if found.constant:
         return replace(result, statistic=0.0, p=1.0)
-    # The squares within and between groups have a constant sum: Σ T² / n over groups orders shuffles as F does.
+    # The squares within and between groups have a constant sum: Σ T² / n over groups orders shuffles as F does. What
+    # all values share is taken off first, or its square leaves no digits to what they do not share.
+    whole = found.whole - round(found.total / len(found))
     order = np.argsort(group, kind="stable")
-    observed = float(_between(found.whole[order][np.newaxis], sizes)[0])
-    slack = 1e-12 * float(np.square(found.whole).sum())
+    observed = float(_between(whole[order][np.newaxis], sizes)[0])
+    slack = 1e-12 * float(np.square(whole).sum())
     extreme = sum(
-        int(np.count_nonzero(_between(found.whole[drawn], sizes) >= observed - slack))
+        int(np.count_nonzero(_between(whole[drawn], sizes) >= observed - slack))
         for drawn in shuffles(len(found), resamples, Stream(seed, labels).child("interaction"))
     )
     p = (extreme + 1) / (resamples + 1)
-    return replace(result, statistic=_f(found.whole, sizes, observed), p=p, resamples=resamples, seed=int(seed))
+    return replace(result, statistic=_f(whole, sizes, observed), p=p, resamples=resamples, seed=int(seed))
 
 
 def shuffles(n: int, resamples: int, stream: Stream) -> Iterator[Ints]:

@@ -195,6 +195,14 @@ def _logs(values: ArrayLike, name: str, smallest: float) -> Floats:
 
 def _exp(interval: Interval) -> Interval:
     low, high, estimate = (
-        None if value is None else math.exp(value) for value in (interval.low, interval.high, interval.estimate)
+        None if value is None else exponential(value) for value in (interval.low, interval.high, interval.estimate)
     )
     return replace(interval, low=low, high=high, estimate=estimate, method=f"{interval.method} on logarithms")
+
+
+def exponential(logarithm: float) -> float:
+    """The number with this logarithm; infinite where no float is as large."""
+    try:
+        return math.exp(logarithm)
+    except OverflowError:
+        return math.inf

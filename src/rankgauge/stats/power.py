@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rankgauge.errors import UsageError
 from rankgauge.stats.distributions import noncentral_t_cdf, t_quantile
@@ -48,13 +49,20 @@ def detectable_difference(
     if n < 2 or sd == 0:
         return Power(None, None, sd, n, alpha, alternative, _reason(sd, n))
     side: Alternative = "two-sided" if alternative == "two-sided" else "greater"
+    found = _deviations(n, power, alpha, side)
+    sign = -1 if alternative == "less" else 1
+    return Power(_power(found, n, alpha, side), sign * found * sd, sd, n, alpha, alternative)
+
+
+@lru_cache(1024)
+def _deviations(n: int, power: float, alpha: float, side: Alternative) -> float:
+    """The smallest difference with this power, in standard deviations: a search, which a comparison asks for often."""
     low, high = 0.0, 1.0
     while _power(high, n, alpha, side) < power:
         low, high = high, 2 * high
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (middle, high) if _power(middle, n, alpha, side) < power else (low, middle)
-    sign = -1 if alternative == "less" else 1
-    return Power(_power(high, n, alpha, side), sign * high * sd, sd, n, alpha, alternative)
+    return high
 
 
 def queries_needed(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from rankgauge.errors import UsageError, shown
 
@@ -36,6 +37,11 @@ class Interval:
         if self.alternative == "greater":
             return replace(self, high=most)
         return replace(self, low=least) if self.alternative == "less" else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; an end that is open, or beyond any float, is null."""
+        low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
+        return {"low": low, "high": high, "level": self.level, "method": self.method, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)

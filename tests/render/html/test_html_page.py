@@ -145,6 +145,23 @@ def test_odd_measures_ids_and_missing_values_make_a_page() -> None:
     assert "q\\x1b[31m" in data["queries"]
 
 
+def test_values_over_other_queries_than_their_difference_are_said_to_be_and_none_is_the_best() -> None:
+    qrels = Qrels.from_dict({f"q{n}": {"a": 1} for n in range(6)})
+    one = Run.from_lists({f"q{n}": ["a"] if n % 2 else ["b", "a"] for n in range(6)}, name="one")
+    two = Run.from_lists({f"q{n}": ["a"] for n in range(4)}, name="two", failed=["q4", "q5"])
+    page = as_html(of_runs(qrels, [one, two], measures=("RR",)))
+    assert "6 queries; each value is over its system's own queries, Δ over those of both" in Parts(page).text
+    assert 'class="n value best"' not in page
+    whole = as_html(of_runs(qrels, [one, Run.from_lists({f"q{n}": ["a"] for n in range(6)}, name="two")]))
+    assert "own queries" not in Parts(whole).text
+    assert 'class="n value best"' in whole
+
+
+def test_the_tables_of_groups_say_over_what_p_is_corrected() -> None:
+    text = Parts(as_html(report(3, by=("kind",)))).text
+    assert "p by kind: Holm over " in text
+
+
 def test_a_system_without_any_value_has_none_on_the_page() -> None:
     qrels = Qrels.from_dict({"q": {"a": 1}})
     runs = [Run.from_lists({"q": ["a"]}, name="one"), Run.from_lists({}, name="two", failed=["q"])]

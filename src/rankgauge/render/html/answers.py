@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rankgauge.comparison.headline import headline
 from rankgauge.evaluation import Scores
-from rankgauge.experiment.report import Report
+from rankgauge.experiment.report import NOTHING, Report
 from rankgauge.render.html.text import between, percent, value_of
 
 LONG = 240  # signs of an answer that is told on the first measure, with a word on the others
@@ -24,8 +24,10 @@ class Answer:
 def answer_of(report: Report) -> Answer:
     """A sentence for each system but the baseline, or for each where nothing was compared."""
     found = report.comparison
+    if report.scores[0].without_relevant.all():
+        return Answer((NOTHING,))
     if found is None:
-        return Answer(tuple(_alone(scores) for scores in report.scores))
+        return Answer(tuple(_alone(scores, report.level) for scores in report.scores))
     whole = found.answer()
     if len(found.names) == 2 and len(whole) <= LONG:
         return Answer((_unbroken(whole),))
@@ -33,10 +35,10 @@ def answer_of(report: Report) -> Answer:
     return Answer(tuple(lines[:systems]), tuple(lines[systems:]))
 
 
-def _alone(scores: Scores) -> str:
+def _alone(scores: Scores, level: float) -> str:
     parts = []
     for measure in scores.measures[:FIRST]:
-        interval = scores.interval(measure)
+        interval = scores.interval(measure, level=level)
         span = between(interval)
         parts.append(
             f"{measure.name} {value_of(measure, scores[measure])}"

@@ -16,7 +16,6 @@ from markupsafe import Markup
 from rankgauge import __version__
 from rankgauge.audit.ties import ties_of
 from rankgauge.audit.unjudged import top_grade, unjudged_of
-from rankgauge.comparison.compare import SAID
 from rankgauge.comparison.remarks import remarks
 from rankgauge.experiment.report import Report
 from rankgauge.render.html import tables
@@ -106,7 +105,7 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "answer": answer_of(report),
         "verdict": report.verdict,
         "level": percent(cast.level),
-        "correction": None if found is None or found.correction == "none" else SAID.get(found.correction),
+        "correction": None if found is None else found.corrected,
         "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.level)),
         "slices": list(tables.slices(cast.scores, report.by, found)),
         "remarks": [] if found is None else remarks(found),

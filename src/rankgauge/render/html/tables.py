@@ -9,7 +9,9 @@ from markupsafe import Markup
 
 from rankgauge.audit.ties import TieAudit
 from rankgauge.audit.unjudged import UnjudgedAudit
-from rankgauge.comparison.answer import p_text
+from rankgauge.comparison.answer import between as span_of
+from rankgauge.comparison.answer import hardest, p_text
+from rankgauge.comparison.remarks import group_remarks
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
 from rankgauge.evaluation import Scores
 from rankgauge.kpi.bands import Bands
@@ -57,6 +59,7 @@ class Group:
     queries: int
     rows: tuple[Row, ...]
     detectable: str | None  # the smallest difference that these queries would have shown
+    apart: bool  # whether differences are over fewer queries than values
 
 
 def main(
@@ -67,7 +70,8 @@ def main(
     for measure in scores[0].measures:
         differences = [] if found is None else [row for row in found.differences if row.measure == measure.name]
         most = reach(differences)
-        best = best_of(measure, [one[measure] for one in scores])
+        apart = found is not None and found.apart(measure.name)
+        best = None if apart else best_of(measure, [one[measure] for one in scores])
         rows = []
         for one, system, band in zip(scores, systems, reached, strict=True):
             row = next((row for row in differences if row.system == one.run), None)
@@ -75,19 +79,18 @@ def main(
             interval, value = between(one.interval(measure, level=level)), one[measure]
             is_best = value is not None and value == best
             rows.append(Row(system, value_of(measure, value), interval, is_best, band.get(measure.name), against))
-        seen = max(differences, key=lambda row: row.detectable or 0.0, default=None)
-        shown = None if seen is None or not seen.detectable else seen.text(seen.detectable).removeprefix("+")
+        seen = None if apart else hardest(differences)
+        shown = None if seen is None else seen.text(seen.detectable or 0.0).removeprefix("+")
         queries = max(one.over_queries[measure.name][1] for one in scores)
-        yield Group(measure, queries, tuple(rows), shown)
+        yield Group(measure, queries, tuple(rows), shown, apart)
 
 
 def against_of(found: Comparison, row: Difference, most: float, system: System) -> Against:
     """A difference as text."""
-    low, high = row.interval.low, row.interval.high
     sign, said = _sign(found, row)
     return Against(
         difference=NONE if row.difference is None else row.text(row.difference),
-        interval="" if low is None or high is None else f"{row.text(low)} to {row.text(high)}",
+        interval=span_of(row.interval, row.text),
         p=NONE if row.p_corrected is None else p_text(row.p_corrected),
         mark=sign,
         said=said,
@@ -155,7 +158,7 @@ def _slice_table(
             for one, mean in zip(scores, means, strict=True)
         ]
         rows.append((label, max(mean[label].n for mean in means), tuple(cells)))
-    said = () if found is None else tuple(_interactions(found, by, measure))
+    said = () if found is None else tuple(group_remarks(found, by, measure))
     return SliceTable(by, measure, tuple(rows), len(largest) - len(shown), said)
 
 
@@ -165,13 +168,6 @@ def _slice_cell(found: Comparison | None, row: SliceDifference | None, mean: flo
     gap = row.difference.difference
     said = NONE if gap is None else row.difference.text(gap)
     return SliceCell(number(mean), said, *_sign(found, row.difference), row.against)
-
-
-def _interactions(found: Comparison, by: str, measure: str) -> Iterator[str]:
-    for test in found.interactions:
-        if (test.by, test.measure) == (by, measure) and test.p is not None and test.p < found.alpha:
-            p = p_text(test.p, "=")
-            yield f"The difference of {test.system} is not the same in every {by} (interaction p {p})."
 
 
 @dataclass(frozen=True)

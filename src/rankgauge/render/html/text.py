@@ -39,6 +39,8 @@ def number(value: float | None, *, whole: bool = False) -> str:
     """Three decimals, fewer for large values, none for a count; a dash where there is no value."""
     if value is None or math.isnan(value):
         return NONE
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     size = abs(value)
     return f"{value:,.{0 if whole or size >= 10_000 else 1 if size >= 100 else 3}f}".replace("-", "−")
 
