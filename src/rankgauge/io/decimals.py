@@ -28,7 +28,7 @@ def _repeat(byte: int) -> np.uint64:
 
 _ZEROS, _DOTS, _ONES, _HIGH, _OVER = (_repeat(b) for b in (0x30, 0x2E, 0x01, 0x80, 0x46))
 _NOTHING, _ONE, _SEVEN, _EIGHT, _ZERO, _LAST = (np.uint64(n) for n in (0, 1, 7, 8, 0x30, 56))
-_POINT = np.uint64(0x2E)
+_POINT, _BYTE = np.uint64(0x2E), np.uint64(0xFF)
 _SHORT, _HALF = np.uint64(16), np.uint64(32)
 _TEN, _EIGHT_DIGITS = np.uint64(10), np.uint64(10**8)
 _PAIRS = np.uint64(0x000000FF000000FF)
@@ -110,11 +110,13 @@ def _blank_out(word: Words, digits: Ints, fewest: int, most: int) -> None:
         word &= ~before
         word |= _ZEROS & before
         return
-    # All the same but for one digit, and where that is missing stands a blank: 0x20, which is '0' with one bit more.
+    # All the same but for one digit: where that is missing, whatever stands in its place is written over too.
     word &= ~_BEFORE[most]
     word |= _ZEROS & _BEFORE[most]
     if most > fewest:
-        word |= (digits == fewest).astype(np.uint64) << np.uint64(8 * (WORD - most) + 4)
+        missing = (digits == fewest).astype(np.uint64) << np.uint64(8 * (WORD - most))
+        word &= ~(missing * _BYTE)
+        word |= missing * _ZERO
 
 
 def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
