@@ -19,7 +19,7 @@ _LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of a pair; the rest
 
 def sound(text: str) -> str:
     """A text that can be written again: half a character, which JSON can hold, becomes the sign for a lost one."""
-    return _LONE.sub("\ufffd", text)
+    return text if text.isascii() else _LONE.sub("\ufffd", text)
 
 
 def checked(faults: Faults, data: bytes) -> bytes:
