@@ -115,7 +115,7 @@ class Vector:
         if kept is None:
             self.ids, self.vectors = self._embed()
             self._shift = mean_of(self.vectors) * self.centre
-            self.vectors = shifted(self.vectors, self._shift)
+            shift(self.vectors, self._shift)
         else:
             self.ids, self.vectors = store.ids_from_arrays(kept), kept["vectors"]
             self._shift = np.asarray(kept["shift"])
@@ -151,7 +151,8 @@ class Vector:
                 f"query vectors have {asked.shape[1]} dimensions, document vectors {self.vectors.shape[1]}",
                 hint="both must come from the same model",
             )
-        offsets, rows, scores = self._index.search(shifted(asked, self._shift), k)
+        shift(asked, self._shift)
+        offsets, rows, scores = self._index.search(asked, k)
         return cut_run(self.name, queries.ids, offsets, self.ids.take(rows), scores, k)
 
     def _embed(self) -> tuple[Ids, Unit]:
@@ -176,17 +177,15 @@ def mean_of(vectors: Unit) -> Floats:
     return total / max(count, 1)
 
 
-def shifted(vectors: Unit, shift: Floats) -> Unit:
-    """Vectors with something taken off, at length 1 again; one without a direction still has none."""
-    if not shift.any():
-        return vectors
-    out = np.empty_like(vectors)
+def shift(vectors: Unit, by: Floats) -> None:
+    """Take something off vectors, in place; their length is 1 again, and one without a direction still has none."""
+    if not by.any():
+        return
     for begin in range(0, len(vectors), BLOCK):
         block = vectors[begin : begin + BLOCK]
-        moved = block - shift
+        moved = block - by
         moved[~np.asarray(block.any(axis=1))] = 0
-        out[begin : begin + BLOCK] = unit(moved)
-    return out
+        block[:] = unit(moved)
 
 
 def described(search: Any) -> str:
