@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -77,7 +77,7 @@ def _strange(folder: Path, known: set[str] | None) -> str | None:
 def install(work: Path, folder: Path) -> None:
     """Let the finished work take the place of what was there."""
     target = folder.resolve()
-    old = target.with_name(f".{target.name}.{secrets.token_hex(6)}.old")
+    old = target.with_name(f".{target.name}.{os.urandom(6).hex()}.old")
     try:
         if target.exists():
             target.rename(old)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +85,8 @@ class Page:
 
 def told(context: click.Context, unsaid: Sequence[str] = ()) -> str:
     """The command line as it may be told to others: a path that leads out of the working folder is only a name."""
+    import shlex
+
     from rankgauge.experiment.manifest import plain_path, plain_text
 
     words = context.command_path.split()

@@ -6,7 +6,6 @@ buffer; a hash only narrows a search down, equality of the bytes decides.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -118,6 +117,8 @@ class Ids:
 
     def _hash_long(self, seed: Words, mixed: Words) -> Words:
         """The same for a column with very long ids, which word by word would take very long."""
+        import hashlib
+
         long = self.length > LONG
         mixed[~long] = self.take(~long)._hash_words(mixed[~long])
         for row in np.flatnonzero(long).tolist():

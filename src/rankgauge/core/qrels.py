@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -190,6 +189,8 @@ class Qrels:
     def sha256(self) -> str:
         """A hash of the content: the same whatever the format and the order of rows it was read from."""
         rows = self._sorted
+        import hashlib  # which most evaluations do without
+
         digest = hashlib.sha256(b"rankgauge qrels 1\n")
         digest.update(self.queries.content())
         digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -188,6 +187,8 @@ class Run:
         """The hash of the file it was read from, as ``sha256sum`` prints it; else a hash of the columns."""
         if self.source_sha256 is not None:
             return self.source_sha256
+        import hashlib  # which most evaluations do without
+
         digest = hashlib.sha256(b"rankgauge run 1\n")
         digest.update(self.queries.content())
         digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.dicts import join_dict
 from rankgauge.core.hits import Hits, Joined, join
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import Qrels
@@ -48,6 +47,8 @@ def join_any(qrels: Qrels, given: Any, reading: Reading, progress: Progress | No
     if isinstance(given, (str, Path)) and not str(given).startswith("irds:"):
         return join_file(qrels, given, reading, progress)
     if isinstance(given, Mapping) and is_graded(given) and not reading.fingerprint:
+        from rankgauge.core.dicts import join_dict
+
         hits = join_dict(qrels, given, compat=reading.compat)
         sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(given)[:3])
         joined = Joined(hits, "run", len(given), sample)

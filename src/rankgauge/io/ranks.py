@@ -28,7 +28,10 @@ def add_contradictions(
     faults: Faults, line: Ints, query: Callable[[int], bytes], rank: Cells, scores: Floats, offsets: Ints
 ) -> None:
     """A warning for each row whose rank contradicts the scores. The rows stand by query; the cells are asked for."""
-    suspect = np.union1d(_growing(scores, offsets), _falling(rank, offsets))
+    odd = np.zeros(len(offsets) - 1, dtype=bool)
+    odd[_growing(scores, offsets)] = True
+    odd[_falling(rank, offsets)] = True
+    suspect = np.flatnonzero(odd)
     if not len(suspect):
         return
     rows = within(suspect, offsets)
@@ -73,14 +76,15 @@ def numbers(rank: Ids) -> Floats:
 
 
 def _growing(scores: Floats, offsets: Ints) -> Ints:
-    """The queries in which a score is higher than the one before."""
+    """The queries in which a score is higher than the one before, once for each."""
     grows = np.flatnonzero(scores[1:] > scores[:-1]) + 1
-    query = np.searchsorted(offsets, grows, side="right") - 1
-    return np.unique(query[offsets[query] != grows])
+    query: Ints = np.searchsorted(offsets, grows, side="right") - 1
+    found: Ints = query[offsets[query] != grows]
+    return found
 
 
 def _falling(rank: Cells, offsets: Ints) -> Ints:
-    """The queries in which one of the ranks looked at is lower than the one before it."""
+    """The queries in which one of the ranks looked at is lower than the one before it, once for each."""
     sizes = np.diff(offsets)
     looked = np.minimum(sizes, CLOSELY) + np.maximum(sizes - 1, 0) // SPARSELY
     ends = np.cumsum(looked)
@@ -89,8 +93,9 @@ def _falling(rank: Cells, offsets: Ints) -> Ints:
     place[deep] = (place[deep] - CLOSELY + 1) * SPARSELY
     key = _sortable(rank(np.repeat(offsets[:-1], looked) + place))
     falls = np.flatnonzero(key[1:] < key[:-1]) + 1
-    query = np.searchsorted(ends, falls, side="right")
-    return np.unique(query[(ends - looked)[query] != falls])
+    query: Ints = np.searchsorted(ends, falls, side="right")
+    found: Ints = query[(ends - looked)[query] != falls]
+    return found
 
 
 def _sortable(rank: Ids) -> Words:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import sys
 from collections.abc import Iterator
@@ -132,13 +131,19 @@ def _unpacked(path: str, packed: io.BufferedReader[Any], magic: bytes) -> _Reada
     return packed
 
 
+def _sha256() -> Digest:
+    import hashlib  # which most evaluations do without
+
+    return cast(Digest, hashlib.sha256())
+
+
 @contextmanager
 def opened(
     path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT, hashed: bool = False
 ) -> Iterator[Stream]:
     """Open a source for reading; ``-`` is standard input. ``source`` is what to call it in a message."""
     name = str(path) if source is None else source
-    digest = cast(Digest, hashlib.sha256()) if hashed else None
+    digest = _sha256() if hashed else None
     try:
         raw = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -40,7 +39,7 @@ def save(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a folder whole or not at all; one that was there is replaced if an index was in it."""
     if folder.exists() and not (folder / HEADER).exists() and any(folder.iterdir()):
         raise InputError.at(folder, None, "is there and holds no index", hint="name a new folder")
-    temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(6)}.tmp")
+    temporary = folder.with_name(f".{folder.name}.{os.urandom(6).hex()}.tmp")
     try:
         temporary.mkdir(parents=True)
         for name, array in arrays.items():
