@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,16 @@ from rankgauge.measures.spec import Measure
 POOLED = 10  # the depth at which unjudged documents are counted
 LISTED = 3
 
-__all__ = ["Note", "notes_on"]
+__all__ = ["Note", "notes_on", "told_once"]
+
+
+def told_once(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
+    """Each note of some runs once, with those that it is of; with none where it is of all of them."""
+    found: dict[Note, list[str]] = {}
+    for name, notes in runs:
+        for note in notes:
+            found.setdefault(note, []).append(name)
+    return [(note, () if len(names) == len(runs) else tuple(names)) for note, names in found.items()]
 
 
 def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tuple[Note, ...]:

@@ -12,6 +12,7 @@ import yaml
 
 import rankgauge.cli.demo
 from rankgauge.config.reading import load_config
+from render.html.unpacking import data_of
 
 Command = Callable[..., Any]
 
@@ -44,6 +45,15 @@ def test_evaluate_with_a_configuration_writes_the_page_of_its_measures(workshop:
     assert "binary judgments" in page
 
 
+def test_a_page_is_of_the_judgments_that_were_given_whatever_else_was_asked(workshop: Path, command: Command) -> None:
+    Path("c.yaml").write_text("measures: {names: [P@3], graded: false, level: 2}\n")
+    words = ("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--config", "c.yaml", "--html")
+    assert command(*words, "plain.html").code == 0
+    assert command(*words, "audited.html", "--ties").code == 0
+    plain, audited = (data_of(Path(name).read_text(encoding="utf-8")) for name in ("plain.html", "audited.html"))
+    assert plain == audited
+
+
 def test_compare_shows_texts_groups_and_documents(workshop: Path, command: Command) -> None:
     runs = [workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
     done = command(
@@ -53,7 +63,10 @@ def test_compare_shows_texts_groups_and_documents(workshop: Path, command: Comma
     assert done.code == 0, done.err
     page = Path("page.html").read_text(encoding="utf-8")
     assert "lexical against vector" in page
-    assert "difficulty" in page
+    assert "nDCG@10 by difficulty" in page
+    found = data_of(page)
+    assert found["texts"][0] == "how to patch an inner tube"
+    assert found["snippets"]["kb-193"].startswith("Removing a rounded bolt Tap in")
     again = command("compare", workshop / "qrels.trec", *runs, "--html", "page.html")
     assert again.code == 0  # a page that is there may be written again
 

@@ -7,14 +7,12 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from rankgauge.benchmark.folder import (
     EVALUATIONS,
@@ -32,6 +30,7 @@ from rankgauge.benchmark.folder import (
     run_path,
 )
 from rankgauge.benchmark.plan import BenchmarkPlan, System
+from rankgauge.benchmark.record import Done, manifest_of
 from rankgauge.collection.documents import Documents
 from rankgauge.collection.opening import open_documents
 from rankgauge.core.run import Run
@@ -40,8 +39,8 @@ from rankgauge.evaluation import asked_measures
 from rankgauge.experiment import manifest as manifests
 from rankgauge.experiment.report import Cost, Report
 from rankgauge.experiment.snippets import snippets_of
-from rankgauge.fetching.fetch import Fetched, fetch, questions_of
 from rankgauge.fetching.fetch import Progress as Fetching
+from rankgauge.fetching.fetch import fetch, questions_of
 from rankgauge.fetching.latency import Latency, measure_latency
 from rankgauge.fetching.modes import RetrieverSettings, make_retriever
 from rankgauge.io.queries import Queries, read_queries
@@ -49,8 +48,6 @@ from rankgauge.io.writing import atomic
 from rankgauge.retrieval.base import Questions, Retriever
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.validate import validate_qrels
-
-GROUPS = 8  # a column of the queries with more groups than this is no slice
 
 
 class Talk:
@@ -67,15 +64,6 @@ class Talk:
 
     def says(self, system: str, text: str) -> None:
         """Something to know of a system that is not broken."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Done:
-    """What came of one system."""
-
-    fetched: Fetched
-    retriever: Retriever
-    cost: Cost
 
 
 def run_benchmark(
@@ -108,7 +96,7 @@ def run_benchmark(
     _refuse_mistakes(plan, queries)
     work = claim(folder)
     stored = {name: _store(path, work, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
-    done: dict[str, _Done] = {}
+    done: dict[str, Done] = {}
     failed: dict[str, RankgaugeError] = {}
     with _indexes(index) as indexes:
         for name, system in plan.systems.items():
@@ -126,7 +114,7 @@ def run_benchmark(
         raise next(iter(failed.values()))
     _write_snippets(work, documents, [one.fetched.run for one in done.values()])
     _tidy(work, list(done), set(stored.values()))
-    manifest = _manifest(plan, work, documents, stored, queries, done, failed)
+    manifest = manifest_of(plan, work, documents, stored, queries, done, failed)
     manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begun, 3)}
     report = write_reports(work, manifest)
     install(work, folder)
@@ -176,7 +164,7 @@ class _Bench:
         self.plan, self.folder, self.name, self.asked = plan, folder, name, asked
         self.documents, self.indexes, self.talk = documents, indexes, talk
 
-    def run(self, system: System, progress: Fetching | None, *, restart: bool) -> _Done:
+    def run(self, system: System, progress: Fetching | None, *, restart: bool) -> Done:
         """Make the retriever, fetch its run, and time single calls of it."""
         experts = {name: open_documents(path) for name, path in system.experts.items()}
         home = self.indexes / _kind(system.settings) if system.settings.index is None else Path(system.settings.index)
@@ -204,7 +192,7 @@ class _Bench:
         files = [path for part in parts for path in part.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) if files else None
         built = seconds if fresh and files and calls else None
-        return _Done(fetched, retriever, Cost(**asdict(latency), index_bytes=size, index_seconds=built))
+        return Done(fetched, retriever, Cost(**asdict(latency), index_bytes=size, index_seconds=built))
 
     def _latency(self, retriever: Retriever, calls: int) -> Latency:
         """How long single calls take; a call that fails now costs the times, not the run."""
@@ -217,10 +205,9 @@ class _Bench:
 
 def _kind(settings: RetrieverSettings) -> str:
     """A folder for the indexes of all systems that can share them."""
-    said = (settings.bm25, settings.stemmer, settings.stopwords, settings.embedder, settings.document_vectors)
-    return hashlib.sha256(repr((said, settings.query_vectors, settings.centre, settings.search)).encode()).hexdigest()[
-        :16
-    ]
+    words = (settings.bm25, settings.stemmer, settings.stopwords)
+    vectors = (settings.embedder, settings.document_vectors, settings.query_vectors, settings.centre, settings.search)
+    return hashlib.sha256(repr((words, vectors)).encode()).hexdigest()[:16]
 
 
 def _parts(system: System) -> list[str]:
@@ -267,105 +254,3 @@ def _tidy(folder: Path, systems: list[str], inputs: set[str]) -> None:
         for path in (folder / part).iterdir():
             if path.relative_to(folder).as_posix() not in kept:
                 path.unlink()
-
-
-def slices_of(queries: Queries) -> tuple[str, ...]:
-    """The columns of the queries that put all of them into a few groups of at least two."""
-    found = []
-    for name, values in queries.columns.items():
-        labels, sizes = np.unique([str(value) for value in values.values()], return_counts=True)
-        if name not in ("unit", "weight", "k") and 2 <= len(labels) <= GROUPS and sizes.min() >= 2:
-            found.append(name)
-    return tuple(found)
-
-
-def _manifest(
-    plan: BenchmarkPlan,
-    folder: Path,
-    documents: Documents | None,
-    stored: Mapping[str, str],
-    queries: Queries,
-    done: Mapping[str, _Done],
-    failed: Mapping[str, RankgaugeError],
-) -> dict[str, Any]:
-    """All but the times and the files' digests, which are known at the very end."""
-    wanted = plan.settings.baseline
-    baseline = wanted if wanted is not None and wanted in done else next(iter(done))
-    by = slices_of(queries) if plan.by is None else plan.by
-    settings = replace(plan.settings, baseline=baseline, by=by)
-    how = settings.statistics
-    return {
-        "schema": manifests.SCHEMA,
-        "tag": plan.title,
-        "data": {
-            "test collection": {
-                "name": plan.title,
-                "source": None
-                if documents is None
-                else {
-                    "path": manifests.plain_path(documents.source),
-                    "sha256": documents.sha256,
-                    "documents": sum(1 for _ in documents),
-                },
-                "qrels": _file(folder, stored["qrels"], plan.qrels),
-                "topics": {**_file(folder, stored["queries"], plan.queries), "queries": len(queries)},
-            },
-            "other": _models(done),
-        },
-        "method": {
-            "automatic": True,
-            "score ties": "document id descending",
-            "retrieval": [_retrieval(folder, name, one) for name, one in done.items()],
-        },
-        "research goal": {
-            "evaluation": {
-                "reported measures": [str(one) for one in asked_measures(settings.measures, settings.conventions)],
-                "baseline": [baseline],
-                "significance test": [{"name": how.test, "correction method": how.correction}],
-            }
-        },
-        "settings": {**settings.to_dict(), "k": plan.k},
-        "failed": {name: _told(error, name == plan.settings.baseline, baseline) for name, error in failed.items()},
-        "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
-        "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
-        "times": {"costs": {name: asdict(one.cost) for name, one in done.items()}},
-    }
-
-
-def _told(error: RankgaugeError, was_baseline: bool, baseline: str) -> str:
-    said = manifests.plain_text(" ".join(str(error).split()))
-    return f"{said} (it was to be the baseline: the others are compared with {baseline})" if was_baseline else said
-
-
-def _file(folder: Path, name: str, given: str) -> dict[str, Any]:
-    return {"path": name, "given": manifests.plain_path(given), "sha256": manifests.sha256_of(folder / name)}
-
-
-def _retrieval(folder: Path, name: str, one: _Done) -> dict[str, Any]:
-    path = run_path(name)
-    results = sum(len(answer.docs) for answer in one.fetched.answers)
-    return {
-        "name": name,
-        "method": one.retriever.identity().get("mode", one.retriever.name),
-        "params": manifests.plain_values(dict(one.retriever.identity())),
-        "run": {"path": path, "sha256": manifests.sha256_of(folder / path), "results": results},
-    }
-
-
-def _models(done: Mapping[str, _Done]) -> list[dict[str, Any]]:
-    """The embedders, each once, with the hashes of their weights."""
-    found: dict[str, dict[str, Any]] = {}
-
-    def walk(value: Any) -> None:
-        if isinstance(value, Mapping):
-            if "embedder" in value and isinstance(value["embedder"], str):
-                found[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
-            for inner in value.values():
-                walk(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                walk(inner)
-
-    for one in done.values():
-        walk(manifests.plain_values(dict(one.retriever.identity())))
-    return list(found.values())

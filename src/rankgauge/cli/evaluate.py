@@ -163,18 +163,19 @@ def by_config(
         **{name: context.params[name] for name in own}, confidence_intervals=view.intervals or None
     )
     with collected_notes() as notes, bar("reading") as progress:
-        judged, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
+        named, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
         reading |= {"fingerprint": view.form == "json", "progress": progress}
         if audits.audits:  # they look at the join, which no cache holds
-            judged, joined, scores = plan.joined(judged, given, **reading)
+            judged, joined, scores = plan.joined(named, given, **reading)
             found = audits.of(judged, joined, scores, bands)
         else:
-            scores, found = plan.evaluate(judged, given, **reading), Audits(bands=bands)
+            scores, found = plan.evaluate(named, given, **reading), Audits(bands=bands)
     statistics = statistics_of(scores, plan)
     show(scores, notes, replace(view, intervals=False), statistics=statistics, audits=found)
-    asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands, plan.alpha)
-    judgments = plan.judgments(judged, format=reading["qrels_format"], limits=reading["limits"])
-    page.write(judgments, given, asked)
+    if page.path is not None:
+        judgments = plan.judgments(named, format=reading["qrels_format"], limits=reading["limits"])
+        asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands, plan.alpha)
+        page.write(judgments, given, asked)
 
 
 def page_settings(

@@ -18,7 +18,7 @@ from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation import Scores
 from rankgauge.io.sources import DEFAULT, Limits
-from rankgauge.notes import Note
+from rankgauge.notes import Note, told_once
 
 if TYPE_CHECKING:
     from rankgauge.kpi.bands import Bands
@@ -165,12 +165,8 @@ def say(notes: list[Note], *, about: str | None = None) -> None:
 
 def say_of_runs(scores: Sequence[Scores]) -> None:
     """Print the warnings about runs, each once: what is true of all of them names none."""
-    runs: dict[Note, list[str]] = {}
-    for run in scores:
-        for note in run.notes:
-            runs.setdefault(note, []).append(run.run)
-    for note, names in runs.items():
-        say([note], about=None if len(names) == len(scores) else ", ".join(names))
+    for note, runs in told_once([(one.run, one.notes) for one in scores]):
+        say([note], about=", ".join(runs) or None)
 
 
 def write(text: str) -> None:

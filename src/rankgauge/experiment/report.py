@@ -10,6 +10,7 @@ from rankgauge.comparison.result import Comparison
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation import AnyRun, Scores
+from rankgauge.notes import told_once
 
 if TYPE_CHECKING:
     from rankgauge.kpi.bands import Bands
@@ -53,6 +54,13 @@ class Report:
     manifest: Mapping[str, Any] | None = None
     reproduce: str | None = None  # the command that makes it again
     run_format: str | None = None  # of the runs that are files, where it was said
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known before trusting it; what holds for every system is said once."""
+        between = [] if self.comparison is None else [note.message for note in self.comparison.notes]
+        told = told_once([(one.run, one.notes) for one in self.scores])
+        return between + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in told]
 
     @property
     def names(self) -> tuple[str, ...]:

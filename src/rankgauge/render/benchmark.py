@@ -88,7 +88,7 @@ def as_markdown(report: Report) -> str:
         parts += [Heading("What it costs"), costs(report)]
     if report.failed:
         parts += [Heading("What broke"), *(f"{system}: {reason}" for system, reason in report.failed.items())]
-    parts += [Heading("To know before trusting it"), *_known(report)] if _known(report) else []
+    parts += [Heading("To know before trusting it"), *report.remarks] if report.remarks else []
     parts += [Heading("What was found in the files"), *_found(report)]
     parts += [Heading("How to read it"), f"Conventions: {report.scores[0].conventions}."]
     if report.reproduce:
@@ -119,11 +119,9 @@ def modes(report: Report) -> Grid:
     """Measures as rows, systems as columns, the best of each."""
     rows = []
     for measure in report.scores[0].measures:
-        values = [one[measure] for one in report.scores]
-        best = None if _apart(report, measure) else best_of(measure, values)
-        cells = [Cell(number(value), best=value is not None and value == best, mark=_mark(report, one, measure))
-                 for one, value in zip(report.scores, values, strict=True)]  # fmt: skip
-        leaders = [one.run for one, value in zip(report.scores, values, strict=True) if value == best]
+        best = _best(report, measure)
+        leaders = _leaders(report, measure, best)
+        cells = [_value(report, one, measure, best) for one in report.scores]
         rows.append([Cell(measure.name), *cells, Cell(", ".join(leaders) if best is not None else "–")])
         if report.bands is not None:
             rows[-1].append(Cell(_band_of_best(report, measure, leaders) or "–"))
@@ -135,9 +133,11 @@ def modes(report: Report) -> Grid:
     return Grid(head, rows, legend=legend)
 
 
-def _apart(report: Report, measure: Measure) -> bool:
-    """Whether the systems' means are over different queries, so that none can be called the best."""
-    return report.comparison is not None and report.comparison.apart(measure.name)
+def _best(report: Report, measure: Measure) -> float | None:
+    """The best value; none where the systems' means are over different queries."""
+    if report.comparison is not None and report.comparison.apart(measure.name):
+        return None
+    return best_of(measure, [one[measure] for one in report.scores])
 
 
 def _band_of_best(report: Report, measure: Measure, leaders: list[str]) -> str | None:
@@ -180,16 +180,6 @@ def _megabytes(size: int | None) -> str:
 def _found(report: Report) -> list[str]:
     lines = [f"{file.file}: {_finding(one)}" for file in report.validations for one in file.findings]
     return lines or ["Nothing to complain of."]
-
-
-def _known(report: Report) -> list[str]:
-    """What the scores' own notes say, each once."""
-    told: dict[str, list[str]] = {}
-    for one in report.scores:
-        for note in one.notes:
-            told.setdefault(note.message, []).append(one.run)
-    everyone = len(report.scores)
-    return [text if len(names) == everyone else f"{', '.join(names)}: {text}" for text, names in told.items()]
 
 
 def _finding(one: Finding) -> str:
@@ -240,10 +230,7 @@ def checked(validations: tuple[Validation, ...] | list[Validation]) -> str:
 def _overview(report: Report) -> Grid:
     """Systems as rows: the first measure with its interval, the others, and what was measured of costs."""
     measures = report.scores[0].measures
-    best = {
-        measure: None if _apart(report, measure) else best_of(measure, [one[measure] for one in report.scores])
-        for measure in measures
-    }
+    best = {measure: _best(report, measure) for measure in measures}
     costs = _cost_columns(report)
     head = ["", measures[0].name, f"{report.level * 100:g} %", *(one.name for one in measures[1:]), *costs]
     rows = []

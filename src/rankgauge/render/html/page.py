@@ -109,7 +109,7 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.level)),
         "slices": list(tables.slices(cast.scores, report.by, found)),
         "remarks": [] if found is None else remarks(found),
-        "notes": _notes(report),
+        "notes": report.remarks,
         "conventions": str(first.conventions),
         "family": None if found is None else found.family,
         "systems": cast.systems,
@@ -117,19 +117,6 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "bands": None if bands is None else heading(bands),
         "failed": report.failed,
     }
-
-
-def _notes(report: Report) -> list[str]:
-    """What is to be known before trusting it; what holds for every system is said once."""
-    notes = [] if report.comparison is None else [note.message for note in report.comparison.notes]
-    runs: dict[str, list[str]] = {}
-    for scores in report.scores:
-        for note in scores.notes:
-            runs.setdefault(note.message, []).append(scores.run)
-    everyone = len(report.scores)
-    for message, names in runs.items():
-        notes.append(message if len(names) == everyone else f"{', '.join(names)}: {message}")
-    return notes
 
 
 def _pictures(report: Report, cast: Cast) -> dict[str, Any]:
