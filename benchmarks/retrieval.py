@@ -87,8 +87,8 @@ def show(name: str, rows: dict[str, dict[str, Any]]) -> None:
 def work(way: str, home: Path) -> dict[str, Any]:
     """Run one way on one collection in this process."""
     from rankgauge import evaluate
-    from rankgauge.collection.opening import open_collection
     from rankgauge.core.run import Run
+    from rankgauge.retrieval.corpus.opening import open_collection
 
     prepare, run = bm25s_alone(home) if way == "bm25s" else ours(way, home)
     prepare()
@@ -106,12 +106,12 @@ def work(way: str, home: Path) -> dict[str, Any]:
 
 
 def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:
-    from rankgauge.collection.opening import open_documents
-    from rankgauge.fetching.fetch import fetch
-    from rankgauge.fetching.modes import RetrieverSettings, make_retriever
     from rankgauge.io.queries import read_queries
-    from rankgauge.retrieval import bm25
     from rankgauge.retrieval.base import Questions
+    from rankgauge.retrieval.corpus.opening import open_documents
+    from rankgauge.retrieval.engines import bm25
+    from rankgauge.retrieval.fetch.fetch import fetch
+    from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 
     settings = {
         "lexical": RetrieverSettings(mode="lexical"),

@@ -12,9 +12,9 @@ import click
 from rankgauge import measures as families
 from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.cli.main import COMMANDS, cli
-from rankgauge.io.formats import FORMATS
-from rankgauge.io.log import KEYS
-from rankgauge.io.names import NAMES
+from rankgauge.io.formats.log import KEYS
+from rankgauge.io.formats.names import NAMES
+from rankgauge.io.formats.registry import FORMATS
 from rankgauge.io.queries import DOC_IDS, QUERY_IDS, TEXTS
 from rankgauge.measures.describe import names, over_queries, parameters, span, trec_names
 from rankgauge.measures.registry import DEFINITIONS
@@ -58,7 +58,8 @@ def cli_page() -> str:
 
 def commands(table: Commands, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """Every command by its full name, those of a group behind the group."""
-    for name, (module, _) in table.items():
+    for name in table:
+        module = f"rankgauge.cli.commands.{prefix.replace(' ', '_')}{name}"
         command: click.Command = import_module(module).command
         yield prefix + name, command
         if isinstance(command, LazyGroup):
@@ -130,7 +131,7 @@ def help_of(command: click.Command, name: str) -> str:
 
 def usage() -> str:
     """The drop-in has a help of its own."""
-    from rankgauge.cli.trec_eval import usage
+    from rankgauge.cli.commands.trec_eval import usage
 
     return usage().rstrip()
 

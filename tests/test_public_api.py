@@ -37,6 +37,6 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 
 def test_a_function_is_not_hidden_by_a_module_of_its_name() -> None:
-    import rankgauge.evaluation
+    import rankgauge.evaluation.evaluate
 
     assert callable(rankgauge.evaluate)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Qrels, Run, evaluate, parse_measures
-from rankgauge.measures import trec
+from rankgauge.measures import trec_names as trec
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 

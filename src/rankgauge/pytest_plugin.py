@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # as typing has it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankgauge.gating.result import GateResult
+    from rankgauge.comparison.gate.result import GateResult
 
 
 @pytest.fixture
@@ -24,8 +24,8 @@ def retrieval_gate() -> Callable[..., GateResult]:
 
     def check(qrels: object, run: object, **options: object) -> GateResult:
         __tracebackhide__ = True
-        from rankgauge.gating.gate import gate
-        from rankgauge.render.gate import as_text
+        from rankgauge.comparison.gate.gate import gate
+        from rankgauge.render.text.gate import as_text
 
         result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
         if result.failed:

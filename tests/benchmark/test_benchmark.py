@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 import rankgauge.benchmark.verify
-import rankgauge.render.benchmark
+import rankgauge.render.text.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, System, shipped_plan, usual_systems
 from rankgauge.benchmark.run import Talk, run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
 from rankgauge.errors import RankgaugeError, UsageError
-from rankgauge.evaluation import evaluate
-from rankgauge.experiment.manifest import plain_path, plain_text, plain_values
-from rankgauge.fetching.fetch import Progress as Fetching
-from rankgauge.fetching.modes import RetrieverSettings
+from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.report.manifest import plain_path, plain_text, plain_values
+from rankgauge.retrieval.fetch.fetch import Progress as Fetching
+from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")
@@ -366,7 +366,7 @@ def test_a_file_more_or_less_is_found(made: Path, tmp_path: Path) -> None:
 
 def test_another_version_and_another_packer_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
-    monkeypatch.setattr(rankgauge.render.benchmark, "__version__", "99.0")
+    monkeypatch.setattr(rankgauge.render.text.benchmark, "__version__", "99.0")
     monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "packed otherwise")
     assert verify_benchmark(made).ok
 

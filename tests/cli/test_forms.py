@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli import forms
+from rankgauge.cli.options import forms
 
 Command = Callable[..., Any]
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2\n3 0 d 1\n"
@@ -124,7 +124,7 @@ def test_pictures_stand_below_the_table(command: Command, files: list[Path], mon
     scored = command("evaluate", *files, *MEASURES, "--plot").out
     assert scored.startswith(command("evaluate", *files, *MEASURES).out)
     assert "●" in scored
-    monkeypatch.setattr("rankgauge.cli.showing.ascii_only", lambda: True)
+    monkeypatch.setattr("rankgauge.cli.options.showing.ascii_only", lambda: True)
     assert "●" not in command("evaluate", *files, *MEASURES, "--plot").out
 
 

@@ -7,8 +7,8 @@ import click
 import pytest
 
 from rankgauge import UsageError
-from rankgauge.cli.live import evaluate_live, load
-from rankgauge.cli.live_options import Live, live_options
+from rankgauge.cli.commands.live import evaluate_live, load
+from rankgauge.cli.options.live import Live, live_options
 
 MODULE = """
 class Index:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-import rankgauge.cli.demo
+import rankgauge.cli.commands.demo
 from rankgauge.config.reading import load_config
-from render.html.unpacking import data_of
+from tests.render.html.unpacking import data_of
 
 Command = Callable[..., Any]
 
@@ -216,7 +216,7 @@ def test_the_commands_of_the_workflow_run(workshop: Path, command: Command, monk
 def test_the_demo_without_engines_compares_the_runs_that_come_along(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rankgauge.cli.demo, "find_spec", lambda name: None)
+    monkeypatch.setattr(rankgauge.cli.commands.demo, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     done = command("demo")
     assert done.code == 0

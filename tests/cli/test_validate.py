@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.qrels import COMMANDS as QRELS_COMMANDS
-from rankgauge.cli.runs import COMMANDS as RUNS_COMMANDS
-from validation.generated import insert, put, qrels_lines, run_lines, text, then
+from rankgauge.cli.commands.qrels import COMMANDS as QRELS_COMMANDS
+from rankgauge.cli.commands.runs import COMMANDS as RUNS_COMMANDS
+from tests.validation.generated import insert, put, qrels_lines, run_lines, text, then
 
 Command = Callable[..., Any]
 
@@ -181,12 +181,10 @@ def test_wrong_calls_exit_64(command: Command, files: tuple[str, str], arguments
 def test_groups_list_their_commands_and_suggest(command: Command) -> None:
     for group, table in (("runs", RUNS_COMMANDS), ("qrels", QRELS_COMMANDS)):
         listed = command(group, "--help").out
-        for name, (module, line) in table.items():
+        for name, line in table.items():
             assert line in listed
-            assert (import_module(module).command.name, import_module(module).command.help.splitlines()[0]) == (
-                name,
-                line,
-            )
+            command_of = import_module(f"rankgauge.cli.commands.{group}_{name}").command
+            assert (command_of.name, command_of.help.splitlines()[0]) == (name, line)
         misspelt = command(group, "validat")
         assert misspelt.code == 64
         assert "did you mean validate?" in misspelt.err

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from measures.variants import ALL
 from rankgauge import Qrels, Run, join, parse_measure
 from rankgauge.comparison.attribution import explain, shares
-from strategies import Case, cases
+from tests.measures.variants import ALL
+from tests.strategies import Case, cases
 
 
 @given(cases(), cases())

@@ -12,7 +12,7 @@ from scipy import stats
 from rankgauge import Conventions, Qrels, UsageError, compare, evaluate
 from rankgauge.comparison.compare import CORRECTIONS, Statistics
 from rankgauge.comparison.remarks import remarks
-from rankgauge.render.comparison import as_json, as_table, grid
+from rankgauge.render.text.comparison import as_json, as_table, grid
 from rankgauge.stats.intervals import ratio_interval
 from rankgauge.stats.power import queries_needed
 from rankgauge.stats.tests import PAIRED_TESTS

@@ -9,7 +9,7 @@ from rankgauge import Conventions
 from rankgauge.comparison.compare import Statistics, compare
 from rankgauge.comparison.headline import challenger, headline
 from rankgauge.comparison.result import Comparison
-from rankgauge.render.comparison import as_table
+from rankgauge.render.text.comparison import as_table
 from rankgauge.stats.results import Alternative
 
 Lists = dict[str, list[str]]

@@ -11,7 +11,7 @@ from rankgauge import InputError, Qrels, UsageError, evaluate, evaluate_all
 from rankgauge.config import apply
 from rankgauge.config.apply import Plan, binary, default_cache_file
 from rankgauge.config.statistics import statistics_of
-from rankgauge.render.statistics import as_text
+from rankgauge.render.text.statistics import as_text
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 from rankgauge.stats.tests import paired_t
 

@@ -78,7 +78,7 @@ def test_one_name_needs_no_list(tmp_path: Path) -> None:
 
 
 def test_the_block_of_the_specification_is_read_as_it_stands(tmp_path: Path) -> None:
-    from lists.test_suite import BLOCK
+    from tests.lists.test_suite import BLOCK
 
     plan = load_plan(written(tmp_path, BLOCK))
     assert plan == Plan(

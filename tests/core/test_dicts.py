@@ -12,7 +12,7 @@ from rankgauge import InputError, Qrels, Run, evaluate, join
 from rankgauge.core import dicts
 from rankgauge.core.dicts import join_dict
 from rankgauge.core.ranking import COMPATS, Compat
-from strategies import Case, cases
+from tests.strategies import Case, cases
 
 
 @pytest.mark.parametrize("compat", COMPATS)

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from io_examples import GRADES, QRELS, RUNS, SCORES
 from rankgauge import InputError, Qrels, Run, UsageError, convert, read_qrels, read_run
-from rankgauge.io.formats import BY_NAME, FORMATS, Format
-from rankgauge.io.names import Kind
+from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.registry import BY_NAME, FORMATS, Format
+from tests.io.examples import GRADES, QRELS, RUNS, SCORES
 
 Command = Callable[..., Any]
 WRITTEN = [format for format in FORMATS if format.write is not None]

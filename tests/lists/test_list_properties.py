@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measures.variants import ALL
 from rankgauge import batch_evaluate_metrics, evaluate, evaluate_retrieval_batch
 from rankgauge.lists.joined import join_lists
+from tests.measures.variants import ALL
 
 DOCS = st.sampled_from([f"d{number}" for number in range(12)])
 GRADES = st.dictionaries(DOCS, st.integers(-1, 3), max_size=8)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from measures.definitions import DEFINITIONS
-from measures.variants import ALL, NAMES
 from rankgauge.core.hits import Hits, join
 from rankgauge.measures.registry import DEFINITIONS as DECLARED
 from rankgauge.measures.spec import Measure
-from strategies import FLOAT, Case, cases
+from tests.measures.definitions import DEFINITIONS
+from tests.measures.variants import ALL, NAMES
+from tests.strategies import FLOAT, Case, cases
 
 
 def float32(score: float) -> float:

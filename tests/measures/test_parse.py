@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from measures.variants import ALL
 from rankgauge import Hits, MeasureError, evaluate, measure, parse_measure, parse_measures
 from rankgauge.core.hits import PerQuery
-from rankgauge.measures import registry, trec
+from rankgauge.measures import registry
+from rankgauge.measures import trec_names as trec
 from rankgauge.measures.parse import split
 from rankgauge.measures.spec import Measure
+from tests.measures.variants import ALL
 
 
 @pytest.mark.parametrize("one", ALL, ids=str)

@@ -10,13 +10,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from measures.variants import ALL
 from rankgauge.core.hits import Hits, concatenate, join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.measures.parse import parse_measure
-from strategies import FLOAT, Case, cases
+from tests.measures.variants import ALL
+from tests.strategies import FLOAT, Case, cases
 
 NO_RANGE = {"YAAP", "Utility"}
 

@@ -8,9 +8,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from rag.shapes import LangChainDocument, NodeWithScore, TextNode
 from rankgauge import Document, InputError, UsageError
 from rankgauge.rag.documents import Unit, id_of, ranking_of, wanted_ids
+from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 
 class Hit(NamedTuple):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.shapes import LangChainDocument, NodeWithScore, TextNode
 from rankgauge import Document, InputError, RankgaugeWarning, RetrievalEvaluator, UsageError, evaluate
 from rankgauge.core.run import Status
 from rankgauge.rag.scoring import fields_at
+from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 IDS = [f"doc{number}" for number in range(1, 6)]
 DOCUMENTS = [Document(id=name) for name in IDS]

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from rag.shapes import LangChainDocument
 from rankgauge import (
     InputError,
     RankgaugeWarning,
@@ -25,6 +24,7 @@ from rankgauge import (
 )
 from rankgauge.core.run import Status
 from rankgauge.rag import asking
+from tests.rag.shapes import LangChainDocument
 
 CASES = [{"query": f"q{number}", "relevant_ids": [f"d{number}"]} for number in range(8)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from rankgauge.collection.documents import Document, Held
 from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.corpus.documents import Document, Held
 
 KITCHEN = Held(
     {

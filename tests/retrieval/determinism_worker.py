@@ -8,18 +8,18 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from rankgauge.fetching.fetch import fetch
 from rankgauge.retrieval.base import Retriever
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.hybrid import Hybrid
-from rankgauge.retrieval.lexical import Lexical
-from rankgauge.retrieval.rerank import MaxSentence, Reranked
+from rankgauge.retrieval.engines.hybrid import Hybrid
+from rankgauge.retrieval.engines.lexical import Lexical
+from rankgauge.retrieval.engines.rerank import MaxSentence, Reranked
+from rankgauge.retrieval.engines.vector import Exact, Vector
+from rankgauge.retrieval.fetch.fetch import fetch
 from rankgauge.retrieval.texts import Texts
-from rankgauge.retrieval.vector import Exact, Vector
-from retrieval.corpora import made_up, questions
+from tests.retrieval.corpora import made_up, questions
 
 
 def main(block: int, together: int, embedded: int, batch: int, names: list[str]) -> None:

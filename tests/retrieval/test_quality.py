@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.collection.opening import open_collection
-from rankgauge.evaluation import evaluate
-from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.retrieval.base import Questions, answer
+from rankgauge.retrieval.corpus.opening import open_collection
+from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 
 # nDCG@10: floors against regressions. WordLlama's vectors as they are give 0.3757 on cisi; half of the mean taken off,
 # which was chosen on the other three, gives 0.3923 there.

@@ -7,7 +7,7 @@ from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.stats.agreement import kendall_tau, rbo, tau_ap
-from stats import definitions
+from tests.stats import definitions
 
 few_scores = st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5])
 

@@ -14,8 +14,8 @@ from rankgauge.stats.results import ALTERNATIVES, Alternative
 from rankgauge.stats.seeds import Stream
 from rankgauge.stats.tests import paired_t
 from rankgauge.stats.tukey import shuffled_sums, tukey
-from stats import definitions
-from stats.strategies import alternatives, differences, scores
+from tests.stats import definitions
+from tests.stats.strategies import alternatives, differences, scores
 
 p_values = st.lists(st.sampled_from([0.0, 0.001, 0.01, 0.01, 0.02, 0.04, 0.3, 0.5, 1.0]), min_size=1, max_size=8)
 RNG = np.random.default_rng(12)

@@ -26,7 +26,7 @@ from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats, sample
 from rankgauge.stats.seeds import Stream
-from stats.strategies import pairs
+from tests.stats.strategies import pairs
 
 RNG = np.random.default_rng(4)
 A, B = RNG.random(25), RNG.random(25)

@@ -14,8 +14,8 @@ from rankgauge.stats import randomization
 from rankgauge.stats.randomization import enumerated_sums, flipped_sums, randomization_test
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.seeds import Stream
-from stats import definitions
-from stats.strategies import alternatives, lists_of_differences, pairs
+from tests.stats import definitions
+from tests.stats.strategies import alternatives, lists_of_differences, pairs
 
 
 @given(pairs(1, 10), alternatives)

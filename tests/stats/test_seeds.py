@@ -5,7 +5,7 @@ import pytest
 
 from rankgauge.errors import UsageError
 from rankgauge.stats.seeds import BLOCK, Stream, blocks
-from stats import definitions
+from tests.stats import definitions
 
 
 def test_the_bits_are_those_of_philox_by_its_definition() -> None:

@@ -12,8 +12,8 @@ from rankgauge.stats.bootstrap import bootstrap_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest, equivalence, paired_t, paired_test, sign_test, welch
 from rankgauge.stats.wilcoxon import wilcoxon
-from stats import definitions
-from stats.strategies import alternatives, differences, lists_of_differences
+from tests.stats import definitions
+from tests.stats.strategies import alternatives, differences, lists_of_differences
 
 RNG = np.random.default_rng(20)
 A, B = RNG.random(30), RNG.random(30) * 0.8

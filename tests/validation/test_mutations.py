@@ -11,7 +11,7 @@ import pytest
 
 from rankgauge import validate_qrels, validate_run
 from rankgauge.validation.codes import CODES
-from validation.generated import (
+from tests.validation.generated import (
     DEPTH,
     QUERIES,
     Mutation,

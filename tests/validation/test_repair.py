@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rankgauge import RankgaugeWarning, evaluate, read_qrels, validate_qrels, validate_run
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.repair import Repair, repaired
-from validation.generated import Mutation, document, insert, put, qrels_lines, remove, run_lines, swap, text, then
+from tests.validation.generated import Mutation, document, insert, put, qrels_lines, remove, run_lines, swap, text, then
 
 # The mutations whose repair must not change any number; the same for judgments.
 SAME: dict[str, Mutation] = {

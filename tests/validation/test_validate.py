@@ -15,12 +15,12 @@ from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validat
 from rankgauge.core.ids import Ids
 from rankgauge.core.near import folded, normalised, unquoted, without_zeros
 from rankgauge.io.reading import read_rows
-from rankgauge.render.validation import as_text
+from rankgauge.render.text.validation import as_text
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import as_dict
 from rankgauge.validation.repair import repaired
 from rankgauge.validation.topics import query_ids
-from validation.generated import QUERIES, insert, put, qrels_lines, run_lines, swap, text
+from tests.validation.generated import QUERIES, insert, put, qrels_lines, run_lines, swap, text
 
 SOURCE = Path(rankgauge.__file__).parent
 

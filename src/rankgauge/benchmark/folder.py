@@ -14,13 +14,13 @@ import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
-from rankgauge.experiment import manifest as manifests
-from rankgauge.experiment.building import build_report
-from rankgauge.experiment.report import Cost, Report
-from rankgauge.experiment.settings import Settings
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_qrels
-from rankgauge.render.benchmark import as_json, as_markdown, evaluation
+from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
+from rankgauge.report import manifest as manifests
+from rankgauge.report.building import build_report
+from rankgauge.report.report import Cost, Report
+from rankgauge.report.settings import Settings
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.validate import validate_qrels, validate_run
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.collection.opening import CORPORA, QUERIES, judgments
 from rankgauge.comparison.compare import Statistics
+from rankgauge.config.bands.presets import DEFAULT, preset
 from rankgauge.errors import InputError, UsageError, nearest, shown
-from rankgauge.evaluation import Conventions
-from rankgauge.experiment.settings import Settings
-from rankgauge.fetching.modes import MODES, RetrieverSettings, settings_from
-from rankgauge.kpi.presets import DEFAULT, preset
+from rankgauge.evaluation.evaluate import Conventions
+from rankgauge.report.settings import Settings
+from rankgauge.retrieval.corpus.opening import CORPORA, QUERIES, judgments
+from rankgauge.retrieval.fetch.modes import MODES, RetrieverSettings, settings_from
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -163,7 +163,7 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str]:
 
 def _settings(config: Config, path: str | Path) -> Settings:
     """How a configuration wants runs scored and compared."""
-    from rankgauge.kpi.loading import configured_bands
+    from rankgauge.config.bands.loading import configured_bands
 
     measures, said = config.measures, config.statistics
     if not measures.graded:

@@ -12,14 +12,14 @@ import numpy as np
 
 from rankgauge.benchmark.folder import run_path
 from rankgauge.benchmark.plan import BenchmarkPlan
-from rankgauge.collection.documents import Documents
 from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation import asked_measures
-from rankgauge.experiment import manifest as manifests
-from rankgauge.experiment.report import Cost
-from rankgauge.fetching.fetch import Fetched
+from rankgauge.evaluation.evaluate import asked_measures
 from rankgauge.io.queries import Queries
+from rankgauge.report import manifest as manifests
+from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
+from rankgauge.retrieval.corpus.documents import Documents
+from rankgauge.retrieval.fetch.fetch import Fetched
 
 GROUPS = 8  # a column of the queries with more groups than this is no slice
 

@@ -31,21 +31,21 @@ from rankgauge.benchmark.folder import (
 )
 from rankgauge.benchmark.plan import BenchmarkPlan, System
 from rankgauge.benchmark.record import Done, manifest_of
-from rankgauge.collection.documents import Documents
-from rankgauge.collection.opening import open_documents
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RankgaugeError, RetrieverError, UsageError, nearest, shown
-from rankgauge.evaluation import asked_measures
-from rankgauge.experiment import manifest as manifests
-from rankgauge.experiment.report import Cost, Report
-from rankgauge.experiment.snippets import snippets_of
-from rankgauge.fetching.fetch import Progress as Fetching
-from rankgauge.fetching.fetch import fetch, questions_of
-from rankgauge.fetching.latency import Latency, measure_latency
-from rankgauge.fetching.modes import RetrieverSettings, make_retriever
+from rankgauge.evaluation.evaluate import asked_measures
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.writing import atomic
+from rankgauge.report import manifest as manifests
+from rankgauge.report.report import Cost, Report
+from rankgauge.report.snippets import snippets_of
 from rankgauge.retrieval.base import Questions, Retriever
+from rankgauge.retrieval.corpus.documents import Documents
+from rankgauge.retrieval.corpus.opening import open_documents
+from rankgauge.retrieval.fetch.fetch import Progress as Fetching
+from rankgauge.retrieval.fetch.fetch import fetch, questions_of
+from rankgauge.retrieval.fetch.latency import Latency, measure_latency
+from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.validate import validate_qrels
 

@@ -9,11 +9,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rankgauge import __version__
+from rankgauge._version import __version__
 from rankgauge.benchmark.folder import INPUTS, MANIFEST, PAGE, RUNS, digests, read_report, rendered
 from rankgauge.errors import shown
-from rankgauge.experiment import manifest as manifests
 from rankgauge.render.html import as_html
+from rankgauge.report import manifest as manifests
 
 WIDE = 60  # of a value in a message
 

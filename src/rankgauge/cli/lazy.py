@@ -8,15 +8,18 @@ from typing import Any
 
 import click
 
-Commands = Mapping[str, tuple[str, str]]  # command → (its module, its one-line help)
+Commands = Mapping[str, str]  # command → its one-line help
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for. Each module calls its own ``command``."""
+    """A group whose commands are imported when they are used.
 
-    def __init__(self, *args: Any, lazy: Commands, **kwargs: Any) -> None:
+    ``rankgauge runs fetch`` is the ``command`` of ``rankgauge.cli.commands.runs_fetch``.
+    """
+
+    def __init__(self, *args: Any, lazy: Commands, prefix: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.lazy = lazy
+        self.lazy, self.prefix = lazy, prefix
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names."""
@@ -26,13 +29,13 @@ class LazyGroup(click.Group):
         """Import one."""
         if cmd_name not in self.lazy:
             return None
-        command: click.Command = import_module(self.lazy[cmd_name][0]).command
+        command: click.Command = import_module(f"rankgauge.cli.commands.{self.prefix}{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List them without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self.lazy.items()])
+            formatter.write_dl([(name, text) for name, text in self.lazy.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

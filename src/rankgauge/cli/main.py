@@ -8,31 +8,28 @@ from collections.abc import Sequence
 
 import click
 
-from rankgauge import __version__
+from rankgauge._version import __version__
 from rankgauge.cli.lazy import LazyGroup
 from rankgauge.errors import RankgaugeError
 
-# Command → (its module, its one-line help). Data, so that --help imports nothing; a test compares it with the commands.
+# Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
 COMMANDS = {
-    "benchmark": ("rankgauge.cli.benchmark", "Which retriever is best, by how much, how surely, and at what cost."),
-    "convert": ("rankgauge.cli.convert", "Write judgments or a run in another format."),
-    "compare": ("rankgauge.cli.compare", "Which run is better, how surely, and which queries moved."),
-    "demo": ("rankgauge.cli.demo", "See it work on a small collection that comes with it."),
-    "evaluate": ("rankgauge.cli.evaluate", "Score runs against judgments."),
-    "gate": ("rankgauge.cli.gate", "Fail where retrieval got worse, for CI."),
-    "fuse": ("rankgauge.cli.fuse", "Combine runs into one."),
-    "init": ("rankgauge.cli.init", "Write a rankgauge.yaml to begin with."),
-    "measures": ("rankgauge.cli.measures", "List the measures, or explain one."),
-    "pipeline": ("rankgauge.cli.pipeline", "Say what routing, gate and reranking do, from a log."),
-    "qrels": ("rankgauge.cli.qrels", "Judgments: say what is wrong with them."),
-    "report": (
-        "rankgauge.cli.report",
-        "Reports: the page to look at, and whether a folder is as it was written.",
-    ),
-    "rq": ("rankgauge.cli.rq", "Say whether searching a story finds the right scenes."),
-    "runs": ("rankgauge.cli.runs", "Runs: make them, say what is wrong with them."),
-    "trec_eval": ("rankgauge.cli.trec_eval", "trec_eval's own flags and output, to the byte."),
-    "tune": ("rankgauge.cli.tune", "Find the weights of a fusion, without looking at the test queries."),
+    "benchmark": "Which retriever is best, by how much, how surely, and at what cost.",
+    "convert": "Write judgments or a run in another format.",
+    "compare": "Which run is better, how surely, and which queries moved.",
+    "demo": "See it work on a small collection that comes with it.",
+    "evaluate": "Score runs against judgments.",
+    "gate": "Fail where retrieval got worse, for CI.",
+    "fuse": "Combine runs into one.",
+    "init": "Write a rankgauge.yaml to begin with.",
+    "measures": "List the measures, or explain one.",
+    "pipeline": "Say what routing, gate and reranking do, from a log.",
+    "qrels": "Judgments: say what is wrong with them.",
+    "report": "Reports: the page to look at, and whether a folder is as it was written.",
+    "rq": "Say whether searching a story finds the right scenes.",
+    "runs": "Runs: make them, say what is wrong with them.",
+    "trec_eval": "trec_eval's own flags and output, to the byte.",
+    "tune": "Find the weights of a fusion, without looking at the test queries.",
 }
 BAD_INPUT, USAGE, INTERRUPTED, BROKEN_PIPE = 2, 64, 130, 141
 

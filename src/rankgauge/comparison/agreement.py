@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.agreement import kendall_tau
 

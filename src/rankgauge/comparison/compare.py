@@ -12,6 +12,7 @@ import numpy as np
 from rankgauge.comparison.agreement import measures_agree
 from rankgauge.comparison.attribution import Moves, explain
 from rankgauge.comparison.family import corrected, whole
+from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.slicing import interactions, sliced
@@ -20,8 +21,7 @@ from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
-from rankgauge.evaluation import AnyQrels, AnyRun, Conventions, Names, Scores, asked_measures, joined_scores
-from rankgauge.gating.baseline import Baseline
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Conventions, Names, Scores, asked_measures, joined_scores
 
 __all__ = ["CORRECTIONS", "Correction", "Statistics", "compare", "compare_scores", "unique_names"]
 

@@ -12,7 +12,7 @@ from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
 from rankgauge.comparison.statistics import SAID, Statistics, many, one_by_one, over
 from rankgauge.core.tables import Floats
-from rankgauge.notes import Note
+from rankgauge.evaluation.notes import Note
 from rankgauge.stats.correction import correct
 from rankgauge.stats.maxt import maxt
 from rankgauge.stats.power import detectable_difference, queries_needed

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rankgauge.comparison.result import Difference
 from rankgauge.core.tables import Column, Floats
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.notes import Note
 from rankgauge.measures.aggregates import SMALLEST, aggregate
 from rankgauge.measures.numbers import each
-from rankgauge.notes import Note
 from rankgauge.stats.effect import effect
 from rankgauge.stats.intervals import difference_interval
 from rankgauge.stats.results import Interval

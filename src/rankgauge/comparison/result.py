@@ -11,10 +11,10 @@ import numpy as np
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import Moves
 from rankgauge.comparison.statistics import SAID
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notes import Note
 from rankgauge.measures.spec import Aggregate
-from rankgauge.notebook import Columns, Table, Tabular
-from rankgauge.notes import Note
 from rankgauge.stats.effect import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval

@@ -11,7 +11,7 @@ from rankgauge.comparison.family import corrected, listed
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference, Interaction, SliceDifference
 from rankgauge.comparison.statistics import Statistics, one_by_one, over
-from rankgauge.slices import groups
+from rankgauge.evaluation.slices import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.interaction import RESAMPLES, interaction
 

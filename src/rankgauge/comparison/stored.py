@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Status
-from rankgauge.evaluation import Scores
-from rankgauge.gating.baseline import Baseline
-from rankgauge.gating.stored import read_baseline
+from rankgauge.evaluation.evaluate import Scores
 
 
 def stored_baseline(given: str | int | Path | Baseline) -> Baseline | None:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.cache import MetricsCache
-from rankgauge.cached_evaluation import evaluate_cached
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError
-from rankgauge.evaluation import (
+from rankgauge.evaluation.cache import MetricsCache
+from rankgauge.evaluation.cached import evaluate_cached
+from rankgauge.evaluation.evaluate import (
     AnyQrels,
     AnyRun,
     Conventions,
@@ -28,7 +28,7 @@ from rankgauge.evaluation import (
     evaluate_all,
     joined_scores,
 )
-from rankgauge.io.inputs import as_qrels
+from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_run
 from rankgauge.io.sources import DEFAULT, Limits
@@ -36,7 +36,7 @@ from rankgauge.measures.parse import parse_measures
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
-    from rankgauge.io.parallel import Report
+    from rankgauge.io.join.parallel import Report
 
 
 @dataclass(frozen=True)

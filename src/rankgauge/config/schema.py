@@ -21,10 +21,10 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.compare import Correction
+from rankgauge.comparison.gate.requirements import parse_requirement
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
-from rankgauge.evaluation import NoRelevant, Queries
-from rankgauge.gating.requirements import parse_requirement
+from rankgauge.evaluation.evaluate import NoRelevant, Queries
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.tests import PairedTest

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankgauge.comparison.pair import on_scale
 from rankgauge.config.apply import Plan
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.stats.correction import holm
 from rankgauge.stats.results import Interval

@@ -10,9 +10,10 @@ from typing import IO, cast
 
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io import formats, writers
-from rankgauge.io.formats import Format
-from rankgauge.io.names import Columns, Kind
+from rankgauge.io import writers
+from rankgauge.io.formats import registry as formats
+from rankgauge.io.formats.names import Columns, Kind
+from rankgauge.io.formats.registry import Format
 from rankgauge.io.reading import read_rows
 from rankgauge.io.rows import Rows, qrels_of, run_of
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, read_bytes

@@ -11,12 +11,12 @@ import numpy as np
 
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, shown
-from rankgauge.io import arrow, datasets, decimals, delimited, log
-from rankgauge.io.faults import Faults
-from rankgauge.io.head import Head
-from rankgauge.io.jsontext import Pairs
-from rankgauge.io.names import plain
-from rankgauge.io.records import Records, id_of, read, said
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import arrow, datasets, decimals, delimited, log
+from rankgauge.io.formats.head import Head
+from rankgauge.io.formats.jsonl import Records, id_of, read, said
+from rankgauge.io.formats.jsontext import Pairs
+from rankgauge.io.formats.names import plain
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
 from rankgauge.io.text import checked, sound
 

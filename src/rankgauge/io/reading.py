@@ -8,9 +8,10 @@ from pathlib import Path
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputError, UsageError, shown
-from rankgauge.io import odd, trec
-from rankgauge.io.faults import Faults
-from rankgauge.io.names import Columns, Kind
+from rankgauge.io.checks import odd
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import trec
+from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows, qrels_of, refuse_long, run_of
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, opened, read_bytes
 
@@ -72,7 +73,7 @@ def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits
             data += view[:size]
             if trec.plainly(bytes(data), kind):
                 return "trec"
-    from rankgauge.io import formats
+    from rankgauge.io.formats import registry as formats
 
     return formats.guess(bytes(data), kind, source or str(path)).name
 
@@ -90,7 +91,7 @@ def read_log(
     ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; further keys become columns of the
     judgments. ``columns`` says which key is which where their names do not: ``{"retrieved": "hits"}``.
     """
-    from rankgauge.io import log
+    from rankgauge.io.formats import log
 
     data, digest = read_bytes(path, limits=limits, hashed=True)
     faults = Faults(str(path), strict=limits.strict)
@@ -106,8 +107,8 @@ def read_log(
 
 def looks_like_log(path: str | Path) -> bool:
     """Whether a file is a log that holds both sides. What cannot be read twice (``-``, a pipe) is said to be none."""
-    from rankgauge.io import log
-    from rankgauge.io.head import LOOKED_AT, Head
+    from rankgauge.io.formats import log
+    from rankgauge.io.formats.head import LOOKED_AT, Head
 
     if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
         return False
@@ -138,7 +139,7 @@ def read_rows(
 ) -> tuple[Rows, str]:
     """The rows of a file, and the name of its format. Faults are in the rows; nothing is raised for a wrong line."""
     if is_dataset(path):
-        from rankgauge.io import datasets
+        from rankgauge.io.formats import datasets
 
         return datasets.rows(str(path), kind), "irds"
     source = str(path) if source is None else source
@@ -148,7 +149,7 @@ def read_rows(
         rows = trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
         refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
         return replace(rows, sha256=digest), "trec"
-    from rankgauge.io import formats
+    from rankgauge.io.formats import registry as formats
 
     found = formats.guess(data, kind, source) if format is None else formats.named(format, kind)
     if columns and not found.named:

@@ -15,8 +15,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import RankgaugeWarning, shown
-from rankgauge.io.faults import Faults
-from rankgauge.io.tokens import NONE
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.tokens import NONE
 
 ONCE = "keep each document once a query, or ask for the first: on_duplicate='first', --on-duplicate first"
 

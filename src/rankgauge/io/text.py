@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError
-from rankgauge.io.faults import Faults
+from rankgauge.io.checks.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -15,7 +15,7 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import InputError, shown
-from rankgauge.io.names import Kind
+from rankgauge.io.formats.names import Kind
 from rankgauge.io.rows import Rows
 
 WHITE = re.compile(rb"[ \t\n\v\f\r]")

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.cache import MetricsCache, content_key
 from rankgauge.config.apply import Plan, load_plan, plan_of
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
+from rankgauge.evaluation.cache import MetricsCache, content_key
 from rankgauge.lists import functions
 from rankgauge.lists.batch import GRADES, RELEVANT, Lists, Query, Result, gathered, known, lists_of, named
 from rankgauge.lists.ids import AnyIds, in_order

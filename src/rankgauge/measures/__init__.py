@@ -1,47 +1,5 @@
-"""Every measure, one small file a family. Importing this registers them all."""
+"""What a measure is, the registry of all of them, and their names in every notation; importing this registers them."""
 
-from rankgauge.measures import (
-    accuracy,
-    ap,
-    bpref,
-    cost,
-    counts,
-    err,
-    f,
-    infap,
-    iprec,
-    judged,
-    ndcg,
-    precision,
-    qmeasure,
-    rbp,
-    recall,
-    rprec,
-    rr,
-    sets,
-    success,
-    utility,
-)
+from rankgauge.measures import families
 
-__all__ = [
-    "accuracy",
-    "ap",
-    "bpref",
-    "cost",
-    "counts",
-    "err",
-    "f",
-    "infap",
-    "iprec",
-    "judged",
-    "ndcg",
-    "precision",
-    "qmeasure",
-    "rbp",
-    "recall",
-    "rprec",
-    "rr",
-    "sets",
-    "success",
-    "utility",
-]
+__all__ = ["families"]

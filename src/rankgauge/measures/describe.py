@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from rankgauge.errors import MeasureError
-from rankgauge.measures import registry, trec
+from rankgauge.measures import registry
+from rankgauge.measures import trec_names as trec
 from rankgauge.measures.parse import AT_K, RAG_K, SETS, SPOKEN, look_up, parse_measures
 from rankgauge.measures.spec import REQUIRED, Definition
 

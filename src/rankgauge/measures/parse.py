@@ -13,7 +13,8 @@ from typing import Any
 
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import MeasureError, nearest, shown
-from rankgauge.measures import registry, trec
+from rankgauge.measures import registry
+from rankgauge.measures import trec_names as trec
 from rankgauge.measures.spec import Definition, Measure
 
 DEFAULT = ("nDCG@10", "AP", "RR@10", "P@10", "R@10", "Success@10")

@@ -18,10 +18,10 @@ import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.io import delimited, log
-from rankgauge.io.faults import Faults
-from rankgauge.io.head import Head
-from rankgauge.io.names import plain
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import delimited, log
+from rankgauge.io.formats.head import Head
+from rankgauge.io.formats.names import plain
 from rankgauge.io.rows import qrels_of
 from rankgauge.io.sources import name_of, read_bytes
 from rankgauge.io.text import checked

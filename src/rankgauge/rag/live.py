@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import RetrieverError, printable
-from rankgauge.evaluation import Names
+from rankgauge.evaluation.evaluate import Names
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.asking import Answer, Apart, Caller, Here, NeedsLoop, Policy, ask_all, with_loop, without_loop

@@ -12,10 +12,10 @@ import numpy as np
 
 from rankgauge.core.run import Status
 from rankgauge.errors import printable
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns
 from rankgauge.measures.spec import Measure
 from rankgauge.measures.weights import weighted_means
-from rankgauge.notebook import Columns, Table, Tabular, score_columns
 from rankgauge.rag.documents import Unit
 from rankgauge.rag.metrics import Asked, QueryMetrics
 from rankgauge.rag.scoring import fields_at

@@ -16,7 +16,7 @@ import numpy as np
 from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.evaluation import Names, Scores, evaluate
+from rankgauge.evaluation.evaluate import Names, Scores, evaluate
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.documents import text_id

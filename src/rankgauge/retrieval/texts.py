@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from rankgauge.collection.documents import Documents
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, shown
+from rankgauge.retrieval.corpus.documents import Documents
 
 
 class Texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankgauge.errors import Severity
-from rankgauge.io.names import Kind
+from rankgauge.io.formats.names import Kind
 
 RUNS: tuple[Kind, ...] = ("run",)
 QRELS: tuple[Kind, ...] = ("qrels",)

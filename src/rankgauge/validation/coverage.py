@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.meeting import Meeting, Near, Side, bare
 from rankgauge.core.near import WAYS
+from rankgauge.core.overlap import Meeting, Near, Side, bare
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import shown
-from rankgauge.io.invisible import spelt
+from rankgauge.io.checks.invisible import spelt
 from rankgauge.validation.table import Table
 
 LISTED = 3

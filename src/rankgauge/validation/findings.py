@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import Fault, RankgaugeError, Severity, printable
-from rankgauge.io.faults import Faults
+from rankgauge.io.checks.faults import Faults
 from rankgauge.validation.codes import CODES, SEVERITIES, Code
 
 SCHEMA = "rankgauge.validation/1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.io.invisible import CODE, holding, spelt
-from rankgauge.io.odd import TOGETHER, taken_up_again
+from rankgauge.io.checks.invisible import CODE, holding, spelt
+from rankgauge.io.checks.odd import TOGETHER, taken_up_again
 from rankgauge.validation.table import Table
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.io.ranks import CODE, EXPECTED, said
-from rankgauge.io.ranks import contradictions as ranks_against_scores
+from rankgauge.io.checks.ranks import CODE, EXPECTED, said
+from rankgauge.io.checks.ranks import contradictions as ranks_against_scores
 from rankgauge.validation.table import NONE, Table
 
 REVERSED = 0.9  # from this share of neighbours on, scores that grow with the rank are no accident

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rankgauge.io import datasets, formats
-from rankgauge.io.faults import Faults
-from rankgauge.io.names import Kind
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import datasets
+from rankgauge.io.formats import registry as formats
+from rankgauge.io.formats.names import Kind
 from rankgauge.io.rows import Rows
 from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
 from rankgauge.validation.table import NONE, Table

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.core.ids import Ints, repeated
-from rankgauge.io import trec
-from rankgauge.io.faults import Faults
-from rankgauge.io.names import Kind
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import trec
+from rankgauge.io.formats.names import Kind
 from rankgauge.io.text import BOM
 from rankgauge.validation import ranks
 from rankgauge.validation.codes import CODES

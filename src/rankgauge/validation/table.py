@@ -11,8 +11,8 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, Ints
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import shown
-from rankgauge.io.faults import Advice, Said
-from rankgauge.io.ranks import numbers
+from rankgauge.io.checks.faults import Advice, Said
+from rankgauge.io.checks.ranks import numbers
 from rankgauge.io.rows import Rows
 from rankgauge.validation.codes import CODES
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from rankgauge.core.ids import Ints
 from rankgauge.errors import shown
-from rankgauge.io.decimals import DECIMAL
-from rankgauge.io.faults import Faults
-from rankgauge.io.names import Kind
-from rankgauge.io.swapped import CALLED, COLUMNS, first_of_the_other, sample
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.swapped import CALLED, COLUMNS, first_of_the_other, sample
+from rankgauge.io.formats.decimals import DECIMAL
+from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.tokens import cut, padded
 from rankgauge.io.text import BOM
-from rankgauge.io.tokens import cut, padded
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.table import NONE
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.errors import InputError
-from rankgauge.io import arrow
-from rankgauge.io.faults import Faults
-from rankgauge.io.head import Head
-from rankgauge.io.names import plain
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import arrow
+from rankgauge.io.formats.head import Head
+from rankgauge.io.formats.names import plain
 from rankgauge.io.queries import QUERY_IDS, read_queries
 from rankgauge.io.sources import is_dataset, read_bytes
 from rankgauge.io.text import checked

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Interner, concatenate
-from rankgauge.core.meeting import Side
+from rankgauge.core.overlap import Side
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
-from rankgauge.io.inputs import as_qrels
+from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.rows import Rows
 from rankgauge.io.sources import DEFAULT, Limits
 from rankgauge.validation import coverage, grades, ids, ranks, results

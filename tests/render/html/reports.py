@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import Statistics, compare_scores
-from rankgauge.evaluation import Conventions, asked_measures, joined_scores
-from rankgauge.experiment.report import Cost, Report
-from rankgauge.kpi.loading import load_bands
-from rankgauge.notes import Note
+from rankgauge.config.bands.loading import load_bands
+from rankgauge.evaluation.evaluate import Conventions, asked_measures, joined_scores
+from rankgauge.evaluation.notes import Note
+from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Finding, Place, Validation
 
 SCRIPT = "<script>document.title='obeyed'</script>"

@@ -16,7 +16,7 @@ from rankgauge.render.html.figures.scales import Scale, log_ticks, spread, ticks
 from rankgauge.render.html.figures.svg import tag
 from rankgauge.render.html.figures.systems import System, systems_of
 from rankgauge.render.html.text import cut, number, plain, short
-from render.html.reports import report
+from tests.render.html.reports import report
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from needs import ROOT
 from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import Statistics, compare
-from rankgauge.gating.baseline import Baseline
+from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.render.html import as_html
-from render.html.reports import CLOSING, IMAGE, SCRIPT, of_runs, report, with_note
-from render.html.unpacking import Parts, contents, data_of
+from tests.needs import ROOT
+from tests.render.html.reports import CLOSING, IMAGE, SCRIPT, of_runs, report, with_note
+from tests.render.html.unpacking import Parts, contents, data_of
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def test_the_same_report_gives_the_same_bytes(plain: str) -> None:
 
 def test_the_order_of_sets_does_not_show(plain: str) -> None:
     code = (
-        "import hashlib; from render.html.reports import report; from rankgauge.render.html import as_html;"
+        "import hashlib; from tests.render.html.reports import report; from rankgauge.render.html import as_html;"
         "print(hashlib.sha256(as_html(report(3)).encode()).hexdigest())"
     )
     wanted = hashlib.sha256(plain.encode()).hexdigest()
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "tests")}
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert done.stdout.strip() == wanted
 

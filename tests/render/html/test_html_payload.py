@@ -10,13 +10,13 @@ import pytest
 
 from rankgauge import Run
 from rankgauge.comparison.attribution import explain
-from rankgauge.experiment.report import Report
 from rankgauge.render.html import as_html
 from rankgauge.render.html.cast import cast_of
 from rankgauge.render.html.payload import LESS_AND_LESS, payload, scale_of
 from rankgauge.render.html.rankings import tops_of
-from render.html.reports import report
-from render.html.unpacking import data_of
+from rankgauge.report.report import Report
+from tests.render.html.reports import report
+from tests.render.html.unpacking import data_of
 
 
 def shares(data: dict[str, Any], measure: int, system: int, query: int) -> dict[str, float]:

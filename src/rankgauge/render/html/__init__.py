@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rankgauge.experiment.report import Report
+    from rankgauge.report.report import Report
 
 
 def as_html(report: Report) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankgauge.comparison.headline import headline
-from rankgauge.evaluation import Scores
-from rankgauge.experiment.report import NOTHING, Report
+from rankgauge.evaluation.evaluate import Scores
 from rankgauge.render.html.text import between, percent, value_of
+from rankgauge.report.report import NOTHING, Report
 
 LONG = 240  # signs of an answer that is told on the first measure, with a word on the others
 FIRST = 4  # measures of a system that is compared with none

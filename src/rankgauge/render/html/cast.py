@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankgauge.comparison.headline import challenger
-from rankgauge.evaluation import Scores
-from rankgauge.experiment.report import Report
+from rankgauge.evaluation.evaluate import Scores
 from rankgauge.render.html.figures.systems import System, systems_of
+from rankgauge.report.report import Report
 
 
 @dataclass(frozen=True, eq=False)

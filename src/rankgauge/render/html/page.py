@@ -13,11 +13,10 @@ import jinja2
 import numpy as np
 from markupsafe import Markup
 
-from rankgauge import __version__
-from rankgauge.audit.ties import ties_of
-from rankgauge.audit.unjudged import top_grade, unjudged_of
+from rankgauge._version import __version__
 from rankgauge.comparison.remarks import remarks
-from rankgauge.experiment.report import Report
+from rankgauge.evaluation.audit.ties import ties_of
+from rankgauge.evaluation.audit.unjudged import top_grade, unjudged_of
 from rankgauge.render.html import tables
 from rankgauge.render.html.answers import answer_of
 from rankgauge.render.html.cast import Cast, cast_of
@@ -31,7 +30,8 @@ from rankgauge.render.html.figures.recall import recall
 from rankgauge.render.html.payload import payload
 from rankgauge.render.html.rankings import tops_of
 from rankgauge.render.html.text import block, many, number, percent, plain, short, size_of
-from rankgauge.render.kpi import heading, used
+from rankgauge.render.text.bands import heading, used
+from rankgauge.report.report import Report
 
 LARGEST = 600_000  # bytes of a page of five systems and a thousand queries
 SCRIPTS = ("theme.js", "data.js", "dom.js", "plots.js", "ranking.js", "explorer.js", "start.js")

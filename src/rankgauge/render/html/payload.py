@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.tables import Floats
-from rankgauge.experiment.report import Report
+from rankgauge.evaluation.slices import groups
 from rankgauge.render.html.cast import Cast
 from rankgauge.render.html.figures.differences import axes_of, shown_values
 from rankgauge.render.html.rankings import Tops
 from rankgauge.render.html.text import cut, plain
-from rankgauge.slices import groups
+from rankgauge.report.report import Report
 
 TEXT = 240  # signs of a query that are kept
 SAMPLED = 16  # of so many queries one is packed to see whether all will fit

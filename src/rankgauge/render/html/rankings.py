@@ -15,11 +15,11 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation import AnyRun
-from rankgauge.experiment.report import Report
-from rankgauge.io.inputs import as_run
+from rankgauge.evaluation.evaluate import AnyRun
+from rankgauge.io.join.inputs import as_run
 from rankgauge.io.reading import read_run
 from rankgauge.render.html.cast import Cast
+from rankgauge.report.report import Report
 
 DEPTH = 20
 

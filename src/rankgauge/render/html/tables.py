@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rankgauge.audit.ties import TieAudit
-from rankgauge.audit.unjudged import UnjudgedAudit
 from rankgauge.comparison.answer import between as span_of
 from rankgauge.comparison.answer import hardest, p_text
 from rankgauge.comparison.remarks import group_remarks
 from rankgauge.comparison.result import Comparison, Difference, SliceDifference
-from rankgauge.evaluation import Scores
-from rankgauge.kpi.bands import Bands
+from rankgauge.config.bands.bands import Bands
+from rankgauge.evaluation.audit.ties import TieAudit
+from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.slices import Slice
 from rankgauge.measures.spec import Measure
-from rankgauge.render.comparison import mark
-from rankgauge.render.grid import BETTER
 from rankgauge.render.html.figures.forest import forest, reach
 from rankgauge.render.html.figures.systems import System
 from rankgauge.render.html.text import NONE, between, number, value_of
-from rankgauge.render.kpi import bands_of
-from rankgauge.render.scores import best_of
-from rankgauge.slices import Slice
+from rankgauge.render.text.bands import bands_of
+from rankgauge.render.text.comparison import mark
+from rankgauge.render.text.grid import BETTER
+from rankgauge.render.text.scores import best_of
 
 
 @dataclass(frozen=True)

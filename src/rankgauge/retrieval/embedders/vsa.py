@@ -16,7 +16,7 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.hashing import bits, words
-from rankgauge.retrieval.stopwords import ENGLISH
+from rankgauge.retrieval.engines.stopwords import ENGLISH
 
 REMEMBERED = 1 << 15  # words whose vectors are kept
 

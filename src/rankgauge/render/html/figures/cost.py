@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from rankgauge.experiment.report import Report
 from rankgauge.render.html.figures.lines import frame
 from rankgauge.render.html.figures.scales import Scale, spread
 from rankgauge.render.html.figures.svg import WIDTH, Figure, drawing, line, px, tag, text
 from rankgauge.render.html.figures.systems import System
 from rankgauge.render.html.text import number, short
+from rankgauge.report.report import Report
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 44, 14, 16, 34, 260
 SIGNS = 18

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankgauge.audit.values import Values
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.audit.values import Values
+from rankgauge.evaluation.evaluate import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.figures.lines import Curve, lines

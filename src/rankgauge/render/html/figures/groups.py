@@ -8,12 +8,12 @@ import numpy as np
 from markupsafe import Markup
 
 from rankgauge.core.tables import Floats
-from rankgauge.evaluation import Scores
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.slices import groups
 from rankgauge.render.html.figures.scales import Scale, label, spread
 from rankgauge.render.html.figures.svg import WIDTH, Figure, drawing, line, px, room, tag, text
 from rankgauge.render.html.figures.systems import System
 from rankgauge.render.html.text import many, number, short
-from rankgauge.slices import groups
 
 RIGHT, ROW, HEAD, TOP = 8, 15, 22, 2
 FEW = 100  # queries of a group that are drawn one by one

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankgauge.audit.ties import TieAudit
-from rankgauge.audit.unjudged import UnjudgedAudit
 from rankgauge.core.hits import Hits
-from rankgauge.evaluation import Scores
-from rankgauge.measures.judged import judged
+from rankgauge.evaluation.audit.ties import TieAudit
+from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.measures.families.judged import judged
 from rankgauge.render.html.figures.depth import over_k
 from rankgauge.render.html.figures.ranges import Row, ranges
 from rankgauge.render.html.figures.svg import Figure

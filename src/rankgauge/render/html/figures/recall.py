@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankgauge.audit.values import Values
 from rankgauge.core.hits import Hits
-from rankgauge.evaluation import Scores
-from rankgauge.measures.iprec import ELEVEN
+from rankgauge.evaluation.audit.values import Values
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.measures.families.iprec import ELEVEN
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.html.figures.lines import Curve, lines
 from rankgauge.render.html.figures.svg import Figure

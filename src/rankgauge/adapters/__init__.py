@@ -1,0 +1,1 @@
+"""Other front doors, thin over evaluation: pipeline logs, story search, trec_eval's command line."""

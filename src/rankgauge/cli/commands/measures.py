@@ -1,0 +1,28 @@
+"""``rankgauge measures``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.common import write
+from rankgauge.measures.describe import describe, listing
+
+
+@click.command("measures")
+@click.argument("name", required=False)
+@click.option(
+    "--kpi",
+    metavar="NAME|FILE",
+    help="Print target bands as YAML instead: a preset's (trec-2025), to edit and to name with --kpi elsewhere.",
+)
+def command(name: str | None, kpi: str | None) -> None:
+    """List the measures, or explain one.
+
+    NAME is a measure in any notation: nDCG, map, hit@5, 'AP(rel=2)@100'.
+    """
+    if kpi is not None:
+        from rankgauge.config.bands.loading import load_bands
+
+        write(load_bands(kpi).to_yaml())
+        return
+    write(listing() if name is None else describe(name))

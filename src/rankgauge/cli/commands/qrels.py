@@ -1,0 +1,14 @@
+"""``rankgauge qrels``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.lazy import LazyGroup
+
+COMMANDS = {"validate": "Say what is wrong with judgments, line by line."}
+
+
+@click.group("qrels", cls=LazyGroup, lazy=COMMANDS, prefix="qrels_")
+def command() -> None:
+    """Judgments: say what is wrong with them."""

@@ -1,0 +1,75 @@
+"""``rankgauge trec_eval``."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+import click
+
+from rankgauge._version import __version__
+from rankgauge.errors import RankgaugeError
+from rankgauge.measures import trec_names as trec
+
+USAGE = """\
+usage: rankgauge trec_eval [-h] [-q] [-m MEASURE[.PARAMETERS]]… [-c] [-n] [-l NUM] [-J] [-N NUM] [-M NUM]
+                           [-Z FILE] [--compat trec_eval-9|trec_eval-10] QRELS RUN
+
+The flags, the output and the exit codes are trec_eval's; what it misreads in silence is misread alike and said on
+standard error. For anything new use `rankgauge evaluate`.
+
+  -q  --query_eval_wanted           the value for each query too
+  -n  --nosummary                   no values over all queries
+  -c  --complete_rel_info_wanted    average over all judged queries
+  -l  --level_for_rel NUM           the grade from which a document is relevant (1)
+  -J  --Judged_docs_only            take documents without a judgment out of the ranking
+  -M  --Max_retrieved_per_topic NUM cut each ranking
+  -N  --Number_docs_in_coll NUM     the size of the collection, for utility
+  -m  --measure NAME[.PARAMETERS]   what to compute (official); may be repeated
+  -Z  --Zscore FILE                 print deviations from the means in a file
+      --compat VERSION              trec_eval-9 (default) or trec_eval-10
+  -v  --version
+
+sets:     official  all_trec  set
+measures: {names}
+"""
+
+
+def usage() -> str:
+    """What -h prints."""
+    return USAGE.format(names=textwrap.fill("  ".join(trec.BY_NAME), 100, subsequent_indent=" " * 10))
+
+
+@click.command(
+    "trec_eval",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def command(arguments: tuple[str, ...]) -> int:
+    """trec_eval's own flags and output, to the byte."""
+    from rankgauge.adapters.trec_eval.options import parse
+    from rankgauge.adapters.trec_eval.report import report
+
+    out = sys.stdout.buffer
+    try:
+        options = parse(arguments)
+        for note in options.notes:
+            click.echo(f"trec_eval: note: {note}", err=True)
+        said = len(options.notes)
+        if options.version:
+            out.write(f"trec_eval 9.0.8 and 10.0 as rankgauge {__version__} computes them\n".encode())
+            return 0
+        if options.help:
+            out.write(usage().encode())
+            return 0
+        for line in report(options):
+            out.write(line)
+        out.flush()
+        for note in options.notes[said:]:
+            click.echo(f"trec_eval: note: {note}", err=True)
+    except RankgaugeError as error:
+        out.flush()
+        click.echo(f"trec_eval: {error}", err=True)
+        return error.exit_code
+    return 0

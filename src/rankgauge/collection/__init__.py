@@ -1,1 +1,0 @@
-"""Documents, queries and judgments: what a retriever is pointed at. Corpora stream."""

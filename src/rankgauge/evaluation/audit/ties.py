@@ -1,0 +1,229 @@
+"""What the order of tied documents can make of each measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.hits import Hits
+from rankgauge.core.ids import Ints
+from rankgauge.core.ranking import Compat
+from rankgauge.core.run import OnDuplicate
+from rankgauge.core.tables import Floats
+from rankgauge.errors import UsageError
+from rankgauge.evaluation.audit import orders
+from rankgauge.evaluation.audit.expected import Extremes, expected
+from rankgauge.evaluation.audit.sampling import Sampled, sample
+from rankgauge.evaluation.audit.values import Values, result_of
+from rankgauge.evaluation.evaluate import (
+    AnyQrels,
+    AnyRun,
+    Conventions,
+    Names,
+    NoRelevant,
+    Queries,
+    Scores,
+    asked_measures,
+    joined_scores,
+)
+from rankgauge.measures.aggregates import total
+from rankgauge.measures.spec import Aggregate, Measure
+
+SAMPLES, SEED = 1000, 0
+
+Method = Literal["no tie counts", "closed form", "Monte Carlo"]
+Range = Literal["exact", "sampled"]
+
+
+@dataclass(frozen=True, eq=False)
+class TieRange:
+    """One measure over all orders of tied documents. The best value is the lowest where lower is better."""
+
+    measure: Measure
+    reported: Values
+    worst: Values
+    expected: Values
+    best: Values
+    method: Method  # how the expected value was found
+    range: Range  # whether worst and best are those of all orders, or of the ones sampled
+    straddling: tuple[str, ...]  # queries where a tie with a judged document straddles the cutoff
+    standard_error: float | None = None  # of the expected value over queries, where it was sampled
+
+    @property
+    def moved(self) -> int:
+        """For how many averaged queries the order of ties makes a difference."""
+        return int((_differ(self.best.values, self.worst.values) & self.best.averaged).sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "reported": self.reported.over_queries,
+            "worst": self.worst.over_queries,
+            "expected": self.expected.over_queries,
+            "best": self.best.over_queries,
+            "method": self.method,
+            "range": self.range,
+            "standard_error": self.standard_error,
+            "moved": self.moved,
+            "straddling": list(self.straddling),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class TieAudit:
+    """Worst, expected and best value of each measure over all orders of tied documents."""
+
+    scores: Scores
+    measures: tuple[TieRange, ...]
+    tied: int  # in how many queries a judged document is tied with another
+    samples: int
+    seed: int
+
+    def __iter__(self) -> Iterator[TieRange]:
+        return iter(self.measures)
+
+    def __getitem__(self, measure: str | Measure) -> TieRange:
+        return result_of(self.scores, self.measures, measure)
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """What stands under ``ties`` of a run, in the JSON schema ``rankgauge.scores/1``."""
+        out: dict[str, Any] = {
+            "tied_queries": self.tied,
+            "samples": self.samples,
+            "seed": self.seed,
+            "measures": {one.measure.name: one.to_dict() for one in self},
+        }
+        if per_query:
+            out["per_query"] = {
+                self.scores.queries[row]: {
+                    one.measure.name: {
+                        "worst": one.worst.at(row),
+                        "expected": one.expected.at(row),
+                        "best": one.best.at(row),
+                    }
+                    for one in self
+                }
+                for row in np.flatnonzero(self.scores.averaged).tolist()
+            }
+        return out
+
+
+def audit_ties(
+    qrels: AnyQrels,
+    run: AnyRun,
+    measures: Names | None = None,
+    *,
+    compat: Compat = "trec_eval-9",
+    queries: Queries = "qrels",
+    no_relevant: NoRelevant = "zero",
+    rel: float | None = None,
+    on_duplicate: OnDuplicate = "error",
+    samples: int = SAMPLES,
+    seed: int = SEED,
+) -> TieAudit:
+    """Worst, expected and best value of each measure over all orders of the documents whose scores are tied.
+
+    The expected value has a closed form for P, R, F, AP, RR, Success, nDCG, RBP and a few more; for others it is the
+    mean of ``samples`` random orders. Each result says which, and whether its range is exact or that of the sample.
+    """
+    conventions = Conventions(compat, queries, no_relevant)
+    asked = asked_measures(measures, conventions, rel)
+    _, joined, scores, _ = joined_scores(qrels, [run], asked, conventions, on_duplicate=on_duplicate)
+    return ties_of(scores[0], joined[0].hits, samples=samples, seed=seed)
+
+
+def ties_of(scores: Scores, hits: Hits, *, samples: int = SAMPLES, seed: int = SEED) -> TieAudit:
+    """The same of scores and of the join that they were made of."""
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise UsageError(f"samples must be a whole number of at least 1, found {samples!r}")
+    found = [_Found(measure, hits, scores.values[:, place]) for place, measure in enumerate(scores.measures)]
+    open_ = [one for one in found if one.method == "Monte Carlo"]
+    if open_:
+        rows = np.unique(np.concatenate([one.open_queries(hits) for one in open_]))
+        drawn = sample(hits.select(rows), [one.measure for one in open_], samples=samples, seed=seed)
+        for one, result in zip(open_, drawn, strict=True):
+            one.take(result, rows)
+    return TieAudit(
+        scores=scores,
+        measures=tuple(one.result(scores, hits, samples) for one in found),
+        tied=len(orders.tied_queries(hits)),
+        samples=samples,
+        seed=seed,
+    )
+
+
+class _Found:
+    """What is known of one measure so far: all of it, or all but what must be sampled."""
+
+    def __init__(self, measure: Measure, hits: Hits, plain: Floats) -> None:
+        self.measure, self.plain = measure, plain
+        self.best, self.worst, self.mean = plain.copy(), plain.copy(), plain.copy()
+        self.variance = np.zeros(len(plain))
+        self.range: Range = "exact"
+        self.method: Method = "no tie counts"
+        if not len(orders.tied_queries(hits)):
+            return
+        if not orders.has_extreme_orders(measure):
+            self.method, self.range = "Monte Carlo", "sampled"
+            return
+        best, worst = orders.extreme_orders(hits, measure)
+        self.best, self.worst = measure(best), measure(worst)
+        moved = _differ(self.best, self.worst)
+        if moved.any():
+            mean = expected(measure, hits, Extremes(best, worst, self.best, self.worst))
+            self.method = "Monte Carlo" if mean is None else "closed form"
+            if mean is not None:
+                self.mean = np.where(moved, mean, plain)
+
+    def open_queries(self, hits: Hits) -> Ints:
+        """The queries in which the order of ties counts, or may count."""
+        return np.flatnonzero(_differ(self.best, self.worst)) if self.range == "exact" else orders.tied_queries(hits)
+
+    def take(self, drawn: Sampled, rows: Ints) -> None:
+        """Fill in what was sampled."""
+        mean, variance = drawn.mean, drawn.variance
+        if self.range == "exact":
+            moved = _differ(self.best, self.worst)[rows]  # elsewhere the one value is known
+            rows, mean, variance = rows[moved], mean[moved], variance[moved]
+        else:
+            plain = self.plain[rows]  # the order at hand is one of them too
+            low, high = np.fmin(drawn.low, plain), np.fmax(drawn.high, plain)
+            lower = self.measure.definition.better == "lower"
+            self.worst[rows], self.best[rows] = (high, low) if lower else (low, high)
+        self.mean[rows], self.variance[rows] = mean, variance
+
+    def result(self, scores: Scores, hits: Hits, samples: int) -> TieRange:
+        how = self.measure.definition.aggregate
+        straddling = orders.straddled(hits, self.measure) & scores.averaged
+        error = self._error(scores.averaged, how, samples) if self.method == "Monte Carlo" else None
+        # The geometric mean of expected values is not the expected geometric mean.
+        mean_how = None if how == "gmean" and self.method != "no tie counts" else how
+        return TieRange(
+            measure=self.measure,
+            reported=Values(self.plain, scores.averaged, how),
+            worst=Values(self.worst, scores.averaged, how),
+            expected=Values(self.mean, scores.averaged, mean_how),
+            best=Values(self.best, scores.averaged, how),
+            method=self.method,
+            range=self.range,
+            straddling=tuple(scores.queries[row] for row in np.flatnonzero(straddling).tolist()),
+            standard_error=error,
+        )
+
+    def _error(self, averaged: NDArray[np.bool_], how: Aggregate, samples: int) -> float | None:
+        known = self.variance[averaged & ~np.isnan(self.mean)]
+        if how == "gmean" or not len(known):
+            return None
+        spread = math.sqrt(total(known) / samples)
+        return spread if how == "sum" else spread / len(known)
+
+
+def _differ(left: Floats, right: Floats) -> NDArray[np.bool_]:
+    """Where two values are not the same; that neither has one is the same."""
+    differ: NDArray[np.bool_] = (left != right) & ~(np.isnan(left) & np.isnan(right))
+    return differ

@@ -1,0 +1,50 @@
+"""One number a query, and one over those that are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.tables import Floats
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.spec import Aggregate, Measure
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A value for each query, NaN where there is none; ``over_queries`` is made of the averaged ones."""
+
+    values: Floats
+    averaged: NDArray[np.bool_]
+    how: Aggregate | None  # None where no one number stands for all queries
+
+    @cached_property
+    def over_queries(self) -> float | None:
+        """The value over all queries, as in Scores; None where there is nothing to average."""
+        if self.how is None:
+            return None
+        known = self.values[self.averaged]
+        return aggregate(known[~np.isnan(known)], self.how)
+
+    def at(self, row: int) -> float | None:
+        """The value of one query."""
+        value = float(self.values[row])
+        return None if np.isnan(value) else value
+
+
+def result_of(scores: Scores, results: Sequence[Result], measure: str | Measure) -> Result:
+    """The result of one measure, by its name as it was asked for or as it was evaluated."""
+    wanted = parse_measure(measure, compat=scores.conventions.compat)
+    for listed in (scores.measures, scores.asked):
+        if wanted in listed:
+            return results[listed.index(wanted)]
+    raise KeyError(f"{wanted} was not audited; there are {', '.join(map(str, scores.measures))}")

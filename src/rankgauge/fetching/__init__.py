@@ -1,1 +1,0 @@
-"""Runs made by a retriever: batch by batch, resumable, with what it took."""

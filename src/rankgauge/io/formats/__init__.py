@@ -1,0 +1,1 @@
+"""One file per file format; ``registry`` is the table of them."""

@@ -1,0 +1,1 @@
+"""From files to the join without a run in memory."""

@@ -1,0 +1,203 @@
+"""trec_eval's names: its families of measures, their parameters, and the sets it has nicknames for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rankgauge.core.ranking import Compat
+from rankgauge.errors import MeasureError, shown
+from rankgauge.measures.families import (
+    ap,
+    bpref,
+    cost,
+    counts,
+    infap,
+    iprec,
+    judged,
+    ndcg,
+    precision,
+    rbp,
+    recall,
+    rprec,
+    rr,
+    sets,
+    success,
+    utility,
+)
+from rankgauge.measures.spec import Measure
+
+Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
+Make = Callable[..., Measure]
+
+DEPTHS = "5,10,15,20,30,100,200,500,1000"
+WHOLE = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+REAL = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Family:
+    """A measure as trec_eval lists it. ``make`` gives our measure for one parameter of its own."""
+
+    name: str
+    make: Make | None = None
+    kind: Kind = "none"
+    default: str = ""
+    whole: bool = False  # printed without decimals
+    summary_only: bool = False
+    since: Compat = "trec_eval-9"
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One line of trec_eval's output: the name it prints and the measure behind it (none for text)."""
+
+    label: str
+    family: Family
+    measure: Measure | None
+    text: str = ""  # the parameter as it was written
+
+
+FAMILIES: tuple[Family, ...] = (
+    Family("runid", kind="text"),
+    Family("num_q", counts.num_q, whole=True, summary_only=True),
+    Family("num_ret", counts.num_ret, whole=True),
+    Family("num_rel", counts.num_rel, whole=True),
+    Family("num_rel_ret", counts.num_ret, whole=True, extra={"rel": 1}),
+    Family("map", ap.ap),
+    Family("gm_map", ap.gmap, summary_only=True),
+    Family("Rprec", rprec.rprec),
+    Family("bpref", bpref.bpref),
+    Family("recip_rank", rr.rr),
+    Family("iprec_at_recall", iprec.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
+    Family("P", precision.precision, "cutoffs", DEPTHS),
+    Family("relstring", kind="text", default="10"),
+    Family("recall", recall.recall, "cutoffs", DEPTHS),
+    Family("infAP", infap.inf_ap),
+    Family("gm_bpref", bpref.gm_bpref, summary_only=True),
+    Family("Rprec_mult", rprec.rprec, "points", ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"),
+    Family("utility", utility.utility, "numbers"),
+    Family("11pt_avg", iprec.iprec_average, "recalls"),
+    Family("binG", cost.bin_g),
+    Family("G", cost.g),
+    Family("ndcg", ndcg.ndcg, "gains"),
+    Family("ndcg_rel", ndcg.ndcg_rel),
+    Family("Rndcg", ndcg.rndcg),
+    Family("ndcg_cut", ndcg.ndcg, "cutoffs", DEPTHS),
+    Family("map_cut", ap.ap, "cutoffs", DEPTHS),
+    Family("relative_P", recall.recall, "cutoffs", DEPTHS, extra={"norm": "min"}),
+    Family("success", success.success, "cutoffs", "1,5,10"),
+    Family("set_P", sets.set_precision),
+    Family("set_relative_P", sets.set_precision, extra={"relative": True}),
+    Family("set_recall", sets.set_recall),
+    Family("set_map", sets.set_ap),
+    Family("set_F", sets.set_f, "number"),
+    Family("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, whole=True),
+    Family("rbp", rbp.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
+    Family("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
+    Family("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
+    Family("yaap", utility.yaap),
+)
+BY_NAME = {family.name: family for family in FAMILIES}
+PLACE = {family.name: place for place, family in enumerate(FAMILIES)}
+
+OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
+SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
+
+
+def nickname(name: str, compat: Compat) -> list[str] | None:
+    """The families behind one of trec_eval's own nicknames."""
+    if name == "official":
+        return OFFICIAL
+    if name == "set":
+        return SET
+    if name == "all_trec":
+        return [f.name for f in FAMILIES if f.name != "yaap" and known(f, compat)]
+    return None
+
+
+def known(family: Family, compat: Compat) -> bool:
+    """Whether this version of trec_eval has the measure."""
+    return family.since == "trec_eval-9" or compat == "trec_eval-10"
+
+
+def expand(family: Family, text: str | None, compat: Compat) -> list[Asked]:
+    """The lines that a family prints for a parameter text, in the order in which trec_eval prints them."""
+    given = text is not None and text != ""
+    text = text or ""
+    name, make = family.name, family.make
+    if make is None:
+        return [Asked(f"{name}_{text}" if given else name, family, None, text or family.default)]
+    extra = dict(family.extra)
+    if compat == "trec_eval-10" and name in ("iprec_at_recall", "11pt_avg"):
+        extra["round"] = "nearest"
+    if family.kind == "cutoffs":
+        cuts = cutoffs(family, text or family.default)
+        return [Asked(f"{name}_{cut}", family, make(cutoff=bounded(cut), **extra)) for cut in cuts]
+    if family.kind == "points":
+        key = "recall" if name == "iprec_at_recall" else "mult"
+        points = sorted(reals(family, text or family.default))
+        return [Asked(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra)) for x in points]
+    if not given or family.kind == "none":
+        return [Asked(name, family, make(**extra))]
+    return [Asked(f"{name}_{text}", family, make(**{**extra, **parameters(family, text)}))]
+
+
+def parameters(family: Family, text: str) -> dict[str, Any]:
+    """The parameters of a family that takes one text for all of them."""
+    if family.kind == "number":
+        return {"weight": reals(family, text)[0]}
+    if family.kind == "numbers":
+        names = ("relevant", "nonrelevant", "missed", "rest")
+        values = reals(family, text)
+        if len(values) != len(names):
+            raise MeasureError(f"{family.name} takes four numbers, found {shown(text)}")
+        return dict(zip(names, values, strict=True))
+    if family.kind == "recalls":
+        return {"recalls": reals(family, text)}
+    if family.kind == "p":
+        value = text.partition("=")[2] if text.startswith("p=") else text
+        return {"p": reals(family, value)[0]}
+    pairs = [item.partition("=") for item in text.split(",")]
+    if not all(sep and WHOLE.fullmatch(grade) and REAL.fullmatch(gain) for grade, sep, gain in pairs):
+        raise MeasureError(f"{family.name} takes gains as grade=gain, found {shown(text)}", hint="write ndcg.1=3,2=9")
+    return {"gains": {int(grade): float(gain) for grade, _, gain in pairs}}
+
+
+def cutoffs(family: Family, text: str) -> list[int]:
+    """Cutoffs as trec_eval reads them: whatever begins with digits counts, sorted, above 0, none twice."""
+    found = sorted(whole(item) for item in text.split(","))
+    if found[0] <= 0:
+        raise MeasureError(f"cutoffs of {family.name} must be above 0, found {shown(text)}")
+    if len(set(found)) < len(found):
+        raise MeasureError(f"cutoffs of {family.name} hold one twice: {shown(text)}")
+    return found
+
+
+def bounded(cut: int) -> int:
+    """A cutoff within what a measure takes; no ranking is that deep."""
+    return min(cut, 10**9)
+
+
+def whole(text: str) -> int:
+    """A whole number as C's atol reads it."""
+    match = WHOLE.match(text)
+    return max(-LARGEST - 1, min(LARGEST, int(match[1]))) if match else 0
+
+
+def real(text: str) -> float:
+    """A number as C's atof reads it, decimal notation only."""
+    match = REAL.match(text)
+    return float(match[1]) if match else 0.0
+
+
+def reals(family: Family, text: str) -> Sequence[float]:
+    """A list of numbers."""
+    values = [real(item) for item in text.split(",")]
+    if family.kind == "points" and (min(values) < 0 or len(set(values)) < len(values)):
+        raise MeasureError(f"points of {family.name} must differ and not be negative, found {shown(text)}")
+    return values

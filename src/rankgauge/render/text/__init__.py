@@ -1,0 +1,1 @@
+"""Results as text: tables for terminals, Markdown and LaTeX, rows for programs."""

@@ -1,0 +1,56 @@
+"""The target band that each value reaches, in tables and in JSON. Where no measure has bands, nothing of them shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rankgauge.config.bands.bands import Band, Bands
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.render.text.grid import Cell, Show
+
+
+def heading(bands: Bands) -> str:
+    """What a row or a column of bands is called: whose they are is said there."""
+    return f"band ({bands.name})"
+
+
+def band_of(scores: Scores, measure: str, value: float | None, bands: Bands) -> Band | None:
+    """The band of a value of an evaluated measure; None where it has none."""
+    place = [one.name for one in scores.measures].index(measure)
+    names = scores.asked or scores.measures  # RBP may have bands where RBP(max_rel=3) was evaluated
+    return bands.band_of(scores.measures[place], value) or bands.band_of(names[place], value)
+
+
+def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
+    """The band of each measure's value over all queries; None for a measure that has no bands."""
+    return {name: band_of(scores, name, value, bands) for name, (value, _) in scores.over_queries.items()}
+
+
+def reached(scores: Scores, bands: Bands) -> dict[str, Band]:
+    """The same, of those measures that have bands."""
+    return {name: band for name, band in bands_of(scores, bands).items() if band is not None}
+
+
+def used(scores: Sequence[Scores], bands: Bands | None) -> Bands | None:
+    """The bands, where a value of these runs has one."""
+    return bands if bands is not None and any(reached(run, bands) for run in scores) else None
+
+
+def band_rows(scores: Sequence[Scores], bands: Bands | None, show: Show) -> list[list[Cell]]:
+    """Below a table with a row a run: the bands of its values, a dash where there are none."""
+    if (shown := used(scores, bands)) is None:
+        return []
+    rows = [[Cell(band or "–") for band in bands_of(run, shown).values()] for run in scores]
+    if len(rows) == 1:
+        return [[Cell(heading(shown)), *rows[0]]]
+    head = [Cell(heading(shown)), *(Cell("") for _ in scores[0].measures)]
+    return [head, *([Cell(show(run.run)), *row] for run, row in zip(scores, rows, strict=True))]
+
+
+def with_bands(data: dict[str, Any], scores: Sequence[Scores], bands: Bands | None) -> dict[str, Any]:
+    """The JSON of scores with ``kpi``, the thresholds, and the bands that each run's values reach."""
+    if (shown := used(scores, bands)) is None:
+        return data
+    runs = [{**run, "bands": reached(one, shown)} for run, one in zip(data["runs"], scores, strict=True)]
+    return {**data, "runs": runs, "kpi": shown.to_dict()}

@@ -1,0 +1,100 @@
+"""A gate's verdict for CI: JUnit XML, which every CI server reads, and Markdown as GitHub shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as Xml
+
+from rankgauge.comparison.gate.result import GateResult, short, signed
+from rankgauge.config.bands.bands import Bands
+from rankgauge.errors import printable
+from rankgauge.render.text import gate as plain
+from rankgauge.render.text.bands import heading, reached
+from rankgauge.render.text.markdown import escaped
+
+SUITE = "rankgauge gate"
+MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
+LOUD = ("WORSE", "MISSED")
+
+
+def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
+    """One test case for each requirement and each measure compared; target bands as properties of the suite."""
+    cases = [*_required(result), *_compared(result)]
+    if not cases:
+        cases = [Xml.Element("testcase", classname=f"{SUITE}.against", name="baseline")]
+    if result.verdict == "skipped":
+        for case in cases:
+            Xml.SubElement(case, "skipped", message=printable(result.reason or "", None))
+    failures = sum(case.find("failure") is not None for case in cases)
+    counts = {
+        "tests": str(len(cases)),
+        "failures": str(failures),
+        "errors": "0",
+        "skipped": str(len(cases) if result.verdict == "skipped" else 0),
+    }
+    root = Xml.Element("testsuites", {"name": SUITE, **counts})
+    suite = Xml.SubElement(root, "testsuite", {"name": SUITE, **counts})
+    if bands is not None and (found := reached(result.scores, bands)):
+        properties = Xml.SubElement(suite, "properties")
+        for measure, band in found.items():
+            Xml.SubElement(properties, "property", name=f"{heading(bands)} {measure}", value=band)
+    suite.extend(cases)
+    Xml.SubElement(suite, "system-out").text = "\n".join(
+        printable(line, None) for line in plain.as_text(result, bands=bands).split("\n")
+    )
+    Xml.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def _required(result: GateResult) -> list[Xml.Element]:
+    cases = []
+    for row in result.required:
+        case = Xml.Element("testcase", classname=f"{SUITE}.require", name=printable(str(row.requirement), None))
+        if result.verdict != "skipped" and not row.met:
+            value = "no value" if row.value is None else f"{row.value:.4f}"
+            Xml.SubElement(case, "failure", type="requirement", message=f"{row.requirement} is missed: {value}")
+        cases.append(case)
+    return cases
+
+
+def _compared(result: GateResult) -> list[Xml.Element]:
+    cases = []
+    for row in result.compared:
+        case = Xml.Element("testcase", classname=f"{SUITE}.against", name=printable(row.measure, None))
+        if row.decision.outcome == "worse":
+            message = f"{row.measure} dropped: {signed(row.change)}, p {short(row.decision.p)}"
+            failure = Xml.SubElement(case, "failure", type="drop", message=message)
+            failure.text = "\n".join(plain.blame_lines(result, printable, of=row.measure))
+        else:
+            said = f"{row.decision.outcome}: {signed(row.change)}, p {short(row.decision.p)}"
+            Xml.SubElement(case, "system-out").text = said
+        cases.append(case)
+    return cases
+
+
+def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
+    """A heading, the answer, the tables and what must be known of them."""
+    answer = escaped(result.reason) if result.reason is not None else result.answer(code)
+    parts = [f"### {MARKS[result.verdict]} Retrieval gate: {result.verdict}", answer[:1].upper() + answer[1:] + "."]
+    parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
+    lines = plain.blame_lines(result, code)
+    if lines:
+        parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))
+    parts += [f"> {escaped(line)}" for line in plain.note_lines(result)]
+    if result.compared:
+        parts.append(f"<sub>{escaped(plain.how_line(result))}</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The first column is code; the name of bands in the head is a user's, the rest words and numbers of our own."""
+    lines = [[escaped(title) for title in head], ["---", *["---:"] * (len(head) - 1)]]
+    for first, *rest in rows:
+        lines.append([code(first), *(f"**{cell}**" if cell in LOUD else cell for cell in rest)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code(text: str) -> str:
+    """A name as code, where GitHub obeys nothing; in backticks unless it has some, or a bar, itself."""
+    safe = printable(text)
+    return f"<code>{escaped(safe)}</code>" if set(safe) & {"`", "|"} else f"`{safe}`"

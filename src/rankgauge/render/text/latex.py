@@ -1,0 +1,65 @@
+r"""Tables for a paper: booktabs, the best in bold, marks with their legend, and nothing from data obeyed.
+
+``\usepackage{booktabs}`` is all that a document needs. Letters of other scripts stay as they are; the signs that
+pdfLaTeX does not know by itself (−, Δ, ▲, …) become its own commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rankgauge.errors import printable
+from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid
+
+# A star or a bracket behind a line's end would be taken for an argument of it.
+_SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "`": r"\textasciigrave{}", "*": "{*}", "[": "{[}", "]": "{]}",
+    "−": "$-$", "×": r"$\times$", "Δ": r"$\Delta$", "…": r"\ldots{}", "–": "{--}",
+    BETTER: r"$\uparrow$", WORSE: r"$\downarrow$",
+}  # fmt: skip
+_ESCAPES = str.maketrans(_SIGNS)
+NEEDS = r"% needs \usepackage{booktabs}"
+
+
+def as_latex(parts: Sequence[str | Grid]) -> str:
+    """Each table with its legend in a float of its own, the sentences as paragraphs between them."""
+    return "\n\n".join([NEEDS, *(_float(part) if isinstance(part, Grid) else escaped(part) for part in parts)]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text in which TeX finds nothing to obey, and no ligature joins two hyphens."""
+    apart = re.sub("-(?=-)", "-\0", printable(text, None))
+    return apart.translate(_ESCAPES).replace("\0", "{}")
+
+
+def _float(grid: Grid) -> str:
+    lines = [r"\begin{table}", r"\centering", *_tabular(grid)]
+    if grid.legend:
+        lines += [r"\par\smallskip", rf"{{\footnotesize {escaped(grid.legend)}\par}}"]
+    return "\n".join([*lines, r"\end{table}"])
+
+
+def _tabular(grid: Grid) -> list[str]:
+    sides = "l" * grid.words + "r" * (len(grid.head) - grid.words)
+    head = [Cell(title) for title in grid.head]
+    return [
+        rf"\begin{{tabular}}{{{sides}}}",
+        r"\toprule",
+        _row(head),
+        r"\midrule",
+        *(_row(row) for row in grid.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _row(cells: Sequence[Cell]) -> str:
+    return " & ".join(map(_cell, cells)) + r" \\"
+
+
+def _cell(cell: Cell) -> str:
+    text = rf"\textbf{{{escaped(cell.text)}}}" if cell.best else escaped(cell.text)
+    return f"{text} {escaped(cell.mark)}" if cell.mark else text

@@ -1,0 +1,61 @@
+"""Tables and sentences as Markdown, in which nothing from data is obeyed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankgauge.errors import printable
+from rankgauge.render.text.grid import Cell, Grid
+
+_SIGNS = re.compile(r"[\\`*_{}\[\]<>|&~#$]")
+_LINK = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)  # what GitHub makes a link of without any brackets
+_MENTION = re.compile(r"(?<!\w)@")
+_BLOCK = re.compile(r"^(\d*)([-+=.)])")  # what begins a list or a heading where it begins a line
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of what follows; the deeper, the smaller."""
+
+    text: str
+    depth: int = 2
+
+
+Part = str | Grid | Heading
+
+
+def as_markdown(parts: Sequence[Part]) -> str:
+    """Headings, paragraphs and tables, in order."""
+    return "\n\n".join(_part(part) for part in parts) + "\n"
+
+
+def _part(part: Part) -> str:
+    if isinstance(part, Heading):
+        return f"{'#' * part.depth} {escaped(part.text)}"
+    return _table(part) if isinstance(part, Grid) else paragraph(part)
+
+
+def paragraph(text: str) -> str:
+    """A text of its own, whatever it begins with."""
+    return _BLOCK.sub(r"\1\\\2", escaped(text).strip())
+
+
+def escaped(text: str) -> str:
+    """Text in which Markdown, HTML and GitHub's mentions find nothing to obey."""
+    safe = _SIGNS.sub(r"\\\g<0>", printable(text, None))
+    return _MENTION.sub("@<!-- -->", _LINK.sub(r"\\\g<0>", safe))
+
+
+def _table(grid: Grid) -> str:
+    sides = ["---" if place < grid.words else "---:" for place in range(len(grid.head))]
+    lines = [[escaped(title) for title in grid.head], sides, *([_cell(cell) for cell in row] for row in grid.rows)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{table}\n\n{paragraph(grid.legend)}" if grid.legend else table
+
+
+def _cell(cell: Cell) -> str:
+    text = escaped(cell.text).strip()
+    strong = f"**{text}**" if cell.best and text else text
+    return f"{strong} {cell.mark}" if cell.mark else strong

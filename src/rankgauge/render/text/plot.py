@@ -1,0 +1,114 @@
+"""Pictures for a terminal, of plain characters: means with their intervals, and what each query gained or lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rankgauge.comparison.result import Comparison
+from rankgauge.evaluation.evaluate import Scores
+from rankgauge.measures.spec import Measure
+from rankgauge.render.text.groups import span
+from rankgauge.render.text.terminal import name, number
+from rankgauge.stats.results import Interval
+from rankgauge.stats.samples import paired
+
+BAR, LOW, LINE, MEAN, HIGH = "█├─●┤"
+LEVELS = "▁▂▃▄▅▆▇"
+TIE, BETWEEN = "·", "│"
+ASCII = str.maketrans(f"{BAR}{LOW}{LINE}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
+SHORTEST, LONGEST = 12, 60
+
+
+def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, level: float = 0.95) -> str:
+    """A bar for each run and measure, which ends in the interval of its mean."""
+    parts = [_bars(scores, measure, width, level) for measure in scores[0].measures]
+    return _drawn([f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {100 * level:g} % interval", *parts], ascii=ascii)
+
+
+def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
+    """The bars, then a strip for each measure and system of its differences, from largest gain to loss."""
+    strips = [_strips(found, measure, width) for measure in found.scores[0].measures]
+    bars = of_scores(found.scores, width=width, ascii=ascii, level=found.level)
+    return f"{bars}\n{_drawn(strips, ascii=ascii)}"
+
+
+def _drawn(parts: Sequence[str], *, ascii: bool) -> str:
+    text = "\n\n".join(parts) + "\n"
+    return text.translate(ASCII) if ascii else text
+
+
+def _bars(scores: Sequence[Scores], measure: Measure, width: int, level: float) -> str:
+    rows = [(name(run.run), run[measure], run.interval(measure, level=level)) for run in scores]
+    known = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
+    least, most = min([0.0, *known]), max([0.0, *known])
+    whole = measure.definition.aggregate == "sum"
+    said = [(label, number(value, whole=whole), span(interval)) for label, value, interval in rows]
+    widest = [max(len(row[place]) for row in said) for place in range(3)]
+    size = _room(width, sum(widest) + 6)
+    lines = [f"{measure.name}, from {_short(least)} to {_short(most)}"]
+    for (label, value, between), (_, mean, interval) in zip(said, rows, strict=True):
+        bar = "" if mean is None else _bar(mean, interval, least, (size - 1) / ((most - least) or 1.0))
+        lines.append(f"{label:<{widest[0]}}  {bar:<{size}}  {value:>{widest[1]}}  {between:>{widest[2]}}")
+    return "\n".join(lines)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
+def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
+    """Full up to the low end of the interval, a line through it, and a dot where the mean is."""
+    at = round((mean - least) * scale)
+    low, high = (at if end is None else round((end - least) * scale) for end in (interval.low, interval.high))
+    low, high = min(low, at), max(high, at)
+    signs = [BAR] * low + [LINE] * (high + 1 - low)
+    signs[low], signs[high], signs[at] = LOW, HIGH, MEAN
+    return "".join(signs)
+
+
+def _strips(found: Comparison, measure: Measure, width: int) -> str:
+    rows = []
+    for system in (system for system in found.names if system != found.baseline):
+        _, ours, theirs = found.paired(system, measure.name)
+        rows.append((name(system), sorted(paired(ours, theirs).values.tolist(), reverse=True)))
+    tallest = max((abs(gap) for _, gaps in rows for gap in gaps), default=0.0)
+    counts = [_counts(gaps) for _, gaps in rows]
+    label = max(len(label) for label, _ in rows)
+    ups = max(len(up) for up, _ in counts)
+    most = max(len(gaps) for _, gaps in rows)
+    each = max(1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8)))
+    many = "a query" if each == 1 else f"{each} queries"
+    title = f"{measure.name} against {name(found.baseline)}: {many} a character, tallest {tallest:.3f}"
+    return "\n".join(
+        [
+            title,
+            *(
+                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, each)} {down}"
+                for (system, gaps), (up, down) in zip(rows, counts, strict=True)
+            ),
+        ]
+    )
+
+
+def _counts(gaps: Sequence[float]) -> tuple[str, str]:
+    up, down = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+    return f"{up} up", f"{down} down, {len(gaps) - up - down} tied"
+
+
+def _strip(gaps: Sequence[float], tallest: float, each: int) -> str:
+    """Gains, ties and losses, sorted and apart; the height is the mean of the queries that a character stands for."""
+    groups = [gap for gap in gaps if gap > 0], [gap for gap in gaps if gap == 0], [gap for gap in gaps if gap < 0]
+    return BETWEEN.join(
+        "".join(_height(group[start : start + each], tallest) for start in range(0, len(group), each))
+        for group in groups
+    )
+
+
+def _height(gaps: Sequence[float], tallest: float) -> str:
+    mean = abs(math.fsum(gaps)) / len(gaps)  # exact: the mean of equal gaps is not above the tallest
+    return LEVELS[min(math.ceil(mean / tallest * len(LEVELS)), len(LEVELS)) - 1] if mean else TIE
+
+
+def _room(width: int, taken: int) -> int:
+    return min(max(width - taken, SHORTEST), LONGEST)

@@ -1,0 +1,34 @@
+"""Retrieval Quality for people and for programs: the verdict first, then what each query found."""
+
+from __future__ import annotations
+
+import json
+
+from rankgauge.adapters.story.result import RetrievalQuality
+from rankgauge.render.text.terminal import BOLD, PLAIN, Cell, name, number, table
+
+
+def as_json(result: RetrievalQuality) -> str:
+    """The result as text: full precision, null for what has no value."""
+    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_text(result: RetrievalQuality, *, colour: bool) -> str:
+    """The verdict in a sentence, and a row for each query."""
+    sentence = str(result)
+    if colour:
+        head, mark, rest = sentence.partition(":")
+        sentence = f"{BOLD}{head}{PLAIN}{mark}{rest}"
+    if not result.queries:
+        return sentence + "\n"
+    rows = [
+        [
+            Cell(f"{name(query.id)}  {name(query.text)}"),
+            Cell(str(query.rank)),
+            Cell(number(query.rr)),
+            Cell(f"{number(query.recall)} @{query.k}"),
+            Cell(name(query.ranking[0].scene)),
+        ]
+        for query in result.queries
+    ]
+    return f"{sentence}\n\n{table(['query', 'rank', 'RR', 'recall', 'first scene'], rows, colour=False)}\n"

@@ -1,0 +1,1 @@
+"""Corpora and collections on disk; corpora stream."""

@@ -1,0 +1,1 @@
+"""Runs made by asking a retriever every query: batched, resumable, with latency."""

@@ -1,1 +1,0 @@
-"""Weights of a fusion, found on some queries and reported on others."""

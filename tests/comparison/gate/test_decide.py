@@ -1,0 +1,142 @@
+"""What fails, what is open, and how often: seeded, so that they pass always or never."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankgauge.comparison.gate.decide import Rule, decide
+from rankgauge.errors import UsageError
+from rankgauge.stats.power import detectable_difference
+from rankgauge.stats.samples import Floats
+
+RUNS = 1000
+FAST = 999  # permutations: a Monte Carlo p is valid at any number of them
+VALUES = np.array([0.0] + [1 / rank for rank in range(10, 0, -1)])
+CHANCES = np.array([0.30, 0.02, 0.02, 0.02, 0.02, 0.02, 0.03, 0.05, 0.07, 0.10, 0.35])
+
+
+def outcome(differences: Floats, **rule: float) -> str:
+    return decide(np.asarray(differences)[:, np.newaxis], Rule(**rule))[0].outcome  # type: ignore[arg-type]
+
+
+def rankings(rng: np.random.Generator, queries: int, measures: int) -> Floats:
+    """Differences of two systems that are equally good: half the queries change, measures go together."""
+    shape = (queries, 1)
+    first = rng.choice(VALUES, size=shape, p=CHANCES)
+    second = np.where(rng.random(shape) < 0.5, first, rng.choice(VALUES, size=shape, p=CHANCES))
+    alike = rng.random((queries, measures)) < 0.7
+    other = rng.choice(VALUES, size=(queries, measures), p=CHANCES) - rng.choice(VALUES, (queries, measures), p=CHANCES)
+    return np.asarray(np.where(alike, second - first, other), dtype=np.float64)
+
+
+@pytest.mark.parametrize("measures", [1, 4])
+def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) -> None:
+    rng = np.random.default_rng(4)
+    failed = 0
+    for seed in range(RUNS):
+        decisions = decide(rankings(rng, 40, measures), Rule(resamples=FAST, seed=seed))
+        failed += any(decision.outcome == "worse" for decision in decisions)
+    assert failed <= 73  # 99.9% of the binomial at 0.05
+    assert failed >= 20  # and it is not asleep
+
+
+def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power() -> None:
+    rng = np.random.default_rng(5)
+    sd, queries, measures, runs = 0.2, 50, 3, 400
+    seen = detectable_difference(sd, queries, power=0.8, alpha=0.05 / measures, alternative="greater").difference
+    assert seen is not None
+    caught, stated = 0, []
+    for seed in range(runs):
+        differences = rng.normal(0, sd, (queries, measures))
+        differences[:, 1] -= seen
+        decision = decide(differences, Rule(resamples=FAST, seed=seed))[1]
+        caught += decision.outcome == "worse"
+        stated.append(decision.detectable)
+    # Three standard errors below; max-T is a little sharper than the Bonferroni bound that is stated.
+    assert 0.8 - 3 * (0.16 / runs) ** 0.5 <= caught / runs <= 0.92
+    assert np.mean(np.array(stated, dtype=float)) == pytest.approx(seen, rel=0.02)
+
+
+def test_a_large_margin_raises_the_drop_that_would_fail_and_its_power_holds() -> None:
+    rng = np.random.default_rng(6)
+    sd, queries, margin, runs = 0.1, 100, 0.05, 400
+    true = decide(rng.normal(0, sd, (queries, 1)), Rule(margin=margin))[0]
+    assert true.detectable is not None
+    assert true.smallest_drop is not None
+    assert true.detectable < margin < true.smallest_drop
+    caught = sum(
+        decide(rng.normal(-true.smallest_drop, sd, (queries, 1)), Rule(margin=margin, resamples=FAST, seed=seed))[
+            0
+        ].outcome
+        == "worse"
+        for seed in range(runs)
+    )
+    assert 0.74 <= caught / runs <= 0.86
+
+
+def test_identical_runs_are_unchanged() -> None:
+    decision = decide(np.zeros((20, 2)))[0]
+    assert decision.outcome == "unchanged"
+    assert decision.p == 1
+    assert decision.smallest_drop is None
+    assert outcome(np.array([0.3 - 0.2 - 0.1] * 20)) == "unchanged"  # but for rounding
+
+
+def test_a_significant_drop_below_the_margin_does_not_fail() -> None:
+    drop = np.random.default_rng(1).normal(-0.02, 0.01, 100)
+    assert outcome(drop) == "worse"
+    assert outcome(drop, margin=0.05) == "no worse"
+    assert outcome(drop, margin=1e-4 - drop.mean()) == "inconclusive"
+
+
+def test_a_drop_of_exactly_the_margin_fails() -> None:
+    assert outcome(np.array([-0.1] * 20), margin=0.1) == "worse"
+    assert outcome(np.array([-0.1] * 20), margin=0.1000001) != "worse"
+
+
+def test_a_large_drop_that_luck_can_explain_is_inconclusive() -> None:
+    assert outcome(np.array([-1.0, -1.0, 0.5, 0.4])) == "inconclusive"
+    assert outcome(np.array([-1.0, -1.0, 0.5, 0.4]), margin=0.1) == "inconclusive"
+
+
+def test_an_improvement_is_no_worse() -> None:
+    assert outcome(np.random.default_rng(2).normal(0.1, 0.05, 50)) == "no worse"
+    assert outcome(np.array([0.1] * 20)) == "no worse"  # no spread, so that t has no answer
+
+
+def test_one_query_is_never_enough() -> None:
+    decision = decide([[-1.0]])[0]
+    assert decision.outcome == "inconclusive"
+    assert decision.smallest_drop is None
+    assert decide(np.zeros((0, 2)))[1].outcome == "inconclusive"
+
+
+def test_queries_of_one_unit_count_as_one() -> None:
+    drop = np.array([-0.2, -0.1, -0.3, -0.2, -0.1, -0.2, -0.3, -0.1])
+    assert decide(drop[:, np.newaxis])[0].outcome == "worse"
+    shared = decide(drop[:, np.newaxis], units=[1, 1, 1, 1, 2, 2, 2, 2])[0]
+    assert shared.outcome == "inconclusive"
+    assert (shared.n, shared.units) == (8, 2)
+
+
+def test_a_query_set_that_cannot_see_the_margin_says_how_many_could() -> None:
+    values = np.random.default_rng(3).normal(0, 0.3, (50, 1))
+    decision = decide(values, Rule(margin=0.02))[0]
+    assert decision.needed is not None
+    assert decision.needed > 500
+    assert decide(values, Rule(margin=0.5))[0].needed is None
+    assert decide(values)[0].needed is None
+
+
+def test_the_same_numbers_give_the_same_decision() -> None:
+    values = np.random.default_rng(7).normal(-0.05, 0.2, (60, 3))
+    assert decide(values) == decide(values.copy())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"alpha": 0.0}, {"alpha": 1.0}, {"power": 0.01}, {"margin": -0.1}, {"margin": float("nan")}]
+)
+def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError):
+        Rule(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError, Qrels, Run, UsageError, gate, write_baseline
+from rankgauge.render.text.gate import as_text
+
+Ranked = Callable[..., dict[str, dict[str, float]]]
+
+
+def outcomes(result: Any) -> dict[str, str]:
+    return {row.measure: row.decision.outcome for row in result.compared}
+
+
+def test_a_required_value_is_met_or_missed(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(bad=range(10)), require=["RR>=0.5", "nDCG@10>0.99"])
+    assert result.failed
+    assert [row.met for row in result.required] == [True, False]
+    assert result.sentence.startswith("fail: misses nDCG@10 > 0.99 (0.8")
+    assert result.required[0].low is not None
+    passed = gate(judged, ranked(), require="RR>=1")
+    assert passed.passed
+    assert str(passed) == "pass: the requirement is met."
+
+
+def test_identical_runs_are_unchanged(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(), against=ranked(), measures=["RR", "nDCG@10"])
+    assert outcomes(result) == {"RR": "unchanged", "nDCG@10": "unchanged"}
+    assert result.sentence == "pass: this run has every value of the baseline."
+
+
+def test_a_real_drop_fails_and_names_the_measures(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(bad=range(12)), against=ranked(), measures=["RR", "R@10"])
+    assert outcomes(result) == {"RR": "worse", "R@10": "unchanged"}
+    assert result.sentence.startswith("fail: this run is worse than the baseline on RR (−0.3000, p = 0.000")
+    row = result.compared[0]
+    assert row.before == 1
+    assert row.now == pytest.approx(0.7)
+    assert row.interval[0] is not None
+    assert row.interval[0] < row.change < 0
+
+
+def test_a_stored_baseline_and_its_run_give_the_same_verdict(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    write_baseline(tmp_path / "b.json", judged, ranked(), ["RR", "nDCG@10"])
+    stored = gate(judged, ranked(bad=range(12)), against=tmp_path / "b.json")
+    run = gate(judged, ranked(bad=range(12)), against=ranked(), measures=["RR", "nDCG@10"])
+    assert stored.compared == run.compared
+    assert stored.blame == run.blame
+    assert stored.sentence == run.sentence
+
+
+def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures="RR")
+    assert result.passed
+    assert result.sentence == "pass: no drop is more than luck can explain."
+    assert result.compared[0].decision.smallest_drop is not None
+    margin = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"], margin=0.2)
+    assert margin.sentence == "pass: this run is no worse than the baseline by the margin of 0.2 on RR and R@10."
+    some = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"])
+    assert some.sentence == "pass: this run is no worse than the baseline on R@10; nobody can tell on RR."
+
+
+def test_a_measure_of_which_less_is_better_is_worse_when_it_rises(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(bad=range(12)), against=ranked(), measures="FirstRel")
+    row = result.compared[0]
+    assert row.decision.outcome == "worse"
+    assert row.change > 0
+    assert row.interval[0] is not None
+    assert row.interval[1] is not None
+    assert row.interval[0] < row.change < row.interval[1]
+    assert gate(judged, ranked(), against=ranked(bad=range(12)), measures="FirstRel").passed
+
+
+def test_the_gated_measures_are_those_named_else_stored_else_required_else_usual(
+    tmp_path: Path, judged: Any, ranked: Ranked
+) -> None:
+    def gated(**options: Any) -> list[str]:
+        return list(outcomes(gate(judged, ranked(), **options)))
+
+    write_baseline(tmp_path / "b.json", judged, ranked(), ["RR", "NumRelRet", "P@5"])
+    assert gated(against=tmp_path / "b.json", measures="P@5") == ["P@5"]
+    assert gated(against=tmp_path / "b.json", require="AP>0") == ["RR", "P@5"]
+    assert gated(against=ranked(), require="AP>0") == ["AP"]
+    assert gated(against=ranked()) == ["nDCG@10", "AP", "RR@10", "P@10", "R@10", "Success@10"]
+
+
+@pytest.mark.parametrize("measure", ["NumRelRet", "GMAP", "Judged@10"])
+def test_what_is_no_mean_or_has_no_direction_cannot_be_compared(judged: Any, ranked: Ranked, measure: str) -> None:
+    with pytest.raises(UsageError, match=f"{measure} cannot be compared with a baseline"):
+        gate(judged, ranked(), against=ranked(), measures=measure)
+    assert gate(judged, ranked(), require=f"{measure}>=0").passed
+
+
+def test_nothing_to_look_for_is_a_wrong_call(judged: Any, ranked: Ranked) -> None:
+    with pytest.raises(UsageError, match="no requirement and no baseline"):
+        gate(judged, ranked())
+    with pytest.raises(UsageError, match="margin"):
+        gate(judged, ranked(), require="RR>0.5", margin=-1)
+    with pytest.raises(UsageError, match="alpha"):
+        gate(judged, ranked(), require="RR>0.5", alpha=2)
+
+
+def test_without_a_labelled_query_it_is_skipped_and_not_passed(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    nothing = {query: dict.fromkeys(docs, 0) for query, docs in judged.items()}
+    for qrels in (nothing, {}, tmp_path / "empty"):
+        (tmp_path / "empty").write_text("\n")
+        result = gate(qrels, ranked(), require="RR>=0", against=ranked())
+        assert result.verdict == "skipped"
+        assert not result.passed
+        assert not result.failed
+        assert "has a relevant document, so nothing can be said" in result.sentence
+        assert result.current is None
+
+
+def test_a_failed_query_is_left_out_of_both_sides_and_said(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, {q: d for q, d in ranked().items() if q != "q04"}, against=ranked(), queries="both")
+    assert [note.code for note in result.notes] == ["unpaired"]
+    assert "1 query has no value on one side and cannot be compared: 'q04'" in result.notes[0].message
+    assert result.compared[0].decision.n == 29
+
+
+def test_no_common_query_is_bad_input(judged: Any, ranked: Ranked) -> None:
+    first = {"q01": ranked()["q01"]}
+    with pytest.raises(InputError, match="no query has values in 'run' and in the baseline 'run'"):
+        gate(judged, first, against={"q02": ranked()["q02"]}, queries="both")
+
+
+def test_few_queries_are_said_to_be_too_few() -> None:
+    qrels = {"1": {"a": 1}, "2": {"b": 1}}
+    result = gate(qrels, {"1": ["x", "a"], "2": ["y", "b"]}, against={"1": ["a"], "2": ["b"]}, measures="RR")
+    assert result.passed
+    assert [note.message for note in result.notes] == [
+        "2 queries cannot show any drop at alpha 0.05: at least 5 are needed"
+    ]
+
+
+def test_a_margin_too_small_for_the_query_set_is_said(judged: Any, ranked: Ranked) -> None:
+    result = gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures=["RR", "R@10"], margin=0.01)
+    assert [note.code for note in result.notes] == ["small-query-set"]
+    assert "30 queries are too few to see a drop of the margin, 0.01" in result.notes[0].message
+    assert not gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures="RR", margin=0.5).notes
+
+
+def test_queries_of_one_unit_count_as_one(judged: Any, ranked: Ranked) -> None:
+    units = {"unit": {query: f"session {int(query[1:]) // 15}" for query in judged}}
+    qrels = Qrels.from_dict(judged, columns=units)
+    result = gate(qrels, ranked(bad=range(30)), against=ranked(), measures="RR", require="RR>=0")
+    assert result.passed
+    assert result.compared[0].decision.units == 2
+
+
+# -- the retriever or the ids --------------------------------------------------------------------------------------
+
+
+def test_a_retriever_that_got_worse_is_blamed(judged: Any, ranked: Ranked) -> None:
+    blame = gate(judged, ranked(bad=range(12)), against=ranked(), measures="RR").blame
+    assert blame is not None
+    assert (blame.cause, blame.documents) == ("retriever", ())
+    assert blame.shares[0].within == 0
+    assert blame.shares[0].elsewhere == pytest.approx(-0.3)
+
+
+def test_renamed_documents_are_told_from_a_worse_retriever(judged: Any, ranked: Ranked) -> None:
+    run = ranked(rename=range(8))
+    new = [doc for docs in run.values() for doc in docs]
+    old = [doc for docs in ranked().values() for doc in docs]
+    unclear = gate(judged, run, against=ranked(), measures="RR").blame
+    assert unclear is not None
+    assert unclear.cause == "unclear"
+    assert len(unclear.documents) == 16
+    assert unclear.queries == tuple(f"q{n:02}" for n in range(8))
+    assert (unclear.shares[0].elsewhere, unclear.shares[0].outcome) == (0, "unchanged")
+    removed = gate(judged, run, against=ranked(), measures="RR", corpus=new).blame
+    assert removed is not None
+    assert (removed.cause, removed.strangers) == ("ids or corpus", ())
+    renamed = gate(judged, run, against=ranked(), measures="RR", corpus=old).blame
+    assert renamed is not None
+    assert renamed.cause == "ids or corpus"
+    assert len(renamed.strangers) == 16
+
+
+def test_documents_that_the_corpus_still_has_are_the_retrievers_fault(judged: Any, ranked: Ranked) -> None:
+    run = {query: {"s": 1.0} if query < "q08" else docs for query, docs in ranked().items()}
+    corpus = [doc for docs in ranked().values() for doc in docs]
+    blame = gate(judged, run, against=ranked(), measures="RR", corpus=corpus).blame
+    assert blame is not None
+    assert (blame.cause, blame.documents, blame.corpus) == ("retriever", (), True)
+
+
+def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ranked) -> None:
+    run = ranked(rename=range(8), bad=range(8, 20))
+    corpus = [doc for docs in run.values() for doc in docs]
+    result = gate(judged, run, against=ranked(), measures=["RR", "nDCG@10"], corpus=corpus)
+    assert result.blame is not None
+    assert result.blame.cause == "both"
+    for share, row in zip(result.blame.shares, result.compared, strict=True):
+        assert share.within + share.elsewhere == pytest.approx(row.change, abs=1e-12)
+        assert share.outcome == "worse"
+    without = gate(judged, run, against=ranked(), measures="RR").blame
+    assert without is not None
+    assert without.cause == "retriever"
+
+
+def test_a_document_that_moved_to_another_query_is_not_gone(judged: Any, ranked: Ranked) -> None:
+    run = ranked(rename=range(8))
+    run["q29"] |= {f"{kind}{n}": 0.0 for n in range(8) for kind in "de"}
+    blame = gate(judged, run, against=ranked(), measures="RR").blame
+    assert blame is not None
+    assert (blame.cause, blame.documents) == ("retriever", ())
+
+
+def test_a_corpus_may_be_a_file_and_runs_may_be_files(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    run = ranked(rename=range(8))
+    corpus = tmp_path / "corpus.jsonl"
+    ids = sorted({doc for docs in run.values() for doc in docs})
+    corpus.write_text("".join(json.dumps({"_id": doc, "text": ""}) + "\n" for doc in ids))
+    for name, given in (("now", run), ("then", ranked())):
+        rows = [f"{q} Q0 {d} 1 {s} {name}\n" for q, docs in given.items() for d, s in docs.items()]
+        (tmp_path / name).write_text("".join(rows))
+    result = gate(judged, tmp_path / "now", against=tmp_path / "then", measures="RR", corpus=corpus)
+    assert result.sentence.startswith("fail: now is worse than then on RR")
+    assert result.blame is not None
+    assert result.blame.cause == "ids or corpus"
+
+
+def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
+    run = Run.from_dict(ranked(bad=range(12)))
+    first, second = (gate(judged, run, against=ranked(), require="RR>0.9") for _ in range(2))
+    assert first.to_dict() == second.to_dict()
+
+
+def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
+    corpus = [doc for docs in ranked().values() for doc in docs]
+    text = as_text(gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), colour=True)
+    assert text.startswith("\x1b[1mfail\x1b[0m: this run is worse than the baseline on RR")
+    assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
+    assert "16 documents of this run are not in the corpus: 'new-d0', 'new-d1', 'new-d2', …" in text
+    assert "RR: −0.2667 in the 8 queries that lost them, +0.0000 elsewhere (unchanged)" in text
+
+
+def test_a_baseline_without_anything_comparable_says_so(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    write_baseline(tmp_path / "b.json", judged, ranked(), "NumRelRet")
+    with pytest.raises(UsageError, match="no measure of the baseline can be compared"):
+        gate(judged, ranked(), against=tmp_path / "b.json")

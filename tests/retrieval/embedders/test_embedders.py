@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge.errors import InputError, MissingExtraError, UsageError
+from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.embedders.base import Embedder
+from rankgauge.retrieval.embedders.bow import BagOfWords
+from rankgauge.retrieval.embedders.named import embedder
+from rankgauge.retrieval.embedders.precomputed import Precomputed
+from rankgauge.retrieval.embedders.vsa import Hyperdimensional
+from rankgauge.retrieval.engines.faiss import Faiss
+from rankgauge.retrieval.engines.lexical import Lexical
+from rankgauge.retrieval.engines.vector import Vector, embedded
+from tests.retrieval.corpora import KITCHEN
+
+TEXTS = ["Baking bread", "baking BREAD", "bread baking", "", "Zürich 東京", "x " * 700]
+
+
+def vectors(one: Embedder, texts: list[str]) -> np.ndarray[Any, Any]:
+    return embedded(one, [b"x"] * len(texts), texts, "document")
+
+
+@pytest.mark.parametrize("name", ["wordllama", "bow", "vsa"])
+def test_a_text_has_the_same_vector_alone_and_in_company(name: str) -> None:
+    if name == "wordllama":
+        pytest.importorskip("wordllama")
+    one = embedder(name)
+    together = vectors(one, TEXTS)
+    assert all((vectors(one, [text])[0] == together[row]).all() for row, text in enumerate(TEXTS))
+    assert not together[3].any()
+    assert (together[0] == together[1]).all()  # case does not matter
+
+
+def test_wordllama_has_the_vectors_of_its_own_code() -> None:
+    wordllama = pytest.importorskip("wordllama")
+    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    texts = [text for text in TEXTS if text]
+    theirs = np.asarray(model.embed([text.lower() for text in texts], norm=True), dtype=float)
+    assert np.abs(vectors(embedder("wordllama"), texts) - theirs).max() < 1e-6
+
+
+def test_wordllama_says_which_weights_it_has() -> None:
+    pytest.importorskip("wordllama")
+    said = embedder("wordllama").identity()
+    assert {len(digest) for digest in said["sha256"].values()} == {64}
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (BagOfWords(64), "70b27e78c779b9f3"),
+        (Hyperdimensional(64), "c311c9a8f1b328b0"),
+    ],
+    ids=["bow", "vsa"],
+)
+def test_our_own_embedders_never_change_their_vectors(one: Embedder, expected: str) -> None:
+    made = vectors(one, ["knead the dough and bake the bread", "Zürich"]).astype("<f4").tobytes()
+    assert hashlib.sha256(made).hexdigest()[:16] == expected
+
+
+def test_hyperdimensional_vectors_know_the_order_of_neighbours() -> None:
+    one = Hyperdimensional()
+    same, turned = vectors(one, ["dog bites man", "man bites dog"])
+    assert 0.5 < float(same @ turned) < 0.95
+    plain = Hyperdimensional(pairs=0)
+    assert (vectors(plain, ["dog bites man"]) == vectors(plain, ["man bites dog"])).all()
+
+
+def test_vectors_made_beforehand_go_by_their_ids(tmp_path: Path) -> None:
+    ids = [document.id for document in KITCHEN]
+    np.save(tmp_path / "d.npy", np.eye(5))
+    np.save(tmp_path / "q.npy", np.eye(5)[[2, 0]])
+    one = Precomputed(tmp_path / "d.npy", ids, tmp_path / "q.npy", [b"q1", b"q2"])
+    run = Vector(KITCHEN, one).retrieve(Questions.of({"q2": "", "q1": "any"}), 1)
+    assert list(run.docs) == [b"bread", b"cake"]
+    with pytest.raises(InputError, match="no vector for the query 'q9'"):
+        Vector(KITCHEN, one).retrieve(Questions.of({"q9": "any"}), 1)
+
+
+def test_a_table_of_the_wrong_size_is_an_error(tmp_path: Path) -> None:
+    np.save(tmp_path / "d.npy", np.eye(4))
+    with pytest.raises(InputError, match="with 2 rows, found float64 of shape"):
+        Precomputed(tmp_path / "d.npy", [b"a", b"b"], tmp_path / "d.npy", [])
+    (tmp_path / "x.npy").write_text("no table")
+    with pytest.raises(InputError, match=r"no \.npy table"):
+        Precomputed(tmp_path / "x.npy", [b"a"], tmp_path / "d.npy", [])
+
+
+def test_an_embedder_can_be_any_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_embedder_module.py").write_text("def embed(texts):\n    return [[len(t), 1] for t in texts]\n")
+    monkeypatch.chdir(tmp_path)
+    assert vectors(embedder("my_embedder_module:embed"), ["abc"]).shape == (1, 2)
+    with pytest.raises(UsageError, match="has no other"):
+        embedder("my_embedder_module:other")
+    with pytest.raises(UsageError, match="cannot import"):
+        embedder("not_there_at_all:embed")
+
+
+def test_a_misspelt_embedder_gets_a_suggestion() -> None:
+    with pytest.raises(UsageError, match="did you mean wordllama"):
+        embedder("wordlama")
+
+
+def test_a_model_of_sentence_transformers_is_asked_with_its_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[list[str], str | None]] = []
+
+    class Model:
+        prompts = {"query": "query: "}  # noqa: RUF012 - as the library has it
+
+        def __init__(self, name: str, device: str) -> None:
+            self.name = name
+
+        def encode(self, texts: list[str], prompt_name: str | None, **_: object) -> np.ndarray[Any, Any]:
+            asked.append((texts, prompt_name))
+            return np.ones((len(texts), 3), dtype=np.float32)
+
+    class Cross(Model):
+        def predict(self, pairs: list[tuple[str, str]], show_progress_bar: bool) -> list[float]:
+            return [float(len(text)) for _, text in pairs]
+
+    fake = types.SimpleNamespace(SentenceTransformer=Model, CrossEncoder=Cross, __version__="9")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
+    one = embedder("sentence-transformers/tiny")
+    assert vectors(one, ["a"]).shape == (1, 3)
+    embedded(one, [b"q"], ["b"], "query")
+    assert asked == [(["a"], None), (["b"], "query")]
+    assert one.identity() == {"embedder": "sentence-transformers/tiny", "version": "9"}
+    from rankgauge.retrieval.embedders.sentence_transformers import CrossEncoder
+
+    assert CrossEncoder("tiny").score("q", [b"a", b"b"], ["x", "xyz"]).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "hint"),
+    [
+        ("sentence-transformers/x", "sentence_transformers", "rankgauge\\[sentence-transformers\\]"),
+        ("onnx/.", "onnxruntime", "rankgauge\\[onnx\\]"),
+    ],
+)
+def test_a_missing_library_says_what_to_install(
+    name: str, library: str, hint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    if library == "onnxruntime":
+        monkeypatch.setattr(
+            "rankgauge.retrieval.embedders.onnx.tokenizer",
+            lambda *_: types.SimpleNamespace(enable_truncation=lambda _: None),
+        )
+        for file in ("model.onnx", "tokenizer.json"):
+            (tmp_path / file).touch()
+        name = f"onnx/{tmp_path}"
+    with pytest.raises(MissingExtraError, match=hint):
+        embedder(name)
+
+
+@pytest.mark.parametrize("library", ["bm25s", "Stemmer", "faiss", "tokenizers", "wordllama"])
+def test_every_engine_says_which_extra_it_needs(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    if library == "tokenizers":
+        pytest.importorskip("wordllama")
+    if library == "wordllama":
+        monkeypatch.setattr("rankgauge.retrieval.embedders.wordllama.find_spec", lambda name: None)
+    calls: dict[str, Callable[[], object]] = {
+        "faiss": lambda: Vector(KITCHEN, BagOfWords(), search=Faiss),
+        "tokenizers": lambda: embedder("wordllama"),
+        "wordllama": lambda: embedder("wordllama"),
+    }
+    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[(retrieval|faiss)\]'"):
+        calls.get(library, lambda: Lexical(KITCHEN))()
+
+
+def test_an_onnx_model_is_run_text_by_text(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    tokenizers = pytest.importorskip("tokenizers")
+    make = onnx.helper
+    table = np.arange(12, dtype=np.float32).reshape(4, 3)
+    graph = make.make_graph(
+        [make.make_node("Gather", ["table", "input_ids"], ["out"])],
+        "tiny",
+        [make.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, ["batch", "length"])],
+        [make.make_tensor_value_info("out", onnx.TensorProto.FLOAT, ["batch", "length", 3])],
+        [onnx.numpy_helper.from_array(table, "table")],
+    )
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(tmp_path / "model.onnx"))
+    words = tokenizers.models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(words)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    one = embedder(f"onnx/{tmp_path}")
+    expected = table[[1, 3]].sum(axis=0)
+    assert vectors(one, ["a c"])[0] == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
+    assert len(one.identity()["sha256"]) == 64
+    with pytest.raises(InputError, match=r"expected model\.onnx"):
+        embedder(f"onnx/{tmp_path / 'nowhere'}")
+
+
+def test_wordllama_is_used_without_importing_it() -> None:
+    pytest.importorskip("wordllama")
+    code = "import sys; from rankgauge import embedder; embedder('wordllama'); print('wordllama' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

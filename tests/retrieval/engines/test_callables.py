@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, InputTypeError
+from rankgauge.retrieval.base import Questions, Retriever, answer
+from rankgauge.retrieval.engines.callables import Called
+
+ASKED = Questions.of({"q1": "one", "q2": "two"})
+
+
+def found(answerer: Any, k: int = 10, **more: Any) -> dict[str, list[tuple[str, float]]]:
+    run = answer(Called(answerer, **more), ASKED, k)
+    rows = list(zip(run.docs.to_text(), run.scores.tolist(), strict=True))
+    return {query: rows[run.offsets[at] : run.offsets[at + 1]] for at, query in enumerate(run.queries.to_text())}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        ["b", "a"],
+        [("b", 2), ("a", 1)],
+        [("a", 1), ("b", 2)],
+        {"a": 1.0, "b": 2.0},
+        [{"id": "b", "score": 2}, {"id": "a", "score": 1}],
+        [SimpleNamespace(id="b", score=2.0), SimpleNamespace(id="a", score=1.0)],
+    ],
+)
+def test_every_usual_shape_of_a_result_is_understood(result: Any) -> None:
+    assert found(lambda text: result)["q1"] == [("b", 2.0), ("a", 1.0)]
+
+
+def test_a_function_that_takes_k_is_given_it_and_the_answer_is_cut_anyway() -> None:
+    asked = []
+
+    def search(text: str, k: int) -> list[str]:
+        asked.append((text, k))
+        return ["a", "b", "c"]
+
+    assert found(search, k=2)["q2"] == [("a", 3.0), ("b", 2.0)]
+    assert asked == [("one", 2), ("two", 2)]
+
+
+def test_langchain_documents_are_known_by_id_or_metadata() -> None:
+    class Retrieving:
+        def invoke(self, text: str) -> list[Any]:
+            return [
+                SimpleNamespace(id=None, page_content="x", metadata={"source": "a.txt"}),
+                SimpleNamespace(id="b", page_content="y", metadata={}),
+            ]
+
+    assert [name for name, _ in found(Retrieving())["q1"]] == ["a.txt", "b"]
+
+
+def test_llamaindex_nodes_are_known_with_their_scores() -> None:
+    class Retrieving:
+        def retrieve(self, text: str) -> list[Any]:
+            return [SimpleNamespace(node=SimpleNamespace(node_id="n1", metadata={}), score=0.5)]
+
+    assert found(Retrieving())["q1"] == [("n1", 0.5)]
+
+
+def test_a_document_without_an_id_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(InputTypeError, match="set it, or say which key of metadata"):
+        found(lambda text: [SimpleNamespace(id=None, page_content="x", metadata={"page": "3"})])
+    assert found(lambda text: [SimpleNamespace(id=None, metadata={"page": "3"})], id_key="page")["q1"] == [("3", 1.0)]
+
+
+def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
+    waiting, most = 0, 0
+
+    async def search(text: str) -> list[str]:
+        nonlocal waiting, most
+        waiting += 1
+        most = max(most, waiting)
+        await asyncio.sleep(0.01)
+        waiting -= 1
+        return [text]
+
+    assert found(search) == {"q1": [("one", 1.0)], "q2": [("two", 1.0)]}
+    assert most == 2
+
+
+def test_a_coroutine_is_awaited_where_a_loop_runs_already_as_in_a_notebook() -> None:
+    async def search(text: str) -> list[str]:
+        return [text]
+
+    async def notebook() -> dict[str, list[tuple[str, float]]]:
+        return found(search)
+
+    assert asyncio.run(notebook())["q1"] == [("one", 1.0)]
+
+
+def test_a_retriever_may_be_a_coroutine_itself() -> None:
+    class Slow:
+        name = "slow"
+
+        async def retrieve(self, queries: Questions, k: int) -> Run:
+            await asyncio.sleep(0)
+            return Run.from_lists({query: ["a"] for query in queries.ids.to_text()})
+
+        def identity(self) -> dict[str, str]:
+            return {}
+
+    slow: Retriever = Slow()
+    assert len(answer(slow, ASKED, 3)) == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (3, "must be ids"),
+        ("a", "must be ids"),
+        ([3], "has no id"),
+        ([("a", "high")], "must be a number"),
+        ([("a", float("nan"))], "is NaN"),
+        ([{"id": "a", "score": 1}, {"id": "b"}], "some have none"),
+    ],
+)
+def test_a_result_that_cannot_be_used_names_the_query(result: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        found(lambda text: result)
+    assert "one" in str(error.value)
+
+
+def test_a_document_returned_twice_is_an_error_unless_the_first_is_asked_for() -> None:
+    with pytest.raises(InputError, match="document 'a' twice for query 'q1'"):
+        found(lambda text: ["a", "b", "a"])
+    assert found(lambda text: ["a", "b", "a"], on_duplicate="first")["q1"] == [("a", 3.0), ("b", 2.0)]
+
+
+def test_nothing_and_none_are_empty_answers() -> None:
+    assert found(lambda text: None if text == "one" else []) == {"q1": [], "q2": []}
+
+
+def test_what_answers_nothing_is_an_error() -> None:
+    with pytest.raises(InputTypeError, match="must be callable or have one of invoke"):
+        Called(object())

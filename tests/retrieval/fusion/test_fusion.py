@@ -1,0 +1,149 @@
+"""Fusion against plain definitions, one query at a time."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge.core.run import Run, Status
+from rankgauge.errors import InputError, UsageError
+from rankgauge.retrieval.fusion.fusion import METHODS, UNWEIGHTED, fuse
+from rankgauge.retrieval.fusion.normalization import NORMALISATIONS
+
+Scores = dict[str, float]
+Values = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([-2.0, 0.0, 0.25, 1.0, 1.5, 3.0]), max_size=8)
+RUNS = st.lists(st.dictionaries(st.sampled_from(["q1", "q2"]), Values, max_size=2), min_size=1, max_size=4)
+
+
+def ranks(row: Scores) -> dict[str, int]:
+    ordered = sorted(row, key=lambda doc: (row[doc], doc.encode()), reverse=True)
+    return {doc: place for place, doc in enumerate(ordered, start=1)}
+
+
+def normalised(row: Scores, how: str) -> tuple[Scores, float]:
+    if not row:
+        return {}, 0.0
+    low, high, place = min(row.values()), max(row.values()), ranks(row)
+    if how == "min-max":
+        return {d: 1.0 if high == low else (s - low) / (high - low) for d, s in row.items()}, 0.0
+    if how == "z-score":
+        mean, deviation = statistics.fmean(row.values()), statistics.pstdev(row.values())
+        made = {d: (s - mean) / deviation if deviation else 0.0 for d, s in row.items()}
+        return made, min(made.values())
+    if how == "rank":
+        return {d: 1 - (place[d] - 1) / len(row) for d in row}, 0.0
+    return dict(row), 0.0
+
+
+def defined(method: str, rows: list[Scores], how: str, weights: list[float], rrf_k: float) -> Scores:
+    docs = {doc for row in rows for doc in row}
+    made = [normalised(row, how) for row in rows]
+    place = [ranks(row) for row in rows]
+    out = {}
+    for doc in docs:
+        every = [values.get(doc, rest) for values, rest in made]
+        seen = [values[doc] for values, _ in made if doc in values]
+        weighted = [w * s for w, s in zip(weights, every, strict=True)]
+        weighted_seen = [w * values[doc] for w, (values, _) in zip(weights, made, strict=True) if doc in values]
+        mine = [(w, p[doc]) for w, p in zip(weights, place, strict=True) if doc in p]
+        definitions: dict[str, Callable[[], float]] = {
+            "rrf": lambda mine=mine: sum(w / (rrf_k + r) for w, r in mine),  # type: ignore[misc]
+            "weighted": lambda weighted=weighted: sum(weighted) / sum(weights),  # type: ignore[misc]
+            "combsum": lambda weighted=weighted: sum(weighted),  # type: ignore[misc]
+            "combmnz": lambda weighted=weighted, seen=seen: sum(weighted) * len(seen),  # type: ignore[misc]
+            "combanz": lambda seen=seen, part=weighted_seen: sum(part) / len(seen),  # type: ignore[misc]
+            "combmed": lambda seen=seen: statistics.median(seen),  # type: ignore[misc]
+            "combmax": lambda seen=seen: max(seen),  # type: ignore[misc]
+            "combmin": lambda seen=seen: min(seen),  # type: ignore[misc]
+            "borda": lambda doc=doc: sum(  # type: ignore[misc]
+                w * (len(docs) - p[doc] + 1 if doc in p else (len(docs) - len(p) + 1) / 2)
+                for w, p in zip(weights, place, strict=True)
+            ),
+            "isr": lambda mine=mine: len(mine) * sum(w / r**2 for w, r in mine),  # type: ignore[misc]
+        }
+        out[doc] = definitions[method]()
+    return out
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(RUNS, st.sampled_from(list(NORMALISATIONS)), st.sampled_from([10.0, 60.0]), st.booleans())
+def test_a_fusion_is_what_its_definition_says(
+    method: str, given_runs: list[dict[str, Scores]], how: str, rrf_k: float, weigh: bool
+) -> None:
+    runs = [Run.from_dict(run, name=f"r{place}") for place, run in enumerate(given_runs)]
+    weights = [1.0 + place for place in range(len(runs))] if weigh and method not in UNWEIGHTED else None
+    fused = fuse(runs, method, normalise=how, weights=weights, rrf_k=rrf_k)
+    queries = list(dict.fromkeys(query for run in given_runs for query in run))
+    assert fused.queries.to_text() == queries
+    for place, query in enumerate(queries):
+        # A run that does not have the query at all is no part of the definition's rows but an empty one.
+        rows = [run.get(query, {}) for run in given_runs]
+        expected = defined(method, rows, how, weights or [1.0] * len(runs), rrf_k)
+        begin, end = fused.offsets[place], fused.offsets[place + 1]
+        found = dict(zip(fused.docs.to_text()[begin:end], fused.scores[begin:end].tolist(), strict=True))
+        assert found.keys() == expected.keys()
+        for doc, score in found.items():
+            assert math.isclose(score, expected[doc], rel_tol=1e-5, abs_tol=1e-9)
+        assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+def test_reciprocal_rank_fusion_by_hand() -> None:
+    one = Run.from_lists({"q": ["a", "b", "c"]})
+    other = Run.from_lists({"q": ["c", "a"]})
+    fused = fuse([one, other], k=2)
+    assert fused.docs.to_text() == ["a", "c"]
+    assert fused.scores.tolist() == [0.0325225, 0.0322665]
+
+
+def test_the_order_of_the_runs_does_not_matter_where_weights_are_equal() -> None:
+    one, other = Run.from_dict({"q": {"a": 3, "b": 1}}), Run.from_dict({"q": {"b": 9, "c": 4}})
+    for method in METHODS:
+        there, back = fuse([one, other], method), fuse([other, one], method)
+        assert list(there.docs) == list(back.docs)
+
+
+def test_a_fusion_of_one_run_keeps_its_order() -> None:
+    run = Run.from_dict({"q": {"a": 3, "b": 1, "c": 1}})
+    for method in METHODS:
+        assert fuse([run], method).docs.to_text() == ["a", "c", "b"]
+
+
+def test_empty_and_failed_queries_stay_what_they_are() -> None:
+    one = Run.from_dict({"q1": {}, "q2": {}}, failed=["q2"])
+    other = Run.from_dict({"q1": {}, "q3": {"a": 1}})
+    fused = fuse([one, other])
+    assert dict(zip(fused.queries.to_text(), fused.status.tolist(), strict=True)) == {
+        "q1": Status.EMPTY,
+        "q2": Status.FAILED,
+        "q3": Status.ANSWERED,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "rff"}, "did you mean rrf"),
+        ({"normalise": "minmax"}, "did you mean min-max"),
+        ({"weights": [1.0]}, "a weight for each of 2 runs, found 1"),
+        ({"weights": [1.0, -1.0]}, "at least 0"),
+        ({"weights": [0.0, 0.0]}, "not all 0"),
+        ({"method": "combmax", "weights": [1.0, 1.0]}, "takes no weights"),
+        ({"rrf_k": 0.0}, "above 0"),
+    ],
+)
+def test_a_wrong_call_is_a_usage_error(arguments: dict[str, object], message: str) -> None:
+    run = Run.from_dict({"q": {"a": 1}})
+    with pytest.raises(UsageError, match=message):
+        fuse([run, run], **arguments)  # type: ignore[arg-type]  # that is what is tested
+    with pytest.raises(UsageError, match="no runs"):
+        fuse([])
+
+
+def test_infinite_scores_cannot_be_fused() -> None:
+    with pytest.raises(InputError, match="infinite scores"):
+        fuse([Run.from_dict({"q": {"a": math.inf}})])
