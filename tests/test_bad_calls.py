@@ -177,10 +177,10 @@ def test_a_wrong_measure_is_a_wrong_call(row: int, measure: str, said: str, comm
     assert said in done.err
 
 
-@pytest.mark.parametrize("level", ["abc", "-1", "nan"])
+@pytest.mark.parametrize("confidence", ["abc", "-1", "nan"])
 @pytest.mark.usefixtures("files")
-def test_a_level_that_is_none_is_a_wrong_call(level: str, command: Callable[..., Any]) -> None:  # row 81
-    done = command("evaluate", "qrels", "run", "-l", level)
+def test_a_level_that_is_none_is_a_wrong_call(confidence: str, command: Callable[..., Any]) -> None:  # row 81
+    done = command("evaluate", "qrels", "run", "-l", confidence)
     assert (done.code, done.out) == (64, "")
     assert "Traceback" not in done.err
 

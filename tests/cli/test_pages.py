@@ -46,7 +46,7 @@ def test_evaluate_with_a_configuration_writes_the_page_of_its_measures(workshop:
 
 
 def test_a_page_is_of_the_judgments_that_were_given_whatever_else_was_asked(workshop: Path, command: Command) -> None:
-    Path("c.yaml").write_text("measures: {names: [P@3], graded: false, level: 2}\n")
+    Path("c.yaml").write_text("measures: {names: [P@3], graded: false, confidence: 2}\n")
     words = ("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--config", "c.yaml", "--html")
     assert command(*words, "plain.html").code == 0
     assert command(*words, "audited.html", "--ties").code == 0

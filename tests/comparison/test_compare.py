@@ -163,13 +163,13 @@ def test_no_equivalence_of_geometric_means_and_sums_is_spoken_of() -> None:
 def test_a_ratio_beyond_any_number_is_said_to_be_infinite() -> None:
     judged = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {"old": {"q1": ["a"], "q2": ["b", "a"]}, "new": {"q1": ["b"], "q2": ["a"]}}
-    found = compare(judged, runs, "GMAP", statistics=Statistics(level=0.999))
+    found = compare(judged, runs, "GMAP", statistics=Statistics(confidence=0.999))
     assert "(GMAP ×0.004, 99.9 % ×0.000 to ×∞); 2 queries are too few" in found.answer()
     text = as_table(found, colour=False)
     assert "×0.000 … ×∞" in text
     assert "99.9 %" in text
     assert json.loads(as_json(found))["comparison"]["differences"][0]["ratio"] == pytest.approx(0.0045, abs=1e-4)
-    assert found.scores[1].interval("GMAP", level=0.999).high == 1.0  # no mean of precisions is higher
+    assert found.scores[1].interval("GMAP", confidence=0.999).high == 1.0  # no mean of precisions is higher
 
 
 def test_groups_of_queries_are_corrected_for_their_number() -> None:
@@ -239,7 +239,7 @@ def test_what_moved_most_is_told_with_its_documents() -> None:
         ({"statistics": {"seed": 1.5}}, "seed must be a whole number, found 1.5"),
         ({"statistics": {"seed": True}}, "seed must be a whole number, found True"),
         ({"statistics": {"resamples": "many"}}, "resamples must be a whole number of at least 1, found 'many'"),
-        ({"statistics": {"level": "high"}}, "level must lie between 0 and 1, found 'high'"),
+        ({"statistics": {"confidence": "high"}}, "level must lie between 0 and 1, found 'high'"),
     ],
 )
 def test_what_cannot_be_compared(arguments: dict[str, Any], said: str) -> None:
@@ -504,7 +504,7 @@ def test_a_stored_baseline_of_other_judgments_queries_conventions_or_measures_is
 
 
 CONFIG = """\
-measures: {names: [AP, "nDCG@10"], level: 2, queries: both}
+measures: {names: [AP, "nDCG@10"], confidence: 2, queries: both}
 statistics: {test: t, correction: bonferroni, alpha_level: 0.1, resamples: 500, seed: 7, baseline: vector}
 kpi: {name: ours, bands: {nDCG@10: {good: 0.2}}}
 """
@@ -516,7 +516,12 @@ def test_a_configuration_says_how_to_compare_and_options_win(command: Command, w
     config.write_text(CONFIG)
     data = json.loads(command("compare", *files, "--config", config, "--format", "json").out)
     found = data["comparison"]
-    assert (found["baseline"], found["test"], found["correction"], found["level"]) == ("vector", "t", "bonferroni", 0.9)
+    assert (found["baseline"], found["test"], found["correction"], found["confidence"]) == (
+        "vector",
+        "t",
+        "bonferroni",
+        0.9,
+    )
     assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]
     assert data["conventions"]["queries"] == "both"
     assert data["kpi"]["name"] == "ours"

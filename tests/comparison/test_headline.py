@@ -98,4 +98,4 @@ def test_so_few_queries_that_no_p_is_small_enough_are_said_to_be_too_few() -> No
     assert row.detectable is None
     assert headline(found)[-1] == "5 queries are too few for the randomization test, whatever they show."
     assert "too few" in found.answer()
-    assert not compare(judged, runs, "RR", statistics=Statistics(level=0.9))["b", "RR"].too_few
+    assert not compare(judged, runs, "RR", statistics=Statistics(confidence=0.9))["b", "RR"].too_few

@@ -139,7 +139,9 @@ def test_an_interval_has_any_level_and_side() -> None:
     scores = evaluate(judged, {f"q{n}": ["x", "a", "b"][n % 2 :] for n in range(6)}, "AP GMAP Success@1")
     values, hits = scores.values[:, 0], scores.values[:, 2]
     for side in ("two-sided", "less", "greater"):
-        assert scores.interval("AP", level=0.8, alternative=side) == mean_interval(values, level=0.8, alternative=side)
+        assert scores.interval("AP", confidence=0.8, alternative=side) == mean_interval(
+            values, confidence=0.8, alternative=side
+        )
         geometric = geometric_mean_interval(values, alternative=side)
         cut = geometric if side == "greater" else replace(geometric, high=min(geometric.high or 0.0, 1.0))
         assert scores.interval("GMAP", alternative=side) == cut

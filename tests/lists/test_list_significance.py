@@ -10,10 +10,10 @@ A, B = [0.2, 0.5, 0.9, 0.4, 0.7], [0.1, 0.6, 0.5, 0.3, 0.6]
 KEYS = {"t_statistic", "p_value", "significant", "mean_a", "mean_b"}
 
 
-@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
-def test_an_interval_has_the_quantile_of_its_level(level: float) -> None:
-    wanted = stats.t.interval(level, len(A) - 1, loc=sum(A) / len(A), scale=stats.sem(A))
-    assert calculate_confidence_interval(A, level) == pytest.approx(wanted)
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_an_interval_has_the_quantile_of_its_level(confidence: float) -> None:
+    wanted = stats.t.interval(confidence, len(A) - 1, loc=sum(A) / len(A), scale=stats.sem(A))
+    assert calculate_confidence_interval(A, confidence) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("scores", [[], [0.5], [0.5, 0.5, 0.5]])

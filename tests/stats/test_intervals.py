@@ -41,13 +41,13 @@ def ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_the_t_interval_is_scipys(level: float, alternative: Alternative) -> None:
-    wanted = stats.ttest_1samp(A, 0, alternative=alternative).confidence_interval(level)
-    assert ends(mean_interval(A, level=level, alternative=alternative)) == pytest.approx(tuple(wanted))
-    wanted = stats.ttest_rel(A, B, alternative=alternative).confidence_interval(level)
-    found = difference_interval(A, B, level=level, alternative=alternative)
+def test_the_t_interval_is_scipys(confidence: float, alternative: Alternative) -> None:
+    wanted = stats.ttest_1samp(A, 0, alternative=alternative).confidence_interval(confidence)
+    assert ends(mean_interval(A, confidence=confidence, alternative=alternative)) == pytest.approx(tuple(wanted))
+    wanted = stats.ttest_rel(A, B, alternative=alternative).confidence_interval(confidence)
+    found = difference_interval(A, B, confidence=confidence, alternative=alternative)
     assert ends(found) == pytest.approx(tuple(wanted))
     assert found.estimate == pytest.approx(float(np.mean(A - B)))
 
@@ -143,11 +143,11 @@ def test_the_bootstrap_needs_little_memory() -> None:
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("values", [[0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1, 0], [0] * 60 + [1]])
 def test_wilson_is_scipys(values: list[float], alternative: Alternative) -> None:
-    found = wilson_interval(values, alternative=alternative, level=0.9)
+    found = wilson_interval(values, alternative=alternative, confidence=0.9)
     result = stats.binomtest(int(sum(values)), len(values), alternative=alternative)
     wanted = result.proportion_ci(0.9, method="wilson")
     assert ends(found) == pytest.approx(tuple(wanted))
-    assert ends(mean_interval(values, method="wilson", alternative=alternative, level=0.9)) == ends(found)
+    assert ends(mean_interval(values, method="wilson", alternative=alternative, confidence=0.9)) == ends(found)
 
 
 def fourfold(both: int, first: int, second: int, neither: int) -> tuple[Floats, Floats]:
@@ -200,19 +200,19 @@ def test_intervals_of_proportions_want_zeros_and_ones() -> None:
         difference_interval([1, 0], method="newcombe")
 
 
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_the_median_interval_is_scipys_of_a_quantile(level: float, alternative: Alternative) -> None:
-    wanted = stats.quantile_test(A, q=0, p=0.5, alternative=alternative).confidence_interval(level)
+def test_the_median_interval_is_scipys_of_a_quantile(confidence: float, alternative: Alternative) -> None:
+    wanted = stats.quantile_test(A, q=0, p=0.5, alternative=alternative).confidence_interval(confidence)
     low = -math.inf if np.isnan(wanted.low) else wanted.low
     high = math.inf if np.isnan(wanted.high) else wanted.high
-    found = median_interval(A, level=level, alternative=alternative)
+    found = median_interval(A, confidence=confidence, alternative=alternative)
     assert ends(found) == pytest.approx((low, high), rel=1e-9)
     assert found.estimate == pytest.approx(float(np.median(A)))
 
 
 def test_the_median_needs_six_values_at_95_percent() -> None:
-    assert median_interval(A[:5]).reason == "5 values are too few for this level, 6 are needed"
+    assert median_interval(A[:5]).reason == "5 values are too few for this confidence, 6 are needed"
     assert ends(median_interval(A[:6])) == pytest.approx((A[:6].min(), A[:6].max()))
     assert median_difference_interval(A, B).estimate == pytest.approx(float(np.median(A - B)))
 
@@ -258,15 +258,15 @@ def test_swapping_the_systems_turns_the_interval(scores: list[tuple[float, float
 @given(pairs(3, 12), st.sampled_from(["t", "bca", "percentile"]))
 def test_a_higher_level_is_a_wider_interval(scores: list[tuple[float, float]], method: DifferenceMethod) -> None:
     first, second = zip(*scores, strict=True)
-    narrow, wide = (difference_interval(first, second, method=method, resamples=199, level=x) for x in (0.8, 0.95))
+    narrow, wide = (difference_interval(first, second, method=method, resamples=199, confidence=x) for x in (0.8, 0.95))
     if narrow.low is not None and wide.low is not None:
         assert ends(wide)[0] <= ends(narrow)[0] + 1e-12
         assert ends(wide)[1] >= ends(narrow)[1] - 1e-12
 
 
 def test_bad_options_are_refused() -> None:
-    for level in (0, 1, 95, math.nan):
-        with pytest.raises(UsageError, match="level must lie between 0 and 1"):
-            mean_interval(A, level=level)
+    for confidence in (0, 1, 95, math.nan):
+        with pytest.raises(UsageError, match="confidence must lie between 0 and 1"):
+            mean_interval(A, confidence=confidence)
     with pytest.raises(UsageError, match="method must be one of t, bca, percentile, wilson"):
         mean_interval(A, method="normal")  # type: ignore[arg-type]

@@ -74,7 +74,7 @@ def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None
 
 @pytest.mark.parametrize("alternative", ["less", "greater"])
 def test_one_sided_t_intervals_cover(alternative: Alternative) -> None:
-    found = coverage(lambda run: difference_interval(A[run], B[run], alternative=alternative, level=0.9), 0.0)
+    found = coverage(lambda run: difference_interval(A[run], B[run], alternative=alternative, confidence=0.9), 0.0)
     assert found == pytest.approx(0.9, abs=0.03)
 
 

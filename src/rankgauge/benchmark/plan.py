@@ -174,7 +174,7 @@ def _settings(config: Config, path: str | Path) -> Settings:
         level=measures.level,
         conventions=Conventions(measures.compat, measures.queries, measures.no_relevant),
         statistics=Statistics(
-            level=round(1 - said.alpha_level, 12),
+            confidence=round(1 - said.alpha_level, 12),
             **{name: value for name, value in given.items() if value is not None},
         ),
         baseline=said.baseline,

@@ -55,7 +55,7 @@ def said(row: Difference) -> str:
 
 def _interval_said(row: Difference) -> str:
     span = between(row.interval, row.text)
-    return f"{row.interval.level * 100:g} % {span}" if span else ""
+    return f"{row.interval.confidence * 100:g} % {span}" if span else ""
 
 
 def between(interval: Interval, text: Callable[[float], str], to: str = " to ") -> str:
@@ -108,7 +108,7 @@ def as_dict(found: Comparison) -> dict[str, Any]:
         "correction": found.correction,
         "family": found.family,
         "family_size": found.family_size,
-        "level": found.level,
+        "confidence": found.confidence,
         "differences": [_difference(row) for row in found.differences],
         "margin": found.margin,
         "wanted": found.wanted,

@@ -96,7 +96,7 @@ def compare_scores(
         correction=statistics.correction,
         family=family.said,
         family_size=family.size,
-        level=statistics.level,
+        confidence=statistics.confidence,
         margin=statistics.margin,
         wanted=statistics.wanted,
         agreement=measures_agree(scores),

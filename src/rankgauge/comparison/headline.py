@@ -49,7 +49,7 @@ def _sentence(found: Comparison, row: Difference) -> str:
     turned = difference < 0 and not row.ratio
     span = between(_turned(row.interval) if turned else row.interval, partial(_plain, row))
     verb = "beats" if improves(found, row) else "loses to"
-    sure = f" ({found.level * 100:g} % {span})" if span else ""
+    sure = f" ({found.confidence * 100:g} % {span})" if span else ""
     after = f" after {found.corrected}" if found.corrected else ""
     by, p = _plain(row, -difference if turned else difference), p_text(row.p_corrected or 0.0, "=")
     return f"{row.system} {verb} {found.baseline} on {row.measure} by {by}{sure}, p {p}{after}."

@@ -100,7 +100,12 @@ class Pair:
         how = self.statistics
         binary = units is None and len(one) > 1 and set(np.unique([one, other]).tolist()) <= {0.0, 1.0}
         return difference_interval(
-            one, other, method="newcombe" if binary else "t", level=how.level, alternative=how.alternative, units=units
+            one,
+            other,
+            method="newcombe" if binary else "t",
+            confidence=how.confidence,
+            alternative=how.alternative,
+            units=units,
         )
 
     def notes(self) -> list[Note]:

@@ -102,7 +102,7 @@ class Comparison(Tabular):
     correction: str
     family: str  # over what p was corrected, and under which assumption
     family_size: int  # over how many p values
-    level: float
+    confidence: float
     margin: float | None = None  # of equivalence, where it was tested
     wanted: float | None = None  # the difference that ``needed`` is about
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the ranking of three or more systems
@@ -117,7 +117,7 @@ class Comparison(Tabular):
     @property
     def alpha(self) -> float:
         """What a p must be below."""
-        return round(1 - self.level, 12)
+        return round(1 - self.confidence, 12)
 
     def __getitem__(self, key: tuple[str, str]) -> Difference:
         """The difference of a system on a measure."""

@@ -31,7 +31,7 @@ class Statistics:
 
     test: PairedTest = "randomization"
     correction: Correction = "holm"
-    level: float = 0.95
+    confidence: float = 0.95
     alternative: Alternative = "two-sided"
     resamples: int = 100_000
     seed: int = 0
@@ -42,7 +42,7 @@ class Statistics:
         for name, fine, wanted in (
             ("margin", self.margin is None or _real(self.margin, 0, math.inf), "be a number above 0"),
             ("wanted", self.wanted is None or _real(self.wanted, 0, math.inf), "be a number above 0"),
-            ("level", _real(self.level, 0, 1), "lie between 0 and 1"),
+            ("confidence", _real(self.confidence, 0, 1), "lie between 0 and 1"),
             ("resamples", _whole(self.resamples) and self.resamples > 0, "be a whole number of at least 1"),
             ("seed", _whole(self.seed), "be a whole number"),
         ):
@@ -65,7 +65,7 @@ class Statistics:
     @property
     def alpha(self) -> float:
         """What a p must be below."""
-        return round(1 - self.level, 12)
+        return round(1 - self.confidence, 12)
 
 
 def one_by_one(correction: str) -> Listed:

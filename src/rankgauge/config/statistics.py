@@ -78,7 +78,7 @@ def statistics_of(scores: Sequence[Scores], plan: Plan) -> Statistics:
     level = 1 - plan.alpha
     intervals: tuple[dict[str, Interval], ...] = ()
     if plan.confidence_intervals:
-        intervals = tuple({name: run.interval(name, level=level) for name in _averaged(run)} for run in scores)
+        intervals = tuple({name: run.interval(name, confidence=level) for name in _averaged(run)} for run in scores)
     return Statistics(level, intervals, _tests(scores, plan.alpha) if plan.significance_testing else ())
 
 

@@ -145,7 +145,7 @@ class Scores(Tabular):
         return score_columns(self)
 
     def interval(
-        self, measure: str | Measure, *, level: float = 0.95, alternative: Alternative = "two-sided"
+        self, measure: str | Measure, *, confidence: float = 0.95, alternative: Alternative = "two-sided"
     ) -> Interval:
         """The interval of a measure: Student's t, Wilson's where it is 0 or 1, log scale where geometric.
 
@@ -160,13 +160,13 @@ class Scores(Tabular):
         return interval_of(
             self.values[self.averaged, place],
             how,
-            level=level,
+            confidence=confidence,
             units=inside,
             alternative=alternative,
             inside=self.measures[place].definition.range,
         )
 
-    def by(self, *columns: str, level: float = 0.95) -> list[Slice]:
+    def by(self, *columns: str, confidence: float = 0.95) -> list[Slice]:
         """Each measure over the queries of each group of one column, or of several together."""
         from rankgauge.evaluation.slices import groups, summary
 
@@ -177,7 +177,7 @@ class Scores(Tabular):
             for place, measure in enumerate(self.measures):
                 inside = None if units is None else units[kept]
                 values = self.values[kept, place]
-                out.append(summary(" / ".join(columns), label, measure, values, level=level, units=inside))
+                out.append(summary(" / ".join(columns), label, measure, values, confidence=confidence, units=inside))
         return out
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:

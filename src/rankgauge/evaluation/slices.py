@@ -60,13 +60,13 @@ def summary(
     measure: Measure,
     values: Floats,
     *,
-    level: float,
+    confidence: float,
     units: Column | None = None,
 ) -> Slice:
     """Count, mean, median and interval of a group's values."""
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
-    interval = interval_of(values, "mean", level=level, units=units, inside=measure.definition.range)
+    interval = interval_of(values, "mean", confidence=confidence, units=units, inside=measure.definition.range)
     mean = float(np.cumsum(values)[-1]) / len(values) if len(values) else None
     median = float(np.median(values)) if len(values) else None
     return Slice(by, label, measure.name, len(values), mean, median, interval)
@@ -76,7 +76,7 @@ def interval_of(
     values: Floats,
     how: Aggregate,
     *,
-    level: float,
+    confidence: float,
     units: Column | None = None,
     alternative: Alternative = "two-sided",
     inside: tuple[float, float] = (-math.inf, math.inf),
@@ -87,13 +87,13 @@ def interval_of(
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
     if how == "sum":
-        return Interval(None, None, level, "none", len(values), "a count is no mean")
+        return Interval(None, None, confidence, "none", len(values), "a count is no mean")
     if how == "gmean":
-        found = geometric_mean_interval(values, level=level, units=units, alternative=alternative)
+        found = geometric_mean_interval(values, confidence=confidence, units=units, alternative=alternative)
     else:
         binary = units is None and len(values) > 1 and set(np.unique(values).tolist()) <= {0.0, 1.0}
         method: Literal["wilson", "t"] = "wilson" if binary else "t"
-        found = mean_interval(values, method=method, level=level, units=units, alternative=alternative)
+        found = mean_interval(values, method=method, confidence=confidence, units=units, alternative=alternative)
     if found.low is None or found.high is None:
         return found
     # The open end of a one-sided interval stays open.

@@ -32,7 +32,7 @@ def calculate_confidence_interval(
 
     That is so for fewer than two scores and where all are equal: ``rankgauge.stats.intervals.mean_interval`` says why.
     """
-    found = mean_interval(scores, level=confidence_level)
+    found = mean_interval(scores, confidence=confidence_level)
     return (None, None) if found.low is None or found.high is None else (found.low, found.high)
 
 

@@ -85,10 +85,10 @@ class RetrievalResult(Tabular):
         """The mean of one of the seven fields; None where nothing was answered."""
         return self.scores[self.fields[field]]
 
-    def interval(self, measure: str | Measure, *, level: float = 0.95) -> Interval:
+    def interval(self, measure: str | Measure, *, confidence: float = 0.95) -> Interval:
         """Student's t interval of a mean over the queries that were answered."""
         return mean_interval(
-            [value for value in self.scores.per_query(measure).values() if value is not None], level=level
+            [value for value in self.scores.per_query(measure).values() if value is not None], confidence=confidence
         )
 
     @cached_property
@@ -186,7 +186,13 @@ class RetrievalResult(Tabular):
         measures: dict[str, Any] = {}
         for name, (value, n) in self.scores.over_queries.items():
             found = self.interval(name)
-            measures[name] = {"value": value, "n": n, "low": found.low, "high": found.high, "level": found.level}
+            measures[name] = {
+                "value": value,
+                "n": n,
+                "low": found.low,
+                "high": found.high,
+                "confidence": found.confidence,
+            }
             if found.reason:
                 measures[name]["reason"] = found.reason
             if self.weighted is not None:

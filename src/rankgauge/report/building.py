@@ -80,7 +80,7 @@ def report_of(
         joined=tuple(joined),
         scores=tuple(scores),
         comparison=found,
-        level=settings.statistics.level,
+        confidence=settings.statistics.confidence,
         bands=settings.bands,
         by=settings.by,
         texts=texts,

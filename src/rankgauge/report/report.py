@@ -42,7 +42,7 @@ class Report:
     joined: tuple[Joined, ...]
     scores: tuple[Scores, ...]  # their ``run`` is the system's name
     comparison: Comparison | None = None  # None where there is one system
-    level: float = 0.95  # of all intervals
+    confidence: float = 0.95  # of all intervals
     verdict: tuple[str, ...] = ()  # what a gate decided, and on what
     bands: Bands | None = None
     by: tuple[str, ...] = ()  # the columns of the queries to look into

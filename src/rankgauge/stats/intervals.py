@@ -17,7 +17,7 @@ from rankgauge.errors import InputError
 from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
 from rankgauge.stats.distributions import binomial_cdf, t_quantile
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
-from rankgauge.stats.results import Alternative, Interval, check_choice, check_resamples, tail_level
+from rankgauge.stats.results import Alternative, Interval, check_choice, check_resamples, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, few, paired, sample, vector
 from rankgauge.stats.seeds import Stream
 
@@ -34,7 +34,7 @@ def mean_interval(
     values: ArrayLike,
     *,
     method: MeanMethod = "t",
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
     resamples: int = RESAMPLES,
@@ -48,9 +48,9 @@ def mean_interval(
     """
     check_choice("method", method, MEAN_METHODS)
     if method == "wilson":
-        return wilson_interval(values, level=level, alternative=alternative, units=units)
+        return wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
     found = sample(values, units)
-    return _of_mean(found, method, level, alternative, resamples, Stream(seed, labels).child("interval"))
+    return _of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval"))
 
 
 def difference_interval(
@@ -58,7 +58,7 @@ def difference_interval(
     second: ArrayLike | None = None,
     *,
     method: DifferenceMethod = "t",
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
     resamples: int = RESAMPLES,
@@ -73,39 +73,39 @@ def difference_interval(
     if method == "newcombe":
         if second is None:
             raise InputError("Newcombe's interval needs both sides, not their differences")
-        return newcombe_interval(first, second, level=level, alternative=alternative, units=units)
+        return newcombe_interval(first, second, confidence=confidence, alternative=alternative, units=units)
     found = paired(first, second, units)
-    return _of_mean(found, method, level, alternative, resamples, Stream(seed, labels).child("interval"))
+    return _of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval"))
 
 
 def median_interval(
-    values: ArrayLike, *, level: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
+    values: ArrayLike, *, confidence: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
 ) -> Interval:
     """The interval of a median between two order statistics, which covers at least at its level for any distribution.
 
     From the r-th smallest to the r-th largest value, with the largest r for which P(Binomial(n, ½) < r) is at most
     what may be left out at an end. David and Nagaraja, Order Statistics, section 7.1.
     """
-    return _of_median(sample(values, units), level, alternative)
+    return _of_median(sample(values, units), confidence, alternative)
 
 
 def median_difference_interval(
     first: ArrayLike,
     second: ArrayLike | None = None,
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
 ) -> Interval:
     """The interval of the median paired difference (not of the difference of the medians)."""
-    return _of_median(paired(first, second, units), level, alternative)
+    return _of_median(paired(first, second, units), confidence, alternative)
 
 
 def geometric_mean_interval(
     values: ArrayLike,
     *,
     method: Resampling = "t",
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
     resamples: int = RESAMPLES,
@@ -119,7 +119,7 @@ def geometric_mean_interval(
     """
     found = sample(_logs(values, "values", smallest), units)
     check_choice("method", method, get_args(Resampling))
-    return _exp(_of_mean(found, method, level, alternative, resamples, Stream(seed, labels).child("interval")))
+    return _exp(_of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval")))
 
 
 def ratio_interval(
@@ -127,7 +127,7 @@ def ratio_interval(
     second: ArrayLike,
     *,
     method: Resampling = "t",
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
     resamples: int = RESAMPLES,
@@ -138,19 +138,19 @@ def ratio_interval(
     """The interval of the ratio of two geometric means over the same queries, first over second; 1 is no difference."""
     found = paired(_logs(first, "first", smallest), _logs(second, "second", smallest), units)
     check_choice("method", method, get_args(Resampling))
-    return _exp(_of_mean(found, method, level, alternative, resamples, Stream(seed, labels).child("interval")))
+    return _exp(_of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval")))
 
 
 def _of_mean(
-    found: Sample, method: str, level: float, alternative: Alternative, resamples: int, stream: Stream
+    found: Sample, method: str, confidence: float, alternative: Alternative, resamples: int, stream: Stream
 ) -> Interval:
-    outside = tail_level(level, alternative)
+    outside = tail_probability(confidence, alternative)
     check_resamples(resamples)
     resampled = None if method == "t" else resamples
     drawn = None if method == "t" else int(stream.seed)
     estimate = found.mean if len(found) else None
     interval = Interval(
-        None, None, level, method, len(found), None, estimate, alternative, found.shared, resampled, drawn
+        None, None, confidence, method, len(found), None, estimate, alternative, found.shared, resampled, drawn
     )
     if found.units < 2:
         return replace(interval, reason=few(found))
@@ -168,11 +168,11 @@ def _of_mean(
     return replace(interval, low=low, high=high).opened(-math.inf, math.inf)
 
 
-def _of_median(found: Sample, level: float, alternative: Alternative) -> Interval:
-    outside = tail_level(level, alternative)
+def _of_median(found: Sample, confidence: float, alternative: Alternative) -> Interval:
+    outside = tail_probability(confidence, alternative)
     n = len(found)
     estimate = float(np.median(found.values)) if n else None
-    interval = Interval(None, None, level, "order statistics", n, None, estimate, alternative, found.shared)
+    interval = Interval(None, None, confidence, "order statistics", n, None, estimate, alternative, found.shared)
     if n < 2:
         return replace(interval, reason=few(found))
     if found.shared:
@@ -180,7 +180,7 @@ def _of_median(found: Sample, level: float, alternative: Alternative) -> Interva
     rank = int(np.count_nonzero(binomial_cdf(np.arange(n, dtype=np.float64), n) <= outside))
     if rank == 0:
         needed = math.ceil(math.log2(1 / outside))
-        return replace(interval, reason=f"{n} values are too few for this level, {needed} are needed")
+        return replace(interval, reason=f"{n} values are too few for this confidence, {needed} are needed")
     ordered = np.sort(found.values)
     ends = replace(interval, low=float(ordered[rank - 1]), high=float(ordered[n - rank]))
     return ends.opened(-math.inf, math.inf)

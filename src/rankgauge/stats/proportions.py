@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
 from rankgauge.stats.distributions import normal_quantile
-from rankgauge.stats.results import Alternative, Interval, tail_level
+from rankgauge.stats.results import Alternative, Interval, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, few, paired, sample, vector
 
 
 def wilson_interval(
-    values: ArrayLike, *, level: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
+    values: ArrayLike, *, confidence: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
 ) -> Interval:
     """Wilson's score interval of a proportion.
 
     (p + z²/2n ± z · sqrt(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
     """
-    outside = tail_level(level, alternative)
+    outside = tail_probability(confidence, alternative)
     found = sample(zeros_and_ones(values, "values"), units)
-    interval = _empty(found, level, "wilson", alternative)
+    interval = _empty(found, confidence, "wilson", alternative)
     if interval.reason:
         return interval
     low, high = wilson_ends(round(found.values.sum()), len(found), normal_quantile(1 - outside))
@@ -35,7 +35,7 @@ def newcombe_interval(
     first: ArrayLike,
     second: ArrayLike,
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
 ) -> Interval:
@@ -45,10 +45,10 @@ def newcombe_interval(
     numerator is drawn towards 0 by n/2: method 10 of Newcombe, Improved confidence intervals for the difference
     between binomial proportions based on paired data, Statistics in Medicine 1998.
     """
-    outside = tail_level(level, alternative)
+    outside = tail_probability(confidence, alternative)
     left, right = zeros_and_ones(first, "first"), zeros_and_ones(second, "second")
     found = paired(left, right, units)
-    interval = _empty(found, level, "newcombe", alternative)
+    interval = _empty(found, confidence, "newcombe", alternative)
     if interval.reason:
         return interval
     n, z = len(found), normal_quantile(1 - outside)
@@ -95,7 +95,7 @@ def _joined(here: float, there: float, phi: float) -> float:
     return math.sqrt(max(0.0, here * here - 2 * phi * here * there + there * there))
 
 
-def _empty(found: Sample, level: float, method: str, alternative: Alternative) -> Interval:
+def _empty(found: Sample, confidence: float, method: str, alternative: Alternative) -> Interval:
     """The interval before its ends are known, with the reason where they cannot be."""
     reason = None
     if len(found) < 2:
@@ -103,4 +103,4 @@ def _empty(found: Sample, level: float, method: str, alternative: Alternative) -
     elif found.shared:
         reason = f"the {method} interval needs queries that share no unit"
     estimate = found.mean if len(found) else None
-    return Interval(None, None, level, method, len(found), reason, estimate, alternative, found.shared)
+    return Interval(None, None, confidence, method, len(found), reason, estimate, alternative, found.shared)

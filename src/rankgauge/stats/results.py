@@ -22,7 +22,7 @@ class Interval:
 
     low: float | None
     high: float | None
-    level: float
+    confidence: float
     method: str
     n: int
     reason: str | None = None
@@ -41,7 +41,7 @@ class Interval:
     def to_dict(self) -> dict[str, Any]:
         """For JSON; an end that is open, or beyond any float, is null."""
         low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
-        return {"low": low, "high": high, "level": self.level, "method": self.method, "reason": self.reason}
+        return {"low": low, "high": high, "confidence": self.confidence, "method": self.method, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def check_resamples(resamples: int) -> None:
         raise UsageError(f"resamples must be at least 1, found {resamples!r}")
 
 
-def tail_level(level: float, alternative: Alternative) -> float:
+def tail_probability(confidence: float, alternative: Alternative) -> float:
     """The probability left outside at each closed end of an interval."""
-    check_between("level", level, 0, 1)
+    check_between("confidence", confidence, 0, 1)
     check_alternative(alternative)
-    return (1 - level) / 2 if alternative == "two-sided" else 1 - level
+    return (1 - confidence) / 2 if alternative == "two-sided" else 1 - confidence

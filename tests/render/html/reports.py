@@ -26,7 +26,7 @@ def report(
     queries: int = 12,
     *,
     measures: Sequence[str] = MEASURES,
-    by: Sequence[str] = ("kind", "level"),
+    by: Sequence[str] = ("kind", "confidence"),
     texts: bool = True,
     hostile: bool = False,
     depth: int = 30,
@@ -50,7 +50,7 @@ def report(
             run[query] = dict(sorted(scores.items(), key=lambda item: -item[1])[:depth])
     columns = {
         "kind": [rng.choice((IMAGE, "spec", "how-to") if hostile else ("faq", "spec", "how-to")) for _ in judged],
-        "level": [rng.choice((1, 2, None)) for _ in judged],
+        "confidence": [rng.choice((1, 2, None)) for _ in judged],
     }
     qrels = Qrels.from_dict(judged, columns=columns, name="made up")
     runs = [Run.from_dict(run, name=name) for run, name in zip(found, names, strict=True)]

@@ -77,7 +77,7 @@ class RerankingResult(Tabular):
                 "mean": found.estimate,
                 "low": found.low,
                 "high": found.high,
-                "level": found.level,
+                "confidence": found.confidence,
                 "reason": found.reason,
             },
             "n": self.effect.n,

@@ -81,7 +81,7 @@ class RoutingResult(Tabular):
             "n": self.n,
             "low": self.interval.low,
             "high": self.interval.high,
-            "level": self.interval.level,
+            "confidence": self.interval.confidence,
             "top": {str(n): share for n, share in self.top.items()},
             "confusion": self.confusion,
             "experts": [

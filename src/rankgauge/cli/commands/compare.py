@@ -47,7 +47,7 @@ def said_in(path: str) -> dict[str, Any]:
     said = statistics.model_dump(include={"test", "correction", "resamples", "seed", "baseline"}, exclude_none=True)
     said |= measures.model_dump(include={"compat", "queries", "no_relevant", "on_duplicate"})
     said |= {} if measures.names is None else {"measures": tuple(measures.names)}
-    return said | {"level": round(1 - statistics.alpha_level, 12)}
+    return said | {"confidence": round(1 - statistics.alpha_level, 12)}
 
 
 @click.command("compare")
@@ -82,11 +82,12 @@ def said_in(path: str) -> dict[str, Any]:
     help="How p is corrected for the number of comparisons.",
 )
 @click.option(
-    "--level",
+    "--confidence",
     type=click.FloatRange(0.5, 1, max_open=True),
     default=0.95,
     show_default=True,
-    help="The confidence level.",
+    help="Confidence of the intervals; p is compared with 1 − LEVEL.",
+    metavar="LEVEL",
 )
 @click.option(
     "--resamples", type=click.IntRange(100), default=100_000, show_default=True, help="How often chance is tried out."
@@ -146,7 +147,7 @@ def command(
     baseline: str | None,
     test: PairedTest,
     correction: Correction,
-    level: float,
+    confidence: float,
     resamples: int,
     seed: int,
     margin: float | None,
@@ -204,7 +205,7 @@ def command(
             plan = load_plan(config).but(measures=chosen)
             judged, rel = plan.judgments(qrels, format=qrels_format, limits=limits), plan.rel
             conventions = replace(plan.conventions, compat=compat, queries=queries, no_relevant=no_relevant)
-        how = Statistics(test, correction, level, resamples=resamples, seed=seed, margin=margin, wanted=wanted)
+        how = Statistics(test, correction, confidence, resamples=resamples, seed=seed, margin=margin, wanted=wanted)
         found = compare(
             judged,
             runs,

@@ -190,7 +190,7 @@ def page_settings(
     from rankgauge.comparison.compare import Statistics
     from rankgauge.report.settings import Settings
 
-    how = Statistics(level=round(1 - alpha, 12))
+    how = Statistics(confidence=round(1 - alpha, 12))
     return Settings(measures or DEFAULT, level, conventions, how, by=by, bands=bands)
 
 

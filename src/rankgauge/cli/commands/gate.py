@@ -247,7 +247,7 @@ def _write_page(
 
     qrels, run, *against = files
     runs = [*(one for one in against if stored_baseline(one) is None), run]
-    measures, how = tuple(map(str, result.scores.measures)), Statistics(level=round(1 - result.rule.alpha, 12))
+    measures, how = tuple(map(str, result.scores.measures)), Statistics(confidence=round(1 - result.rule.alpha, 12))
     settings = Settings(measures, conventions=result.scores.conventions, statistics=how, bands=bands)
     reading = {name: shared[name] for name in ("on_duplicate", "qrels_format", "run_format", "limits")}
     Page(path, corpus, reading=reading).write(qrels, runs, lambda: settings, verdict=render.verdict_lines(result))

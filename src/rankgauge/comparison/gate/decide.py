@@ -75,7 +75,7 @@ def decide(differences: ArrayLike, rule: Rule | None = None, *, units: Units | N
 def _decision(column: Floats, p: float | None, family: int, rule: Rule, units: Units | None) -> Decision:
     one = sample(column, units)
     no_worse = _no_worse(column, rule, units)
-    interval = difference_interval(column, level=1 - rule.alpha, units=units)
+    interval = difference_interval(column, confidence=1 - rule.alpha, units=units)
     # Bonferroni's level is the strictest that max-T can come to: the power is at least the one asked for.
     seen, needed = _seen(one, rule, rule.alpha / family)
     return Decision(

@@ -165,7 +165,7 @@ def _required(scores: Scores, wanted: Sequence[Requirement], alpha: float) -> tu
         low = high = None
         if one.measure.definition.aggregate == "mean":
             column = scores.values[known, place]
-            interval = mean_interval(column, level=1 - alpha, units=None if units is None else units[known])
+            interval = mean_interval(column, confidence=1 - alpha, units=None if units is None else units[known])
             low, high = interval.low, interval.high
         rows.append(Required(one, value, one.met(value), low, high))
     return tuple(rows)

@@ -27,7 +27,7 @@ def answer_of(report: Report) -> Answer:
     if report.scores[0].without_relevant.all():
         return Answer((NOTHING,))
     if found is None:
-        return Answer(tuple(_alone(scores, report.level) for scores in report.scores))
+        return Answer(tuple(_alone(scores, report.confidence) for scores in report.scores))
     whole = found.answer()
     if len(found.names) == 2 and len(whole) <= LONG:
         return Answer((_unbroken(whole),))
@@ -35,14 +35,14 @@ def answer_of(report: Report) -> Answer:
     return Answer(tuple(lines[:systems]), tuple(lines[systems:]))
 
 
-def _alone(scores: Scores, level: float) -> str:
+def _alone(scores: Scores, confidence: float) -> str:
     parts = []
     for measure in scores.measures[:FIRST]:
-        interval = scores.interval(measure, level=level)
+        interval = scores.interval(measure, confidence=confidence)
         span = between(interval)
         parts.append(
             f"{measure.name} {value_of(measure, scores[measure])}"
-            + (f" ({_unbroken(percent(interval.level))} {span})" if span else "")
+            + (f" ({_unbroken(percent(interval.confidence))} {span})" if span else "")
         )
     return f"{scores.run}: {', '.join(parts)}."
 

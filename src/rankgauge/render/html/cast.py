@@ -22,7 +22,7 @@ class Cast:
     ranked: tuple[System, ...]
     baseline: int
     best: int  # but the baseline, on the first measure
-    level: float
+    confidence: float
 
 
 def cast_of(report: Report) -> Cast:
@@ -38,5 +38,5 @@ def cast_of(report: Report) -> Cast:
         ranked=tuple(systems[names.index(name)] for name in report.names),
         baseline=baseline,
         best=len(names) - 1 if found is None else names.index(challenger(found)),
-        level=report.level,
+        confidence=report.confidence,
     )

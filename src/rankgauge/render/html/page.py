@@ -104,9 +104,9 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "facts": [*facts, many(len(cast.systems), "system")],
         "answer": answer_of(report),
         "verdict": report.verdict,
-        "level": percent(cast.level),
+        "confidence": percent(cast.confidence),
         "correction": None if found is None else found.corrected,
-        "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.level)),
+        "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.confidence)),
         "slices": list(tables.slices(cast.scores, report.by, found)),
         "remarks": [] if found is None else remarks(found),
         "notes": report.remarks,
@@ -123,7 +123,7 @@ def _pictures(report: Report, cast: Cast) -> dict[str, Any]:
     hits = [one.hits for one in report.joined]
     pair = _pair(cast) if len(cast.systems) > 1 else None
     return {
-        "means": list(means(cast.scores, cast.systems, cast.level)),
+        "means": list(means(cast.scores, cast.systems, cast.confidence)),
         "curves": list(depths(report.qrels, report.scores, hits, cast.ranked)),
         "spreads": [
             recall(report.scores, hits, cast.ranked),

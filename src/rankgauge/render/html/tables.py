@@ -63,7 +63,11 @@ class Group:
 
 
 def main(
-    scores: Sequence[Scores], systems: Sequence[System], found: Comparison | None, bands: Bands | None, level: float
+    scores: Sequence[Scores],
+    systems: Sequence[System],
+    found: Comparison | None,
+    bands: Bands | None,
+    confidence: float,
 ) -> Iterator[Group]:
     """The table below the answer."""
     reached = [{} if bands is None else bands_of(one, bands) for one in scores]
@@ -76,7 +80,7 @@ def main(
         for one, system, band in zip(scores, systems, reached, strict=True):
             row = next((row for row in differences if row.system == one.run), None)
             against = None if row is None or found is None else against_of(found, row, most, system)
-            interval, value = between(one.interval(measure, level=level)), one[measure]
+            interval, value = between(one.interval(measure, confidence=confidence)), one[measure]
             is_best = value is not None and value == best
             rows.append(Row(system, value_of(measure, value), interval, is_best, band.get(measure.name), against))
         seen = None if apart else hardest(differences)

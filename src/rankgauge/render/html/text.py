@@ -57,9 +57,9 @@ def between(interval: Interval) -> str:
     return f"{number(interval.low)} to {number(interval.high)}"
 
 
-def percent(level: float) -> str:
+def percent(confidence: float) -> str:
     """A level as a share of a hundred."""
-    return f"{level * 100:g} %"
+    return f"{confidence * 100:g} %"
 
 
 def many(count: int, one: str, more: str | None = None) -> str:

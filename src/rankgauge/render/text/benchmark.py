@@ -56,8 +56,8 @@ def _scores(report: Report, scores: Any) -> dict[str, Any]:
     data = as_dict(scores, per_query=True)
     for entry, run in zip(data["runs"], scores, strict=True):
         for measure, found in entry["measures"].items():
-            found["ci"] = slices.ci(run.interval(measure, level=report.level))
-        entry["by"] = slices.as_dicts(run, report.by, level=report.level)
+            found["ci"] = slices.ci(run.interval(measure, confidence=report.confidence))
+        entry["by"] = slices.as_dicts(run, report.by, confidence=report.confidence)
     return with_bands(data, scores, report.bands)
 
 
@@ -69,7 +69,7 @@ def answer(report: Report) -> list[str]:
         return headline(report.comparison)
     one = report.scores[0]
     measure = one.measures[0]
-    span = slices.span(one.interval(measure, level=report.level))
+    span = slices.span(one.interval(measure, confidence=report.confidence))
     return [f"{one.run}: {measure.name} {number(one[measure])} ({span}); there is nothing to compare it with."]
 
 
@@ -84,7 +84,10 @@ def as_markdown(report: Report) -> str:
         parts += [Heading("How sure is that"), comparison.grid(report.comparison)]
         parts += [Heading("Groups of queries"), *comparison.groups(_on_first(report.comparison))] if report.by else []
         parts += [Heading("The queries that moved most"), *_moves(report)]
-    parts += [Heading("Values with their intervals"), slices.intervals_grid(report.scores, level=report.level)]
+    parts += [
+        Heading("Values with their intervals"),
+        slices.intervals_grid(report.scores, confidence=report.confidence),
+    ]
     if any(cost != Cost() for cost in report.costs.values()):
         parts += [Heading("What it costs"), costs(report)]
     if report.failed:
@@ -233,11 +236,11 @@ def _overview(report: Report) -> Grid:
     measures = report.scores[0].measures
     best = {measure: _best(report, measure) for measure in measures}
     costs = _cost_columns(report)
-    head = ["", measures[0].name, f"{report.level * 100:g} %", *(one.name for one in measures[1:]), *costs]
+    head = ["", measures[0].name, f"{report.confidence * 100:g} %", *(one.name for one in measures[1:]), *costs]
     rows = []
     for place, one in enumerate(report.scores):
         first, *others = (_value(report, one, measure, best[measure]) for measure in measures)
-        span = Cell(slices.span(one.interval(measures[0], level=report.level)))
+        span = Cell(slices.span(one.interval(measures[0], confidence=report.confidence)))
         rows.append([Cell(name(one.run)), first, span, *others, *(column[place] for column in costs.values())])
     legend = []
     found = report.comparison

@@ -52,7 +52,7 @@ def groups(found: Comparison) -> list[str | Grid]:
 
 def _head(found: Comparison) -> list[str]:
     p = f"p ({found.corrected})" if found.corrected else "p"
-    return ["", "", "value", "Δ", f"{found.level * 100:g} %", p, "win/tie/loss"]
+    return ["", "", "value", "Δ", f"{found.confidence * 100:g} %", p, "win/tie/loss"]
 
 
 def grid(found: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
@@ -178,7 +178,7 @@ def fields(found: Comparison) -> list[str]:
     """The keys of the records: which difference it is, what JSON says of one, and how it came about."""
     which = ["system", "baseline_run", "query", "by", "label"]
     own = [key for key in found.to_dict()["differences"][0] if key not in ("system", "ci")]
-    return [*which, *own, "low", "high", "level", "test", "correction", "conventions"]
+    return [*which, *own, "low", "high", "confidence", "test", "correction", "conventions"]
 
 
 def records(found: Comparison, *, per_query: bool) -> Iterator[Record]:
@@ -191,7 +191,7 @@ def records(found: Comparison, *, per_query: bool) -> Iterator[Record]:
     }
     data = found.to_dict()
     for row in [*data["differences"], *data["slices"]]:
-        yield {**row, **{key: row["ci"][key] for key in ("low", "high", "level")}, **common}
+        yield {**row, **{key: row["ci"][key] for key in ("low", "high", "confidence")}, **common}
     if per_query:
         for difference in found.differences:
             of = {"system": difference.system, "baseline_run": found.baseline, "measure": difference.measure}

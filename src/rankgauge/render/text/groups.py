@@ -44,13 +44,13 @@ def _grid(scores: Sequence[Scores], column: str, show: Show) -> Grid:
     return Grid([f"by {column}", "", "queries", "mean", "95 %", "median"], rows, words=2)
 
 
-def as_dicts(run: Scores, by: Sequence[str], *, level: float = 0.95) -> list[dict[str, Any]]:
+def as_dicts(run: Scores, by: Sequence[str], *, confidence: float = 0.95) -> list[dict[str, Any]]:
     """The groups of one run, for JSON."""
     return [
         {"by": s.by, "label": s.label, "measure": s.measure, "n": s.n, "mean": s.mean, "median": s.median}
         | {"ci": ci(s.interval)}
         for column in by
-        for s in run.by(column, level=level)
+        for s in run.by(column, confidence=confidence)
     ]
 
 
@@ -65,16 +65,16 @@ def intervals_table(scores: Sequence[Scores], *, colour: bool) -> str:
     return table(found.head, found.rows, colour=colour)
 
 
-def intervals_grid(scores: Sequence[Scores], *, show: Show = full, level: float = 0.95) -> Grid:
+def intervals_grid(scores: Sequence[Scores], *, show: Show = full, confidence: float = 0.95) -> Grid:
     """A row a measure and run."""
     rows = [
         [
             Cell(measure.name),
             Cell(show(run.run)),
             Cell(number(run[measure])),
-            Cell(span(run.interval(measure, level=level))),
+            Cell(span(run.interval(measure, confidence=confidence))),
         ]
         for measure in scores[0].measures
         for run in scores
     ]
-    return Grid(["", "", "mean", f"{level * 100:g} %"], rows, words=2)
+    return Grid(["", "", "mean", f"{confidence * 100:g} %"], rows, words=2)

@@ -20,16 +20,18 @@ ASCII = str.maketrans(f"{BAR}{LOW}{LINE}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−
 SHORTEST, LONGEST = 12, 60
 
 
-def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, level: float = 0.95) -> str:
+def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
     """A bar for each run and measure, which ends in the interval of its mean."""
-    parts = [_bars(scores, measure, width, level) for measure in scores[0].measures]
-    return _drawn([f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {100 * level:g} % interval", *parts], ascii=ascii)
+    parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
+    return _drawn(
+        [f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {100 * confidence:g} % interval", *parts], ascii=ascii
+    )
 
 
 def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
     """The bars, then a strip for each measure and system of its differences, from largest gain to loss."""
     strips = [_strips(found, measure, width) for measure in found.scores[0].measures]
-    bars = of_scores(found.scores, width=width, ascii=ascii, level=found.level)
+    bars = of_scores(found.scores, width=width, ascii=ascii, confidence=found.confidence)
     return f"{bars}\n{_drawn(strips, ascii=ascii)}"
 
 
@@ -38,8 +40,8 @@ def _drawn(parts: Sequence[str], *, ascii: bool) -> str:
     return text.translate(ASCII) if ascii else text
 
 
-def _bars(scores: Sequence[Scores], measure: Measure, width: int, level: float) -> str:
-    rows = [(name(run.run), run[measure], run.interval(measure, level=level)) for run in scores]
+def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: float) -> str:
+    rows = [(name(run.run), run[measure], run.interval(measure, confidence=confidence)) for run in scores]
     known = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
     least, most = min([0.0, *known]), max([0.0, *known])
     whole = measure.definition.aggregate == "sum"
