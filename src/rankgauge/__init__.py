@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankgauge.benchmark.plan import BenchmarkPlan, shipped_plan
     from rankgauge.benchmark.run import run_benchmark
     from rankgauge.benchmark.verify import verify_benchmark
-    from rankgauge.comparison.compare import Statistics, compare
+    from rankgauge.comparison.compare import compare
     from rankgauge.comparison.gate.gate import gate, write_baseline
     from rankgauge.comparison.gate.result import GateResult
     from rankgauge.comparison.result import Comparison
@@ -45,7 +45,9 @@ if TYPE_CHECKING:
     from rankgauge.evaluation.audit.unjudged import UnjudgedAudit, audit_unjudged
     from rankgauge.evaluation.cache import MetricsCache, content_key
     from rankgauge.evaluation.cached import evaluate_cached
-    from rankgauge.evaluation.evaluate import Conventions, Scores, evaluate, evaluate_all
+    from rankgauge.evaluation.conventions import Conventions
+    from rankgauge.evaluation.evaluate import evaluate, evaluate_runs
+    from rankgauge.evaluation.scores import Scores
     from rankgauge.io.conversion import convert
     from rankgauge.io.formats.frames import qrels_from_frame, run_from_frame
     from rankgauge.io.queries import Corpus, Queries, read_corpus, read_queries
@@ -106,7 +108,7 @@ _HOMES = {
     "BenchmarkPlan": "rankgauge.benchmark.plan",
     "Collection": "rankgauge.retrieval.corpus.opening",
     "Comparison": "rankgauge.comparison.result",
-    "Conventions": "rankgauge.evaluation.evaluate",
+    "Conventions": "rankgauge.evaluation.conventions",
     "Corpus": "rankgauge.io.queries",
     "Document": "rankgauge.rag.documents",
     "Documents": "rankgauge.retrieval.corpus.documents",
@@ -137,8 +139,8 @@ _HOMES = {
     "RetrieverError": "rankgauge.errors",
     "RetrieverSettings": "rankgauge.retrieval.fetch.modes",
     "Run": "rankgauge.core.run",
-    "Scores": "rankgauge.evaluation.evaluate",
-    "Statistics": "rankgauge.comparison.compare",
+    "Scores": "rankgauge.evaluation.scores",
+    "Statistics": "rankgauge.comparison.statistics",
     "Story": "rankgauge.adapters.story.story",
     "TieAudit": "rankgauge.evaluation.audit.ties",
     "UnjudgedAudit": "rankgauge.evaluation.audit.unjudged",
@@ -161,7 +163,7 @@ _HOMES = {
     "embedder": "rankgauge.retrieval.embedders.named",
     "equivalence": "rankgauge.stats.tests",
     "evaluate": "rankgauge.evaluation.evaluate",
-    "evaluate_all": "rankgauge.evaluation.evaluate",
+    "evaluate_runs": "rankgauge.evaluation.evaluate",
     "evaluate_cached": "rankgauge.evaluation.cached",
     "evaluate_pipeline": "rankgauge.adapters.pipeline.log",
     "evaluate_retrieval_batch": "rankgauge.lists.batch",
@@ -281,12 +283,12 @@ __all__ = [
     "embedder",
     "equivalence",
     "evaluate",
-    "evaluate_all",
     "evaluate_cached",
     "evaluate_pipeline",
     "evaluate_retrieval_batch",
     "evaluate_retriever",
     "evaluate_retriever_async",
+    "evaluate_runs",
     "f1_at_k",
     "fetch",
     "first_relevant_position",

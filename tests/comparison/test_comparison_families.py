@@ -13,7 +13,8 @@ from rankgauge import Conventions, Qrels, Statistics, compare
 from rankgauge.comparison.compare import compare_scores
 from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.result import Comparison
-from rankgauge.evaluation.evaluate import Scores, evaluate
+from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.text.comparison import as_table
 from rankgauge.stats.power import detectable_difference, queries_needed

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.queries import read_queries
@@ -20,7 +21,6 @@ from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import build_report
 from rankgauge.report.report import Cost, Report
-from rankgauge.report.settings import Settings
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.validate import validate_qrels, validate_run
 

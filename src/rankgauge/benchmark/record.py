@@ -13,7 +13,6 @@ import numpy as np
 from rankgauge.benchmark.folder import run_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation.evaluate import asked_measures
 from rankgauge.io.queries import Queries
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
@@ -45,7 +44,7 @@ def manifest_of(
     """All but the times and the files' digests, which are known at the very end."""
     wanted = plan.settings.baseline
     baseline = wanted if wanted is not None and wanted in done else next(iter(done))
-    by = slices_of(queries) if plan.by is None else plan.by
+    by = groupable_columns(queries) if plan.settings.by is None else plan.settings.by
     settings = replace(plan.settings, baseline=baseline, by=by)
     how = settings.statistics
     return {
@@ -73,9 +72,7 @@ def manifest_of(
         },
         "research goal": {
             "evaluation": {
-                "reported measures": [
-                    str(one) for one in asked_measures(settings.measures, settings.conventions, settings.level)
-                ],
+                "reported measures": [str(measure) for measure in settings.conventions.measures(settings.measures)],
                 "baseline": [baseline],
                 "significance test": [{"name": how.test, "correction method": how.correction}],
             }
@@ -88,7 +85,7 @@ def manifest_of(
     }
 
 
-def slices_of(queries: Queries) -> tuple[str, ...]:
+def groupable_columns(queries: Queries) -> tuple[str, ...]:
     """The columns of the queries that make a few groups of at least two."""
     found = []
     for name, values in queries.columns.items():

@@ -29,11 +29,10 @@ from rankgauge.benchmark.folder import (
     rendered,
     run_path,
 )
-from rankgauge.benchmark.plan import BenchmarkPlan, System
+from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import Done, manifest_of
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RankgaugeError, RetrieverError, UsageError, nearest, shown
-from rankgauge.evaluation.evaluate import asked_measures
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.writing import atomic
 from rankgauge.report import manifest as manifests
@@ -50,20 +49,20 @@ from rankgauge.validation.findings import Validation
 from rankgauge.validation.validate import validate_qrels
 
 
-class Talk:
-    """What a benchmark tells while it works. This one says nothing."""
+class BenchmarkListener:
+    """Receives the progress of a benchmark. This one ignores it."""
 
-    def validated(self, found: Validation) -> None:
-        """The judgments were looked at."""
+    def validated(self, validation: Validation) -> None:
+        """The judgments were validated."""
 
-    def begins(self, system: str) -> Fetching | None:
-        """A system's turn; what to report its queries to."""
+    def started(self, system: str) -> Fetching | None:
+        """A system starts; returns what its progress is reported to."""
 
-    def ends(self, system: str, reason: str | None) -> None:
-        """A system is done, or broke for a reason."""
+    def finished(self, system: str, error: str | None) -> None:
+        """A system is finished, or failed with an error."""
 
-    def says(self, system: str, text: str) -> None:
-        """Something to know of a system that is not broken."""
+    def warned(self, system: str, message: str) -> None:
+        """A warning about a system that did not fail."""
 
 
 def run_benchmark(
@@ -72,17 +71,17 @@ def run_benchmark(
     *,
     index: str | Path | None = None,
     restart: bool = False,
-    talk: Talk | None = None,
+    listener: BenchmarkListener | None = None,
 ) -> Report:
     """Run every system of a plan and write everything into a folder.
 
     A system that breaks is named in the report and does not lose the others; where all break, the first error is
     raised. ``index`` is a folder to keep indexes in; without one they are made in a temporary place.
     """
-    talk, folder, begun = talk or Talk(), Path(out), time.monotonic()
+    listener, folder, begun = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
     checked = validate_qrels(plan.qrels, queries=plan.queries, places=3)
-    talk.validated(checked)
+    listener.validated(checked)
     if not checked.ok:
         raise InputError.at(
             plan.qrels,
@@ -100,14 +99,14 @@ def run_benchmark(
     failed: dict[str, RankgaugeError] = {}
     with _indexes(index) as indexes:
         for name, system in plan.systems.items():
-            bench = _Bench(plan, work, name, asked, documents, indexes, talk)
+            bench = _Bench(plan, work, name, asked, documents, indexes, listener)
             try:
-                done[name] = bench.run(system, talk.begins(name), restart=restart)
+                done[name] = bench.run(system, listener.started(name), restart=restart)
             except RankgaugeError as error:
                 failed[name] = error
             except (Exception, SystemExit) as error:  # whatever an engine raises, the others go on
                 failed[name] = RetrieverError(f"{type(error).__name__}: {error}")
-            talk.ends(name, failed[name].message if name in failed else None)
+            listener.finished(name, failed[name].message if name in failed else None)
     if not done:
         if not any((work / RUNS).glob("*.journal")):
             shutil.rmtree(work)
@@ -118,13 +117,13 @@ def run_benchmark(
     manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begun, 3)}
     report = write_reports(work, manifest)
     install(work, folder)
-    return replace(report, runs=tuple(folder / run_path(name) for name in report.names))
+    return report
 
 
 def _refuse_mistakes(plan: BenchmarkPlan, queries: Queries) -> None:
     """Raise, before any work, where the reports could not be made."""
-    asked_measures(plan.settings.measures, plan.settings.conventions, plan.settings.level)
-    for column in plan.by or ():
+    plan.settings.conventions.measures(plan.settings.measures)
+    for column in plan.settings.by or ():
         if column not in queries.columns:
             close = nearest(column, list(queries.columns))
             raise UsageError(
@@ -159,12 +158,12 @@ class _Bench:
         asked: Questions,
         documents: Documents | None,
         indexes: Path,
-        talk: Talk,
+        listener: BenchmarkListener,
     ) -> None:
         self.plan, self.folder, self.name, self.asked = plan, folder, name, asked
-        self.documents, self.indexes, self.talk = documents, indexes, talk
+        self.documents, self.indexes, self.listener = documents, indexes, listener
 
-    def run(self, system: System, progress: Fetching | None, *, restart: bool) -> Done:
+    def run(self, system: PlannedSystem, progress: Fetching | None, *, restart: bool) -> Done:
         """Make the retriever, fetch its run, and time single calls of it."""
         experts = {name: open_documents(path) for name, path in system.experts.items()}
         home = self.indexes / _kind(system.settings) if system.settings.index is None else Path(system.settings.index)
@@ -184,7 +183,7 @@ class _Bench:
             restart=restart,
         )
         if fetched.resumed:
-            self.talk.says(self.name, f"{fetched.resumed} answers are from an attempt that was stopped")
+            self.listener.warned(self.name, f"{fetched.resumed} answers are from an attempt that was stopped")
         if not any(answer.docs for answer in fetched.answers):
             raise RetrieverError("it found nothing for any query")
         calls = self.plan.latency
@@ -199,7 +198,7 @@ class _Bench:
         try:
             return measure_latency(retriever, self.asked, self.plan.k, calls)
         except (Exception, SystemExit) as error:
-            self.talk.says(self.name, f"latency could not be measured: {error}")
+            self.listener.warned(self.name, f"latency could not be measured: {error}")
             return Latency()
 
 
@@ -210,7 +209,7 @@ def _kind(settings: RetrieverSettings) -> str:
     return hashlib.sha256(repr((words, vectors)).encode()).hexdigest()[:16]
 
 
-def _parts(system: System) -> list[str]:
+def _parts(system: PlannedSystem) -> list[str]:
     """The folders of the indexes that a system reads; one that is called has none here."""
     kinds = {"lexical": ["lexical"], "vector": ["vector"], "hybrid": ["lexical", "vector"]}
     mine = kinds.get(system.settings.mode, [])

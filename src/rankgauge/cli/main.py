@@ -14,22 +14,22 @@ from rankgauge.errors import RankgaugeError
 
 # Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
 COMMANDS = {
-    "benchmark": "Which retriever is best, by how much, how surely, and at what cost.",
+    "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
     "convert": "Write judgments or a run in another format.",
-    "compare": "Which run is better, how surely, and which queries moved.",
-    "demo": "See it work on a small collection that comes with it.",
+    "compare": "Show which run is better, with what confidence, and which queries changed.",
+    "demo": "Run a benchmark on the bundled collection.",
     "evaluate": "Score runs against judgments.",
-    "gate": "Fail where retrieval got worse, for CI.",
+    "gate": "Fail if retrieval got worse, for CI.",
     "fuse": "Combine runs into one.",
-    "init": "Write a rankgauge.yaml to begin with.",
+    "init": "Write a starter rankgauge.yaml.",
     "measures": "List the measures, or explain one.",
-    "pipeline": "Say what routing, gate and reranking do, from a log.",
-    "qrels": "Judgments: say what is wrong with them.",
-    "report": "Reports: the page to look at, and whether a folder is as it was written.",
-    "rq": "Say whether searching a story finds the right scenes.",
-    "runs": "Runs: make them, say what is wrong with them.",
-    "trec_eval": "trec_eval's own flags and output, to the byte.",
-    "tune": "Find the weights of a fusion, without looking at the test queries.",
+    "pipeline": "Measure routing, gating and reranking from a log.",
+    "qrels": "Validate judgments.",
+    "report": "Write the HTML report of a benchmark, or verify its folder.",
+    "rq": "Measure whether searching a story finds the right scenes.",
+    "runs": "Make or validate runs.",
+    "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
+    "tune": "Tune the weights of a fusion on held-out queries.",
 }
 BAD_INPUT, USAGE, INTERRUPTED, BROKEN_PIPE = 2, 64, 130, 141
 
@@ -37,13 +37,14 @@ BAD_INPUT, USAGE, INTERRUPTED, BROKEN_PIPE = 2, 64, 130, 141
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", message="rankgauge %(version)s")
 def cli() -> None:
-    """Did my retrieval get better, how sure is that, and which queries moved?
+    """Did my retrieval get better, how certain is that, and which queries changed?
 
     \b
-    rankgauge demo                              see it work
+    rankgauge demo                              run the demo
     rankgauge evaluate qrels.txt my.run         score a run
-    rankgauge runs validate my.run              what is wrong with a run
-    rankgauge measures nDCG                     what a measure is
+    rankgauge compare qrels.txt old.run my.run  compare two runs
+    rankgauge runs validate my.run              find faults in a run
+    rankgauge measures nDCG                     explain a measure
     """  # noqa: D301 - click wants the character itself
 
 

@@ -1,4 +1,4 @@
-"""Whether measures rank the systems alike."""
+"""Whether measures rank the systems in the same order."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.agreement import kendall_tau
 
-FEWEST = 3  # systems: two are ranked alike or not, and that is no correlation
-LITTLE = 6  # systems, below which chance alone often agrees
+MIN_SYSTEMS = 3  # two systems have one order or the other, which is not a correlation
+FEW_SYSTEMS = 6  # below this, orders often agree by chance
 
 
 @dataclass(frozen=True)
 class MeasureAgreement:
-    """Kendall's tau-b of the rankings of systems by two measures; None where one of them ranks nothing."""
+    """Kendall's tau-b of the rankings of systems by two measures; None if one of them ranks nothing."""
 
     measures: tuple[str, str]
     tau: float | None
@@ -24,9 +24,9 @@ class MeasureAgreement:
     reason: str | None = None
 
 
-def measures_agree(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
-    """One for each pair of measures, of three or more systems, by their values over all queries."""
-    if len(scores) < FEWEST:
+def measure_agreement(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
+    """One row per pair of measures, for three or more systems, by their values over all queries."""
+    if len(scores) < MIN_SYSTEMS:
         return ()
     ranked = {
         measure.name: _values(scores, measure)
@@ -34,9 +34,9 @@ def measures_agree(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
         if measure.definition.better is not None and all(run[measure] is not None for run in scores)
     }
     out = []
-    for one, other in combinations(ranked, 2):
-        found = kendall_tau(ranked[one], ranked[other])
-        out.append(MeasureAgreement((one, other), found.value, len(scores), found.reason))
+    for first, second in combinations(ranked, 2):
+        tau = kendall_tau(ranked[first], ranked[second])
+        out.append(MeasureAgreement((first, second), tau.value, len(scores), tau.reason))
     return tuple(out)
 
 

@@ -1,8 +1,8 @@
-"""What moved a value: the share of each document, such that the shares sum to the difference.
+"""Which documents changed a value: the share of each, such that the shares sum to the difference.
 
-A document's share in a value is what the value gains when its judgment is made known, from the first rank to the last:
-for average precision its precision over R, for nDCG its discounted gain, for reciprocal rank all of it at the first
-relevant document. Any measure will do, since only its own kernel is asked.
+A document's share of a value is what the value gains when its judgment becomes known, from the first rank to the last:
+its precision over R for average precision, its discounted gain for nDCG, all of it at the first relevant document for
+reciprocal rank. This works for any measure, because only the measure's own kernel is called.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats, group_of, within
 from rankgauge.measures.spec import Measure
 
-AT_ONCE = 2_000_000  # judgments that are held in memory together
+MAX_JUDGMENTS_IN_MEMORY = 2_000_000
 
 
 @dataclass(frozen=True)
-class Move:
-    """A document in two rankings of one query. A rank is None where it was not retrieved."""
+class DocumentChange:
+    """A document in two rankings of one query. A rank is None if it was not retrieved."""
 
     doc: str
     grade: float
@@ -32,22 +32,22 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Moves:
+class QueryChange:
     """The difference of one query, and the documents that make it up."""
 
     query: str
     difference: float
-    documents: tuple[Move, ...]  # the largest shares first
-    rest: float  # what no document accounts for: 0 for almost every measure
+    documents: tuple[DocumentChange, ...]  # largest shares first
+    unexplained: float  # the part that no document accounts for: 0 for almost every measure
 
 
-def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> Moves:
+def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> QueryChange:
     """Attribute the difference of one query to documents."""
     qrels = qrels.as_documents()
     ranks_before, shares_before, base_before = _shares(measure, before, query)
     ranks_after, shares_after, base_after = _shares(measure, after, query)
-    moves = [
-        Move(
+    changes = [
+        DocumentChange(
             qrels.docs[row].decode("utf-8", "surrogateescape"),
             float(qrels.grades[row]),
             ranks_before.get(row),
@@ -56,17 +56,17 @@ def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: in
         )
         for row in sorted({*ranks_before, *ranks_after})
     ]
-    moves.sort(key=lambda move: (-abs(move.share), move.doc))
+    changes.sort(key=lambda change: (-abs(change.share), change.doc))
     total = (base_after + sum(shares_after.values())) - (base_before + sum(shares_before.values()))
     name = before.queries[query].decode("utf-8", "surrogateescape")
-    return Moves(name, total, tuple(moves), base_after - base_before)
+    return QueryChange(name, total, tuple(changes), base_after - base_before)
 
 
 def shares(measure: Measure, hits: Hits) -> Floats:
-    """The share of each hit in the value of its query. Hits below a rank may be left out: they change none above."""
+    """The share of each hit in the value of its query. Hits below a rank may be left out: they change none above it."""
     out = np.zeros(len(hits.rank))
     work = np.cumsum((hits.count + 1) * np.maximum(np.diff(hits.judged_offsets), hits.count))
-    for queries in np.split(np.arange(len(hits)), np.flatnonzero(np.diff(work // AT_ONCE)) + 1):
+    for queries in np.split(np.arange(len(hits)), np.flatnonzero(np.diff(work // MAX_JUDGMENTS_IN_MEMORY)) + 1):
         values, size = _values(measure, hits, queries)
         out[within(queries, hits.offsets)] = np.diff(values)[size[1:] > 0]
     return out
@@ -85,17 +85,17 @@ def _shares(measure: Measure, hits: Hits, query: int) -> tuple[dict[int, int], d
 
 
 def _values(measure: Measure, hits: Hits, queries: Ints) -> tuple[Floats, Ints]:
-    """The value of each query without any hit, with the first, with the first two, …; and how many hits it has."""
+    """The value of each query without any hit, with the first, with the first two, …; and its number of hits."""
     prefixes = _prefixes(hits, queries)
     values = measure(prefixes)
     return np.where(np.isnan(values), 0.0, values), prefixes.count
 
 
 def _prefixes(hits: Hits, queries: Ints) -> Hits:
-    """Each query as many: the first without any hit, each next one with one hit more."""
-    many = hits.count[queries] + 1
-    here = np.repeat(queries, many)
-    sizes = np.arange(len(here)) - np.repeat(np.cumsum(many) - many, many)
+    """Each query repeated: first without any hit, then with one hit more each time."""
+    copies = hits.count[queries] + 1
+    here = np.repeat(queries, copies)
+    sizes = np.arange(len(here)) - np.repeat(np.cumsum(copies) - copies, copies)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     pseudo = group_of(offsets)
     rows = hits.offsets[here[pseudo]] + np.arange(int(offsets[-1])) - offsets[pseudo]

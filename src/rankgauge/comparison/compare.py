@@ -9,157 +9,153 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.agreement import measures_agree
-from rankgauge.comparison.attribution import Moves, explain
-from rankgauge.comparison.family import corrected, whole
+from rankgauge.comparison.agreement import measure_agreement
+from rankgauge.comparison.attribution import QueryChange, explain
+from rankgauge.comparison.family import correct_jointly, with_corrected_p
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.slicing import interactions, sliced
-from rankgauge.comparison.statistics import CORRECTIONS, Correction, Statistics
+from rankgauge.comparison.slicing import group_differences, interactions
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Conventions, Names, Scores, asked_measures, joined_scores
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs, unique_names
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.options import Reading
 
-__all__ = ["CORRECTIONS", "Correction", "Statistics", "compare", "compare_scores", "unique_names"]
+AnyBaseline = str | int | Path | Baseline
+LARGEST_CHANGES = 3
 
 
 def compare(
     qrels: AnyQrels,
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     *,
-    baseline: str | int | Path | Baseline = 0,
+    baseline: AnyBaseline = 0,
     statistics: Statistics | None = None,
     conventions: Conventions | None = None,
-    rel: float | None = None,
     by: Sequence[str] = (),
     topics: Any = None,
-    moved: int = 3,
-    **reading: Any,
+    changes: int = LARGEST_CHANGES,
+    reading: Reading | None = None,
 ) -> Comparison:
     """Compare runs with one of them.
 
-    ``runs`` are as for ``evaluate``, or a dict of name to run; ``baseline`` is a name or a place among them, or a file
-    that ``rankgauge gate --write-baseline`` made, whose measures are then the default. ``by`` names columns of the
-    queries to look into; ``topics`` is a file with such columns and with the queries' texts; ``moved`` is for how many
-    queries each way the documents that moved them are told.
+    ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one of them,
+    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. ``by`` names columns
+    of the queries to group by; ``topics`` is a file with such columns and with the queries' texts. ``changes`` is the
+    number of queries, each way, for which the documents behind a change are listed.
     """
     stored = stored_baseline(baseline)
-    names, given = _named(runs, 2 if stored is None else 1)
-    asked = asked_measures(measures or (None if stored is None else stored.measures), conventions, rel)
-    reading = {"fingerprint": stored is not None} | reading
-    judged, joined, scores, texts = joined_scores(
-        qrels, given, asked, conventions or Conventions(), topics=topics, **reading
+    evaluation = evaluate_systems(
+        qrels,
+        runs,
+        measures or (None if stored is None else stored.measures),
+        conventions=conventions,
+        reading=replace(reading or Reading(), fingerprint=True) if stored is not None else reading,
+        topics=topics,
+        fewest=2 if stored is None else 1,
     )
-    names = names or unique_names([one.name for one in joined])
-    scores = [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
-    rankings: list[Joined | None] = [*joined]
-    if stored is not None:
-        before = stored_scores(stored, scores[0], judged)
-        scores = [replace(before, run="baseline" if before.run in names else before.run), *scores]
-        rankings, baseline = [None, *rankings], 0
-    return compare_scores(
-        judged, rankings, scores, baseline=baseline, statistics=statistics, by=by, texts=texts, moved=moved
-    )
+    return compare_evaluation(evaluation, stored or baseline, statistics=statistics, by=by, changes=changes)
 
 
-def compare_scores(
-    judged: Qrels,
-    joined: Sequence[Joined | None],
-    scores: Sequence[Scores],
+def evaluate_systems(
+    qrels: AnyQrels,
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    measures: MeasureNames | None = None,
     *,
-    baseline: str | int | Path | Baseline = 0,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+    topics: Any = None,
+    fewest: int = 1,
+) -> Evaluation:
+    """Score runs under names of their own: those of a dict, else their own, numbered if two are the same."""
+    names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
+    if len(listed) < fewest:
+        raise UsageError(
+            f"a comparison needs at least two runs, found {len(listed)}",
+            hint="one run is enough if --baseline names a stored baseline" if listed else None,
+        )
+    evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, topics=topics)
+    return evaluation.renamed(names or unique_names([joined.name for joined in evaluation.joined]))
+
+
+def compare_evaluation(
+    evaluation: Evaluation,
+    baseline: AnyBaseline = 0,
+    *,
     statistics: Statistics | None = None,
     by: Sequence[str] = (),
-    texts: Mapping[str, str] | None = None,
-    moved: int = 3,
+    changes: int = LARGEST_CHANGES,
 ) -> Comparison:
-    """Compare what ``joined_scores`` made, where each run has a name of its own; None is a ranking nobody knows."""
+    """Compare runs that are scored already, each under a name of its own, with one of them or a stored baseline."""
     statistics = statistics or Statistics()
-    names = [one.run for one in scores]
-    place = _baseline(names, baseline)
-    pairs = [Pair(scores[n], scores[place], statistics) for n in range(len(names)) if n != place]
+    scores = list(evaluation.scores)
+    joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
+    if isinstance(baseline, Baseline):
+        before = stored_scores(baseline, scores[0], evaluation.qrels)
+        clash = before.run in [run.run for run in scores]
+        scores, joins, baseline = [replace(before, run="baseline") if clash else before, *scores], [None, *joins], 0
+    names = [run.run for run in scores]
+    base = _baseline_index(names, baseline)
+    pairs = [Pair(scores[index], scores[base], statistics) for index in range(len(names)) if index != base]
     rows = [row for pair in pairs for row in pair.differences()]
-    family = whole(rows, pairs, statistics)
-    differences = corrected(rows, family, statistics)
-    groups = {name: sliced(pairs, differences, name, statistics) for name in by}
-    between, between_family = interactions(pairs, list(groups), statistics)
+    family = correct_jointly(rows, pairs, statistics)
+    differences = with_corrected_p(rows, family, statistics)
+    groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
+    tests, interaction_family = interactions(pairs, list(groups), statistics)
     return Comparison(
         scores=tuple(scores),
         names=tuple(names),
-        baseline=names[place],
+        baseline=names[base],
         differences=tuple(differences),
-        test=statistics.test,
-        correction=statistics.correction,
-        family=family.said,
+        statistics=statistics,
+        family=family.description,
         family_size=family.size,
-        confidence=statistics.confidence,
-        margin=statistics.margin,
-        wanted=statistics.wanted,
-        agreement=measures_agree(scores),
-        slices=tuple(row for found, _ in groups.values() for row in found),
-        slice_families={name: said for name, (_, said) in groups.items()},
-        interactions=tuple(between),
-        interaction_family=between_family if by else None,
-        moved=_moved(judged, joined, scores, place, names, moved) if moved else {},
-        texts=dict(texts or {}),
+        agreement=measure_agreement(scores),
+        groups=tuple(row for rows, _ in groups.values() for row in rows),
+        group_families={column: description for column, (_, description) in groups.items()},
+        interactions=tuple(tests),
+        interaction_family=interaction_family if by else None,
+        changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
+        texts=dict(evaluation.texts),
         notes=(*(note for pair in pairs for note in pair.notes()), *family.notes),
     )
 
 
-def _named(runs: Sequence[AnyRun] | Mapping[str, AnyRun], least: int) -> tuple[list[str] | None, list[AnyRun]]:
-    names, given = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
-    if len(given) < least:
-        raise UsageError(
-            f"a comparison needs at least two runs, found {len(given)}",
-            hint="one is enough where --baseline names a stored baseline" if given else None,
-        )
-    return names, given
-
-
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Names that are told apart by a number where two runs have the same."""
-    seen: dict[str, int] = {}
-    out = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return out
-
-
-def _baseline(names: Sequence[str], wanted: str | int | Path | Baseline) -> int:
-    if isinstance(wanted, int) and -len(names) <= wanted < len(names):
-        return wanted % len(names)
-    if wanted in names:
-        return list(names).index(str(wanted))
-    close = nearest(str(wanted), list(names))
+def _baseline_index(names: Sequence[str], baseline: AnyBaseline) -> int:
+    if isinstance(baseline, int) and -len(names) <= baseline < len(names):
+        return baseline % len(names)
+    if baseline in names:
+        return list(names).index(str(baseline))
+    close = nearest(str(baseline), list(names))
     raise UsageError(
-        f"no run is called '{wanted}'; there are {', '.join(names)}", hint=f"did you mean {close}?" if close else None
+        f"no run is called '{baseline}'; there are {', '.join(names)}", hint=f"did you mean {close}?" if close else None
     )
 
 
-def _moved(
-    qrels: Qrels, joined: Sequence[Joined | None], scores: Sequence[Scores], base: int, names: list[str], most: int
-) -> dict[str, tuple[Moves, ...]]:
-    """For each system the queries that moved most on the first measure; what moved them, where rankings are known."""
+def _largest_changes(
+    qrels: Qrels, joins: Sequence[Joined | None], scores: Sequence[Scores], base: int, limit: int
+) -> dict[str, tuple[QueryChange, ...]]:
+    """For each system the largest changes on the first measure, and the documents behind them if they are known."""
     out = {}
     measure = scores[base].measures[0]
-    for place, name in enumerate(names):
-        if place == base:
+    for index, run in enumerate(scores):
+        if index == base:
             continue
-        both = scores[place].averaged & scores[base].averaged
-        gaps = np.where(both, scores[place].values[:, 0] - scores[base].values[:, 0], 0.0)
-        gaps = np.nan_to_num(gaps)
-        up = [n for n in np.argsort(-gaps, kind="stable")[:most].tolist() if gaps[n] > 0]
-        down = [n for n in np.argsort(gaps, kind="stable")[:most].tolist() if gaps[n] < 0]
-        before, after = joined[base], joined[place]
-        out[name] = tuple(
-            Moves(scores[base].queries[n], float(gaps[n]), (), float(gaps[n]))
+        shared = run.averaged & scores[base].averaged
+        differences = np.nan_to_num(np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0))
+        gains = [row for row in np.argsort(-differences, kind="stable")[:limit].tolist() if differences[row] > 0]
+        losses = [row for row in np.argsort(differences, kind="stable")[:limit].tolist() if differences[row] < 0]
+        before, after = joins[base], joins[index]
+        out[run.run] = tuple(
+            QueryChange(scores[base].queries[row], float(differences[row]), (), float(differences[row]))
             if before is None or after is None
-            else explain(measure, qrels, before.hits, after.hits, n)
-            for n in [*up, *down]
+            else explain(measure, qrels, before.hits, after.hits, row)
+            for row in [*gains, *losses]
         )
     return out

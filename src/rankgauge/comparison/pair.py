@@ -1,7 +1,7 @@
-"""A system and the baseline over the queries that both have: one difference a measure, on the scale of the measure.
+"""A system and the baseline over the queries that both have: one difference per measure, on the measure's scale.
 
-Means differ by their difference. Geometric means differ by a ratio: values are taken as logarithms, and the difference,
-its interval and the smallest detectable one are logarithms too. Sums differ by the difference of the sums.
+Means differ by their difference. Geometric means differ by a ratio: values become logarithms, and so do the difference,
+its interval and the minimum detectable difference. Sums differ by the difference of the sums.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.comparison.result import Difference
+from rankgauge.core.formatting import plural
 from rankgauge.core.tables import Column, Floats
-from rankgauge.evaluation.evaluate import Scores
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import SMALLEST, aggregate
 from rankgauge.measures.numbers import each
 from rankgauge.stats.effect import effect
-from rankgauge.stats.intervals import difference_interval
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 from rankgauge.stats.tests import equivalence, paired_test
@@ -28,120 +29,127 @@ from rankgauge.stats.tests import equivalence, paired_test
 if TYPE_CHECKING:
     from rankgauge.comparison.statistics import Statistics
 
-Chosen = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 def on_scale(scores: Scores) -> Floats:
-    """The values of each query, as logarithms where they are averaged geometrically."""
+    """The values of each query, as logarithms if they are averaged geometrically."""
     values = scores.values.copy()
-    for place, measure in enumerate(scores.measures):
+    for column, measure in enumerate(scores.measures):
         if measure.definition.aggregate == "gmean":
-            known = ~np.isnan(values[:, place])
-            values[known, place] = each(np.maximum(values[known, place], SMALLEST), math.log)
+            present = ~np.isnan(values[:, column])
+            values[present, column] = each(np.maximum(values[present, column], SMALLEST), math.log)
     return values
 
 
 class Pair:
     """A system and the baseline."""
 
-    def __init__(self, system: Scores, base: Scores, statistics: Statistics) -> None:
-        self.system, self.base, self.statistics = system, base, statistics
+    def __init__(self, system: Scores, baseline: Scores, statistics: Statistics) -> None:
+        self.system, self.baseline, self.statistics = system, baseline, statistics
         self.name = system.run
-        self.ours, self.theirs = on_scale(system), on_scale(base)
-        self.both = system.averaged & base.averaged
+        self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
+        self.shared = system.averaged & baseline.averaged
         self.units = system.columns.get("unit")
 
-    def values(self, place: int, chosen: Chosen) -> tuple[Floats, Floats, Chosen]:
-        """The values of a measure on both sides, for chosen queries that have them."""
-        one, other = self.ours[:, place], self.theirs[:, place]
-        kept = chosen & ~np.isnan(one) & ~np.isnan(other)
-        return one[kept], other[kept], kept
+    def values(self, column: int, queries: Mask) -> tuple[Floats, Floats, Mask]:
+        """A measure of the system and of the baseline, for the queries that have both; and which these are."""
+        system_values, baseline_values = self.system_values[:, column], self.baseline_values[:, column]
+        kept = queries & ~np.isnan(system_values) & ~np.isnan(baseline_values)
+        return system_values[kept], baseline_values[kept], kept
 
-    def gaps(self, place: int) -> Floats:
-        """The differences on a measure, for all queries: 0 where one side lacks it."""
-        return np.nan_to_num(np.where(self.both, self.ours[:, place] - self.theirs[:, place], 0.0))
+    def all_differences(self, column: int) -> Floats:
+        """The differences on a measure for all queries: 0 if one side has no value."""
+        differences = self.system_values[:, column] - self.baseline_values[:, column]
+        return np.nan_to_num(np.where(self.shared, differences, 0.0))
 
-    def differences(self, chosen: Chosen | None = None, labels: tuple[str, ...] = ()) -> list[Difference]:
-        """One for each measure; p is not corrected yet, and what could have been seen depends on that."""
-        chosen = self.both if chosen is None else self.both & chosen
-        return [self._difference(place, chosen, labels) for place in range(len(self.system.measures))]
+    def differences(self, queries: Mask | None = None, labels: tuple[str, ...] = ()) -> list[Difference]:
+        """One per measure; p is not corrected yet, so the minimum detectable difference is not known either."""
+        queries = self.shared if queries is None else self.shared & queries
+        return [self._difference(column, queries, labels) for column in range(len(self.system.measures))]
 
-    def _difference(self, place: int, chosen: Chosen, labels: tuple[str, ...]) -> Difference:
-        measure, how = self.system.measures[place], self.statistics
-        one, other, kept = self.values(place, chosen)
+    def _difference(self, column: int, queries: Mask, labels: tuple[str, ...]) -> Difference:
+        measure, statistics = self.system.measures[column], self.statistics
+        system_values, baseline_values, kept = self.values(column, queries)
+        n = len(system_values)
         units = None if self.units is None else self.units[kept]
-        streams = (self.base.run, self.name, measure.name, *labels)
-        drawn: dict[str, Any] = {"units": units, "resamples": how.resamples, "seed": how.seed, "labels": streams}
-        tested = paired_test(how.test, one, other, alternative=how.alternative, **drawn)
+        resampling: dict[str, Any] = {
+            "units": units,
+            "resamples": statistics.resamples,
+            "seed": statistics.seed,
+            "labels": (self.baseline.run, self.name, measure.name, *labels),
+        }
+        tested = paired_test(
+            statistics.test, system_values, baseline_values, alternative=statistics.alternative, **resampling
+        )
         kind = measure.definition.aggregate
-        times = len(one) if kind == "sum" else 1
-        gap = float(np.cumsum(one - other)[-1]) / len(one) if len(one) else None
-        equal = _equivalent(one, other, how.margin, drawn) if how.margin is not None and kind == "mean" else None
-        spread = _spread(one, other, units)
+        factor = n if kind == "sum" else 1
+        mean = float(np.cumsum(system_values - baseline_values)[-1]) / n if n else None
+        interval = difference_interval_of(
+            system_values,
+            baseline_values,
+            measure,
+            confidence=statistics.confidence,
+            units=units,
+            alternative=statistics.alternative,
+        )
+        spread = _spread(system_values, baseline_values, units)
+        margin = statistics.equivalence_margin if kind == "mean" else None
+        p_equivalent = None if margin is None else _p_equivalent(system_values, baseline_values, margin, resampling)
         return Difference(
             system=self.name,
             measure=measure.name,
-            n=len(one),
-            value=aggregate(self.system.values[kept, place], kind) if len(one) else None,
-            baseline=aggregate(self.base.values[kept, place], kind) if len(one) else None,
-            difference=None if gap is None else gap * times,
-            interval=_times(self._interval(one, other, units), times),
+            n=n,
+            value=aggregate(self.system.values[kept, column], kind) if n else None,
+            baseline=aggregate(self.baseline.values[kept, column], kind) if n else None,
+            difference=None if mean is None else mean * factor,
+            interval=_scaled(interval, factor),
             p=tested.p,
             p_corrected=tested.p,
-            effect=effect(one, other),
-            spread=None if spread is None else (spread[0] * times, spread[1]),
+            effect=effect(system_values, baseline_values),
+            spread=None if spread is None else (spread[0] * factor, spread[1]),
             reason=tested.reason,
-            p_equivalent=equal,
-            p_equivalent_corrected=equal,
+            p_equivalent=p_equivalent,
+            p_equivalent_corrected=p_equivalent,
             aggregate=kind,
-        )
-
-    def _interval(self, one: Floats, other: Floats, units: Column | None) -> Interval:
-        how = self.statistics
-        binary = units is None and len(one) > 1 and set(np.unique([one, other]).tolist()) <= {0.0, 1.0}
-        return difference_interval(
-            one,
-            other,
-            method="newcombe" if binary else "t",
-            confidence=how.confidence,
-            alternative=how.alternative,
-            units=units,
+            lower_is_better=measure.definition.better == "lower",
         )
 
     def notes(self) -> list[Note]:
-        """What a reader must know of this pair."""
-        only = [(self.system, self.base), (self.base, self.system)]
-        out = []
-        for one, other in only:
-            missing = int((one.averaged & ~other.averaged).sum())
+        """Caveats about this pair."""
+        notes = []
+        for run, other in [(self.system, self.baseline), (self.baseline, self.system)]:
+            missing = int((run.averaged & ~other.averaged).sum())
             if missing:
-                out.append(
-                    Note("unpaired", f"{missing} queries of {one.run} are not averaged for {other.run}: left out")
-                )
-        if self.system.run_sha256 and self.system.run_sha256 == self.base.run_sha256:
-            out.append(Note("same-run", f"{self.name} and {self.base.run} are the same file"))
-        return out
+                verb = "is" if missing == 1 else "are"
+                text = f"{plural(missing, 'query')} of {run.run} {verb} not averaged for {other.run}: left out"
+                notes.append(Note("unpaired", text))
+        if self.system.run_sha256 and self.system.run_sha256 == self.baseline.run_sha256:
+            notes.append(Note("same-run", f"{self.name} and {self.baseline.run} are the same file"))
+        return notes
 
 
-def _spread(one: Floats, other: Floats, units: Column | None) -> tuple[float, int] | None:
-    """The standard deviation of the differences, were each unit one, and how many units there are."""
-    found = paired(one, other, units)
-    if found.units < 2 or found.constant:
+def _spread(system_values: Floats, baseline_values: Floats, units: Column | None) -> tuple[float, int] | None:
+    """The standard deviation of the differences as if each unit were one query, and the number of units."""
+    sample = paired(system_values, baseline_values, units)
+    if sample.units < 2 or sample.constant:
         return None
-    return found.standard_error * math.sqrt(found.units), found.units
+    return sample.standard_error * math.sqrt(sample.units), sample.units
 
 
-def _equivalent(one: Floats, other: Floats, margin: float, drawn: dict[str, Any]) -> float | None:
-    """p of two one-sided tests: by t, or by signs where all queries differ alike."""
-    by_t = equivalence(one, other, margin=margin, units=drawn["units"])
-    if by_t.p is not None or len(one) < 2:
+def _p_equivalent(
+    system_values: Floats, baseline_values: Floats, margin: float, resampling: dict[str, Any]
+) -> float | None:
+    """The p value of two one-sided tests: t, or sign flips if all queries differ by the same amount."""
+    by_t = equivalence(system_values, baseline_values, margin=margin, units=resampling["units"])
+    if by_t.p is not None or len(system_values) < 2:
         return by_t.p
-    return equivalence(one, other, margin=margin, test="randomization", **drawn).p
+    return equivalence(system_values, baseline_values, margin=margin, test="randomization", **resampling).p
 
 
-def _times(interval: Interval, factor: int) -> Interval:
+def _scaled(interval: Interval, factor: int) -> Interval:
     """The interval of a sum from that of a mean."""
-    low, high, middle = (
-        None if end is None else end * factor for end in (interval.low, interval.high, interval.estimate)
+    low, high, estimate = (
+        None if value is None else value * factor for value in (interval.low, interval.high, interval.estimate)
     )
-    return replace(interval, low=low, high=high, estimate=middle)
+    return replace(interval, low=low, high=high, estimate=estimate)

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from rankgauge.comparison.agreement import MeasureAgreement
-from rankgauge.comparison.attribution import Moves
-from rankgauge.comparison.statistics import SAID
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.comparison.attribution import QueryChange
+from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics
+from rankgauge.core.formatting import signed
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Aggregate
 from rankgauge.stats.effect import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
 
-LARGE = 1e6  # a ratio from which digits behind the point say nothing
+LARGE_RATIO = 1e6  # from here on decimals mean nothing
 
 
 @dataclass(frozen=True)
@@ -36,46 +37,56 @@ class Difference:
     p: float | None
     p_corrected: float | None
     effect: Effect
-    spread: tuple[float, int] | None = None  # standard deviation of independent differences, and how many there are
-    too_few: bool = False  # whether so few queries cannot give a p that is small enough, whatever they show
-    detectable: float | None = None  # the smallest difference that this query set shows with 80% power, corrected as p
+    spread: tuple[float, int] | None = None  # standard deviation of independent differences, and their number
+    too_few_queries: bool = False  # whether no p can be small enough with this number of queries
+    detectable: float | None = None  # the minimum detectable difference: 80% power, at the corrected level
     reason: str | None = None  # why there is no p
-    needed: int | None = None  # how many queries show the wanted difference with 80% power, corrected as p
-    p_equivalent: float | None = None  # of lying within the margin, where there is one
+    queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
+    p_equivalent: float | None = None  # of lying within the equivalence margin, if there is one
     p_equivalent_corrected: float | None = None
     aggregate: Aggregate = "mean"
+    lower_is_better: bool = False
 
     @property
-    def ratio(self) -> bool:
+    def is_ratio(self) -> bool:
         """Whether differences are logarithms of ratios: those of geometric means."""
         return self.aggregate == "gmean"
 
     @property
-    def same(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether no query differs."""
         return self.n > 0 and self.effect.ties == self.n
 
-    def significant(self, alpha: float) -> bool:
+    @property
+    def improves(self) -> bool:
+        """Whether the system is better than the baseline, significantly or not."""
+        return (self.difference or 0.0) != 0 and ((self.difference or 0.0) > 0) != self.lower_is_better
+
+    def is_significant(self, alpha: float) -> bool:
         """Whether the corrected p is below alpha."""
         return self.p_corrected is not None and self.p_corrected < alpha
 
-    def text(self, difference: float) -> str:
-        """A difference of this measure as it is printed: with its sign, or as a ratio."""
-        return _times(difference) if self.ratio else f"{difference:+.3f}".replace("-", "−")
-
-    def equivalent(self, alpha: float) -> bool:
-        """Whether it is shown to lie within the margin."""
+    def is_equivalent(self, alpha: float) -> bool:
+        """Whether the difference is shown to lie within the equivalence margin."""
         return self.p_equivalent_corrected is not None and self.p_equivalent_corrected < alpha
+
+    def mark(self, alpha: float) -> str:
+        """▲ if significantly better, ▼ if significantly worse, else nothing."""
+        return ("▲" if self.improves else "▼") if self.is_significant(alpha) else ""
+
+    def text(self, difference: float) -> str:
+        """A difference of this measure as text: with its sign, or as a ratio."""
+        return _ratio_text(difference) if self.is_ratio else signed(difference)
 
 
 @dataclass(frozen=True)
-class SliceDifference:
-    """The same within a group of queries, corrected over all systems, measures and groups of a column."""
+class GroupDifference:
+    """A difference within a group of queries, corrected over all systems, measures and groups of a column."""
 
     by: str
     label: str
     difference: Difference
-    against: bool  # whether it points the other way than all queries together
+    opposite: bool  # whether it is opposite to the overall direction
 
 
 @dataclass(frozen=True)
@@ -98,26 +109,32 @@ class Comparison(Tabular):
     names: tuple[str, ...]
     baseline: str
     differences: tuple[Difference, ...]
-    test: str
-    correction: str
+    statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
-    family_size: int  # over how many p values
-    confidence: float
-    margin: float | None = None  # of equivalence, where it was tested
-    wanted: float | None = None  # the difference that ``needed`` is about
-    agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the ranking of three or more systems
-    slices: tuple[SliceDifference, ...] = ()
-    slice_families: dict[str, str] = field(default_factory=dict)  # over what p is corrected in the groups of a column
+    family_size: int  # the number of p values corrected for
+    agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
+    groups: tuple[GroupDifference, ...] = ()
+    group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
     interactions: tuple[Interaction, ...] = ()
-    interaction_family: str | None = None  # over what these are corrected
-    moved: dict[str, tuple[Moves, ...]] = field(default_factory=dict)  # by system, on the first measure
-    texts: dict[str, str] = field(default_factory=dict)  # of queries, where they are known
+    interaction_family: str | None = None
+    changes: dict[str, tuple[QueryChange, ...]] = field(default_factory=dict)  # by system, on the first measure
+    texts: dict[str, str] = field(default_factory=dict)  # of queries, if they are known
     notes: tuple[Note, ...] = ()
 
     @property
     def alpha(self) -> float:
-        """What a p must be below."""
-        return round(1 - self.confidence, 12)
+        """The bound that a significant p is below."""
+        return self.statistics.alpha
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the intervals."""
+        return self.statistics.confidence
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems that are compared with the baseline."""
+        return [name for name in self.names if name != self.baseline]
 
     def __getitem__(self, key: tuple[str, str]) -> Difference:
         """The difference of a system on a measure."""
@@ -126,24 +143,31 @@ class Comparison(Tabular):
                 return row
         raise KeyError(f"no {key[1]} of {key[0]}")
 
-    @property
-    def corrected(self) -> str | None:
-        """How p was corrected; None where there was nothing to correct."""
-        return None if self.correction == "none" or self.family_size < 2 else SAID[self.correction]
+    def of_system(self, system: str) -> list[Difference]:
+        """The differences of one system."""
+        return [row for row in self.differences if row.system == system]
 
-    def apart(self, measure: str) -> bool:
-        """Whether some difference on a measure is over fewer queries than a value that it is of."""
-        own = {run.run: run.over_queries[measure][1] for run in self.scores}
+    @property
+    def correction_label(self) -> str | None:
+        """The correction of p; None if there was nothing to correct."""
+        correction = self.statistics.correction
+        return None if correction == "none" or self.family_size < 2 else CORRECTION_LABELS[correction]
+
+    def has_unpaired_queries(self, measure: str) -> bool:
+        """Whether a difference on a measure is over fewer queries than the values it compares."""
+        counts = {run.run: run.over_queries[measure][1] for run in self.scores}
         rows = (row for row in self.differences if row.measure == measure)
-        return any(row.n < max(own[row.system], own[self.baseline]) for row in rows)
+        return any(row.n < max(counts[row.system], counts[self.baseline]) for row in rows)
 
     def paired(self, system: str, measure: str) -> tuple[list[str], list[float], list[float]]:
-        """The queries behind a difference, and on each of them the system's value and the baseline's."""
-        one, base = (next(run for run in self.scores if run.run == name) for name in (system, self.baseline))
-        place = [asked.name for asked in one.measures].index(measure)
-        ours, theirs = one.values[:, place], base.values[:, place]
-        kept = np.flatnonzero(one.averaged & base.averaged & ~np.isnan(ours) & ~np.isnan(theirs))
-        return [one.queries[row] for row in kept.tolist()], ours[kept].tolist(), theirs[kept].tolist()
+        """The queries behind a difference, with the system's and the baseline's value for each."""
+        run, base = (next(run for run in self.scores if run.run == name) for name in (system, self.baseline))
+        column = [measured.name for measured in run.measures].index(measure)
+        system_values, baseline_values = run.values[:, column], base.values[:, column]
+        present = ~np.isnan(system_values) & ~np.isnan(baseline_values)
+        kept = np.flatnonzero(run.averaged & base.averaged & present)
+        queries = [run.queries[row] for row in kept.tolist()]
+        return queries, system_values[kept].tolist(), baseline_values[kept].tolist()
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
@@ -158,27 +182,27 @@ class Comparison(Tabular):
         return Table(head, rows, self.answer())
 
     def frame_columns(self) -> Columns:
-        """One row a difference, as ``to_pandas`` and ``to_polars`` give it."""
+        """One row per difference, as ``to_pandas`` and ``to_polars`` give it."""
         rows = self.to_dict()["differences"]
         flat = [{**row, "low": row["ci"]["low"], "high": row["ci"]["high"]} for row in rows]
         names = [name for name in (flat[0] if flat else {}) if name != "ci"]
         return {name: [row[name] for row in flat] for name in names}
 
     def answer(self) -> str:
-        """The sentence that a person would say."""
-        from rankgauge.comparison.answer import answer
+        """Which system is better, in a sentence per system."""
+        from rankgauge.comparison.sentences import answer
 
         return answer(self)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        from rankgauge.comparison.answer import as_dict
+        from rankgauge.comparison.plain_data import comparison_data
 
-        return as_dict(self)
+        return comparison_data(self)
 
 
-def _times(logarithm: float) -> str:
+def _ratio_text(logarithm: float) -> str:
     ratio = exponential(logarithm)
     if math.isinf(ratio):
         return "×∞"
-    return f"×{ratio:.3f}" if ratio < LARGE else f"×{ratio:.1e}"
+    return f"×{ratio:.3f}" if ratio < LARGE_RATIO else f"×{ratio:.1e}"

@@ -7,66 +7,67 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankgauge.comparison.family import corrected, listed
+from rankgauge.comparison.family import correct_separately, with_corrected_p
 from rankgauge.comparison.pair import Pair
-from rankgauge.comparison.result import Difference, Interaction, SliceDifference
-from rankgauge.comparison.statistics import Statistics, one_by_one, over
+from rankgauge.comparison.result import Difference, GroupDifference, Interaction
+from rankgauge.comparison.statistics import Statistics, describe_family, separate_correction
 from rankgauge.evaluation.slices import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.interaction import RESAMPLES, interaction
 
-SMALLEST_SLICE = 2
+MIN_GROUP_SIZE = 2
 
 
-def sliced(
-    pairs: Sequence[Pair], totals: Sequence[Difference], by: str, how: Statistics
-) -> tuple[list[SliceDifference], str]:
-    """The differences within the groups of a column, and over what they are corrected: all that the column shows."""
-    found = [one for pair in pairs for one in _within(pair, by)]
-    labels, rows = [label for label, _ in found], [row for _, row in found]
-    measures = len(pairs[0].system.measures)
-    family = listed(rows, how, (len(pairs), "system"), (measures, "measure"), (len(set(labels)), "group"))
+def group_differences(
+    pairs: Sequence[Pair], totals: Sequence[Difference], by: str, statistics: Statistics
+) -> tuple[list[GroupDifference], str]:
+    """The differences within the groups of a column, and the family they are corrected over: the whole column."""
+    labeled = [row for pair in pairs for row in _within_groups(pair, by)]
+    labels, rows = [label for label, _ in labeled], [row for _, row in labeled]
+    factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure"), (len(set(labels)), "group")
+    family = correct_separately(rows, statistics, *factors)
     total = {(row.system, row.measure): row.difference or 0.0 for row in totals}
     return [
-        SliceDifference(by, label, row, (row.difference or 0.0) * total[row.system, row.measure] < 0)
-        for label, row in zip(labels, corrected(rows, family, how), strict=True)
-    ], family.said
+        GroupDifference(by, label, row, (row.difference or 0.0) * total[row.system, row.measure] < 0)
+        for label, row in zip(labels, with_corrected_p(rows, family, statistics), strict=True)
+    ], family.description
 
 
-def _within(pair: Pair, by: str) -> list[tuple[str, Difference]]:
-    """One system, measure by measure, in each group of at least two queries."""
-    found = [
-        (label, pair.differences(chosen, (by, label)))
-        for label, chosen in groups(pair.system.columns, by)
-        if int((chosen & pair.both).sum()) >= SMALLEST_SLICE
+def _within_groups(pair: Pair, by: str) -> list[tuple[str, Difference]]:
+    """One system, measure by measure, in each group that is large enough."""
+    by_group = [
+        (label, pair.differences(members, (by, label)))
+        for label, members in groups(pair.system.columns, by)
+        if int((members & pair.shared).sum()) >= MIN_GROUP_SIZE
     ]
-    return [(label, rows[place]) for place in range(len(pair.system.measures)) for label, rows in found]
+    return [(label, rows[column]) for column in range(len(pair.system.measures)) for label, rows in by_group]
 
 
-def interactions(pairs: Sequence[Pair], by: Sequence[str], how: Statistics) -> tuple[list[Interaction], str]:
-    """Whether groups differ, for every column, system and measure, corrected over all of them; and the correction."""
+def interactions(pairs: Sequence[Pair], by: Sequence[str], statistics: Statistics) -> tuple[list[Interaction], str]:
+    """Whether groups differ, per column, system and measure, corrected over all of them; and that family."""
     measures = len(pairs[0].system.measures)
-    found = [_interaction(pair, place, name) for name in by for pair in pairs for place in range(measures)]
-    method = one_by_one(how.correction)
-    adjusted = correct([one.p for one in found], method)
-    said = over(method, adjusted.family, (len(by), "column"), (len(pairs), "system"), (measures, "measure"))
-    return [replace(one, p_corrected=p) for one, p in zip(found, adjusted.p, strict=True)], said
+    tests = [_interaction(pair, index, column) for column in by for pair in pairs for index in range(measures)]
+    method = separate_correction(statistics.correction)
+    corrected = correct([test.p for test in tests], method)
+    factors = (len(by), "column"), (len(pairs), "system"), (measures, "measure")
+    family = describe_family(method, corrected.family, *factors)
+    return [replace(test, p_corrected=p) for test, p in zip(tests, corrected.p, strict=True)], family
 
 
-def _interaction(pair: Pair, place: int, by: str) -> Interaction:
-    """Whether the differences differ between the groups that have at least two queries; p is not corrected yet."""
-    measure, how = pair.system.measures[place].name, pair.statistics
-    found = {label: pair.values(place, pair.both & chosen) for label, chosen in groups(pair.system.columns, by)}
-    large = {label: values for label, values in found.items() if len(values[0]) >= SMALLEST_SLICE}
+def _interaction(pair: Pair, index: int, by: str) -> Interaction:
+    """Whether the differences differ between the groups that are large enough; p is not corrected yet."""
+    measure, statistics = pair.system.measures[index].name, pair.statistics
+    by_label = {label: pair.values(index, pair.shared & members) for label, members in groups(pair.system.columns, by)}
+    large = {label: values for label, values in by_label.items() if len(values[0]) >= MIN_GROUP_SIZE}
     if len(large) < 2:
-        reason = "fewer than two groups with at least two queries"
+        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} queries"
         return Interaction(by, pair.name, measure, None, None, reason)
     tested = interaction(
-        np.concatenate([one - other for one, other, _ in large.values()]),
-        [label for label, (one, _, _) in large.items() for _ in one],
+        np.concatenate([system - baseline for system, baseline, _ in large.values()]),
+        [label for label, (system, _, _) in large.items() for _ in system],
         units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
-        resamples=min(how.resamples, RESAMPLES),
-        seed=how.seed,
-        labels=(pair.base.run, pair.name, measure, by),
+        resamples=min(statistics.resamples, RESAMPLES),
+        seed=statistics.seed,
+        labels=(pair.baseline.run, pair.name, measure, by),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)

@@ -7,27 +7,28 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal
 
+from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
-from rankgauge.stats.correction import Correction as Listed
+from rankgauge.stats.correction import Correction as ListCorrection
 from rankgauge.stats.results import ALTERNATIVES, Alternative
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")
-SAID: dict[str, str] = {
+CORRECTION_LABELS: dict[str, str] = {
     "none": "not corrected",
     "bonferroni": "Bonferroni",
     "holm": "Holm",
     "bh": "Benjamini–Hochberg",
     "by": "Benjamini–Yekutieli",
     "maxt": "single-step max-T",
-    "tukey": "randomised Tukey HSD",
+    "tukey": "randomized Tukey HSD",
 }
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """How differences are tested."""
+    """How differences are tested: p is compared with 1 − ``confidence``, which is also the confidence of intervals."""
 
     test: PairedTest = "randomization"
     correction: Correction = "holm"
@@ -35,62 +36,69 @@ class Statistics:
     alternative: Alternative = "two-sided"
     resamples: int = 100_000
     seed: int = 0
-    margin: float | None = None  # within which systems are tested for being equivalent
-    wanted: float | None = None  # a difference, of which it is said how many queries would show it
+    equivalence_margin: float | None = None  # systems are tested for being equivalent within ± this margin
+    target_difference: float | None = None  # the number of queries that would show it is computed
 
     def __post_init__(self) -> None:
-        for name, fine, wanted in (
-            ("margin", self.margin is None or _real(self.margin, 0, math.inf), "be a number above 0"),
-            ("wanted", self.wanted is None or _real(self.wanted, 0, math.inf), "be a number above 0"),
-            ("confidence", _real(self.confidence, 0, 1), "lie between 0 and 1"),
-            ("resamples", _whole(self.resamples) and self.resamples > 0, "be a whole number of at least 1"),
-            ("seed", _whole(self.seed), "be a whole number"),
+        for name, valid, expected in (
+            ("equivalence_margin", _is_positive(self.equivalence_margin), "be a number above 0"),
+            ("target_difference", _is_positive(self.target_difference), "be a number above 0"),
+            ("confidence", _is_between(self.confidence, 0, 1), "lie between 0 and 1"),
+            ("resamples", _is_integer(self.resamples) and self.resamples > 0, "be a whole number of at least 1"),
+            ("seed", _is_integer(self.seed), "be a whole number"),
         ):
-            if not fine:
-                raise UsageError(f"{name} must {wanted}, found {getattr(self, name)!r}")
-        for name, value, known in (
+            if not valid:
+                raise UsageError(f"{name} must {expected}, found {getattr(self, name)!r}")
+        for name, value, choices in (
             ("test", self.test, PAIRED_TESTS),
             ("correction", self.correction, CORRECTIONS),
             ("alternative", self.alternative, ALTERNATIVES),
         ):
-            if value not in known:
-                close = nearest(str(value), list(known))
+            if value not in choices:
+                close = nearest(str(value), list(choices))
                 raise UsageError(
-                    f"{name} must be one of {', '.join(known)}, found '{value}'",
+                    f"{name} must be one of {', '.join(choices)}, found '{value}'",
                     hint=f"did you mean {close}?" if close else None,
                 )
         if self.correction == "tukey" and self.alternative != "two-sided":
-            raise UsageError("Tukey's test of all pairs is two-sided", hint="use the correction maxt, or holm")
+            raise UsageError("Tukey's test of all pairs is two-sided", hint="use the correction maxt or holm")
 
     @property
     def alpha(self) -> float:
-        """What a p must be below."""
+        """The bound that a significant p is below."""
         return round(1 - self.confidence, 12)
 
+    def strictest_alpha(self, size: int) -> float:
+        """The level that the correction can leave to one of ``size`` p values, at worst."""
+        if self.correction == "none" or size < 2:
+            return self.alpha
+        factor = sum(1 / rank for rank in range(1, size + 1)) if self.correction == "by" else 1.0
+        return self.alpha / (size * factor)
 
-def one_by_one(correction: str) -> Listed:
-    """How p values are corrected that are made one by one, where those of systems are made jointly."""
-    known: dict[str, Listed] = {"none": "none", "bonferroni": "bonferroni", "bh": "bh", "by": "by"}
-    return known.get(correction, "holm")
+
+def separate_correction(correction: str) -> ListCorrection:
+    """The correction of p values that are computed separately, if those of the systems are computed jointly."""
+    listed: dict[str, ListCorrection] = {"none": "none", "bonferroni": "bonferroni", "bh": "bh", "by": "by"}
+    return listed.get(correction, "holm")
 
 
-def over(correction: str, size: int, *factors: tuple[int, str]) -> str:
-    """Which correction, over how many p values, and what they are of; what has no p is not counted."""
+def describe_family(correction: str, size: int, *factors: tuple[int, str]) -> str:
+    """The correction, over how many p values, and what they are of; tests without a p are not counted."""
     if correction == "none" or size < 2:
-        return SAID["none"]
+        return CORRECTION_LABELS["none"]
     without = math.prod(count for count, _ in factors) - size
-    listed = " × ".join(many(count, what) for count, what in factors)
-    return f"{SAID[correction]} over {size} comparisons ({listed}{f', {without} without p' if without else ''})"
+    product = " × ".join(plural(count, noun) for count, noun in factors)
+    missing = f", {without} without p" if without else ""
+    return f"{CORRECTION_LABELS[correction]} over {size} comparisons ({product}{missing})"
 
 
-def many(number: int, what: str) -> str:
-    """A number of things."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _real(value: Any, low: float, high: float) -> bool:
+def _is_between(value: Any, low: float, high: float) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and low < float(value) < high
 
 
-def _whole(value: Any) -> bool:
+def _is_positive(value: Any) -> bool:
+    return value is None or _is_between(value, 0, math.inf)
+
+
+def _is_integer(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral)

@@ -1,4 +1,4 @@
-"""A stored baseline as one of the systems: its values query by query, without the rankings that they were made of."""
+"""A stored baseline as one of the systems: its values query by query, without the rankings behind them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Status
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 
 
-def stored_baseline(given: str | int | Path | Baseline) -> Baseline | None:
-    """The baseline that ``rankgauge gate --write-baseline`` stored in a file; None where none is named."""
-    if isinstance(given, Baseline):
-        return given
-    return read_baseline(given) if not isinstance(given, int) and Path(given).is_file() else None
+def stored_baseline(source: str | int | Path | Baseline) -> Baseline | None:
+    """The baseline that ``rankgauge gate --write-baseline`` stored in a file; None if the file is not one."""
+    if isinstance(source, Baseline):
+        return source
+    return read_baseline(source) if not isinstance(source, int) and Path(source).is_file() else None
 
 
 def stored_scores(stored: Baseline, like: Scores, qrels: Qrels) -> Scores:
-    """Its scores beside those of a run; refused where judgments, queries or conventions are others."""
-    stored.refuse_other(like, qrels)
+    """Its scores in the shape of a run's; refused if judgments, queries or conventions differ."""
+    stored.check_comparable(like, qrels)
     rows = [stored.row_of.get(query) for query in like.queries]
     known = np.array([row is not None for row in rows], dtype=bool)
     values = np.full(like.values.shape, np.nan)

@@ -1,11 +1,11 @@
-"""One configuration file, ``rankgauge.yaml``: one schema, one validator.
+"""One configuration file, ``rankgauge.yaml``: one schema, one validator, one interpreter.
 
     loading          YAML in, plain data out, and the line of every key; nothing in it is ever executed
-    schema           the sections and what each key may be (pydantic)
+    schema           the sections and the values of each key (pydantic)
     reading          load_config: the two together, every fault with its line
-    apply            Plan: what a configuration says about an evaluation, without pydantic
-    statistics       intervals and tests that a configuration asks for
+    settings         Settings: what a file, the command line and Python set, with one meaning in every command
+    bands            target bands
 
-A new section is a model in ``schema`` and a field of ``Config``. pydantic and yaml are imported only where a
+A new section is a model in ``schema`` and a field of ``Config``. pydantic and yaml are imported only if a
 configuration is read.
 """

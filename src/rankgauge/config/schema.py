@@ -1,7 +1,7 @@
-"""The sections of ``rankgauge.yaml`` and what each key may be.
+"""The sections of ``rankgauge.yaml`` and the values of each key.
 
-``retrieval_metrics`` is the block of RETRIEVAL-METRICS-001, §9.2, as it stands; what it says is read as if the sections
-said it.
+``retrieval_metrics`` is the block of RETRIEVAL-METRICS-001, §9.2, unchanged; it is read as if its content were in the
+sections.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from rankgauge.comparison.compare import Correction
 from rankgauge.comparison.gate.requirements import parse_requirement
+from rankgauge.comparison.statistics import Correction
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
-from rankgauge.evaluation.evaluate import NoRelevant, Queries
-from rankgauge.measures.parse import parse_measure, parse_measures
+from rankgauge.evaluation.conventions import NoRelevant, QuerySet
+from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.tests import PairedTest
 
 
-def _known(name: str) -> str:
+def _check_measures(name: str) -> str:
     parse_measures(name)
     return name
 
 
-def _one(name: str) -> str:
+def _check_measure(name: str) -> str:
     parse_measure(name)
     return name
 
 
-def _requirement(text: str) -> str:
+def _check_requirement(text: str) -> str:
     parse_requirement(text)
     return text
 
@@ -57,104 +57,135 @@ def _named(value: Any) -> Any:
     return {"names": value} if isinstance(value, (str, list)) else _section(value)
 
 
-Name = Annotated[str, AfterValidator(_known)]
+Name = Annotated[str, AfterValidator(_check_measures)]
 Names = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
-Required = Annotated[list[Annotated[str, AfterValidator(_requirement)]], BeforeValidator(_listed), Field(min_length=1)]
+Required = Annotated[
+    list[Annotated[str, AfterValidator(_check_requirement)]], BeforeValidator(_listed), Field(min_length=1)
+]
 Text = Annotated[str, Field(min_length=1)]
 
 
-class Section(BaseModel):
-    """What all sections share: nothing is converted, nothing unknown is let by, nothing changes."""
+class ConfigSection(BaseModel):
+    """What all sections share: no value is converted, no unknown key is accepted, nothing changes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Measures(Section):
+class MeasuresSection(ConfigSection):
     """Which measures, and what tools disagree on."""
 
     names: Names | None = Field(
-        default=None, description="Measures or sets of them, in any notation; left out, the usual six."
+        default=None,
+        description=f"Measures or sets of them, in any notation. Default: {', '.join(DEFAULT)}; benchmark: kpi.",
     )
-    graded: bool = Field(default=True, description="Whether grades count; false makes every measure binary.")
-    level: Annotated[float, Field(ge=0)] | None = Field(
-        default=None, description="The grade from which a document is relevant; left out, 1."
+    graded: bool = Field(default=True, description="Whether grades count; false makes the judgments binary.")
+    rel: Annotated[float, Field(ge=0)] = Field(
+        default=1, description="The grade from which a document is relevant, for measures that do not name their own."
     )
     compat: Compat = Field(
-        default="trec_eval-9", description="Whether scores are compared as float32 or (10) as float64."
+        default="trec_eval-9", description="Compare scores as trec_eval 9 does (float32) or as 10 does (float64)."
     )
-    queries: Queries = Field(
-        default="qrels", description="Average over every judged query, or over those in the run too."
+    query_set: QuerySet = Field(
+        default="qrels",
+        description="Average over every judged query (qrels), or over those that the run has too (both).",
     )
-    no_relevant: NoRelevant = Field(default="zero", description="What a query without relevant documents counts.")
-    on_duplicate: OnDuplicate = Field(default="error", description="What to do with a document that stands twice.")
-
-
-class Statistics(Section):
-    """How sure a number is."""
-
-    confidence_intervals: bool = Field(default=False, description="An interval for each mean, at 1 − alpha_level.")
-    significance_testing: bool = Field(default=False, description="A paired test of each run against the first.")
-    alpha_level: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="The level of intervals and tests."
+    no_relevant: NoRelevant = Field(
+        default="zero", description="How to score a query without relevant documents: as 0, or not at all."
     )
-    test: PairedTest | None = Field(default=None, description="How `rankgauge compare` tests a difference.")
-    correction: Correction | None = Field(default=None, description="How it corrects p for the number of comparisons.")
-    resamples: Annotated[int, Field(ge=100)] | None = Field(default=None, description="How often it tries out chance.")
-    seed: int | None = Field(default=None, description="The same seed gives the same p.")
-    baseline: Text | None = Field(default=None, description="The run that it compares with, by its name.")
+    on_duplicate: OnDuplicate = Field(
+        default="error", description="What to do with a document that appears twice in a ranking."
+    )
 
 
-class Performance(Section):
+class StatisticsSection(ConfigSection):
+    """Confidence intervals and significance tests."""
+
+    confidence_intervals: bool = Field(
+        default=False, description="Whether `evaluate` shows the confidence interval of each mean."
+    )
+    significance_testing: bool = Field(
+        default=False, description="Whether `evaluate` compares the runs with the baseline, as `compare` does."
+    )
+    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
+        default=0.95, description="The confidence of intervals; a p below 1 − confidence is significant."
+    )
+    test: PairedTest = Field(default="randomization", description="The paired test of a difference.")
+    correction: Correction | None = Field(
+        default=None, description="How p is corrected for the number of comparisons. Default: holm; gate: maxt."
+    )
+    resamples: Annotated[int, Field(ge=100)] = Field(
+        default=100_000, description="The number of permutations or bootstrap resamples."
+    )
+    seed: int = Field(default=0, description="The same seed gives the same p.")
+    baseline: Text | None = Field(
+        default=None, description="The run or retriever that others are compared with, by name. Default: the first."
+    )
+    by: Annotated[list[Text], BeforeValidator(_listed)] | None = Field(
+        default=None, description="Columns of the queries to group by. Default of benchmark: those with few groups."
+    )
+
+
+class StatisticalAnalysis(ConfigSection):
+    """The part of RETRIEVAL-METRICS-001 on statistics."""
+
+    confidence_intervals: bool = Field(default=False, description="The same as statistics.confidence_intervals.")
+    significance_testing: bool = Field(default=False, description="The same as statistics.significance_testing.")
+    alpha_level: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="1 − statistics.confidence.")
+
+
+class PerformanceSection(ConfigSection):
     """How the work is done; no number depends on it."""
 
     batch_size: Annotated[int, Field(ge=1)] = Field(
         default=100, description="Queries held in memory at once, for lists."
     )
     caching_enabled: bool = Field(
-        default=False, description="Whether values are kept by the content they were computed from."
+        default=False, description="Whether `evaluate` keeps values, by the content they were computed from."
     )
     cache_file: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="Where; left out, metrics.sqlite in the user's cache folder."
+        default=None, description="The cache. Default: metrics.sqlite in the user's cache folder."
     )
     parallel_processing: bool = Field(
-        default=True, description="Whether several large runs may be read by processes; small ones never are."
+        default=True, description="Whether several large runs may be read by processes of their own."
     )
 
 
-class Gate(Section):
-    """What `rankgauge gate` asks of a run; a relative path starts from the configuration file."""
+class GateSection(ConfigSection):
+    """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
 
-    require: Required | None = Field(default=None, description="Values that measures must have: nDCG@10>=0.35.")
-    against: Text | None = Field(default=None, description="A stored baseline or a run that it must not drop against.")
+    require: Required | None = Field(default=None, description="Values that measures must reach: nDCG@10>=0.35.")
+    against: Text | None = Field(
+        default=None, description="A stored baseline or a run; no measure may drop against it."
+    )
     measures: Names | None = Field(
-        default=None, description="Those gated or stored; left out, the baseline's, else those required."
+        default=None, description="Gated or stored measures. Default: the baseline's, else the required ones."
     )
     margin: Annotated[float, Field(ge=0)] = Field(default=0.0, description="A smaller drop never fails.")
-    alpha: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="How often it may fail though nothing changed."
+    confidence: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="Instead of statistics.confidence: 0.99 lets 1% of unchanged builds fail."
     )
 
 
 Threshold = Annotated[float, Field(allow_inf_nan=False)] | None
 
 
-class Thresholds(Section):
+class Thresholds(ConfigSection):
     """The value at which each band of a measure begins."""
 
     baseline: Threshold = None
     good: Threshold = None
     strong: Threshold = None
 
-    def given(self) -> dict[str, float]:
-        """Those that there are, the lowest band first."""
+    def present(self) -> dict[str, float]:
+        """The thresholds that are set, lowest band first."""
         return {band: float(value) for band, value in self if value is not None}
 
 
-class Kpi(Section):
-    """Target bands: what a file of them holds, and what may stand in a configuration."""
+class Kpi(ConfigSection):
+    """Target bands: the content of a file of bands, and of the key ``kpi`` in a configuration."""
 
-    name: Text | None = Field(default=None, description="What tables call them; left out, the file's name.")
-    bands: Annotated[dict[Annotated[str, AfterValidator(_one)], Thresholds], Field(min_length=1)] = Field(
+    name: Text | None = Field(default=None, description="The name in tables. Default: the file's name.")
+    bands: Annotated[dict[Annotated[str, AfterValidator(_check_measure)], Thresholds], Field(min_length=1)] = Field(
         description="Thresholds by measure, in any notation."
     )
 
@@ -165,11 +196,11 @@ class Kpi(Section):
         seen: set[Measure] = set()
         for text, thresholds in self.bands.items():
             measure = parse_measure(text)
-            wanted = "each measure once" if measure in seen else _unordered(measure, thresholds)
-            if wanted is not None:
-                said = ", ".join(f"{band} {value:g}" for band, value in thresholds.given().items()) or "nothing"
-                found = f"{measure} a second time" if measure in seen else f"{said} for {measure}"
-                kind = PydanticCustomError("bands", "{wanted}", {"wanted": wanted})
+            expected = "each measure once" if measure in seen else _expected_order(measure, thresholds)
+            if expected is not None:
+                values = ", ".join(f"{band} {value:g}" for band, value in thresholds.present().items()) or "nothing"
+                found = f"{measure} a second time" if measure in seen else f"{values} for {measure}"
+                kind = PydanticCustomError("bands", "{expected}", {"expected": expected})
                 faults.append(InitErrorDetails(type=kind, loc=("bands", text), input=found))
             seen.add(measure)
         if faults:
@@ -177,35 +208,35 @@ class Kpi(Section):
         return self
 
 
-def _unordered(measure: Measure, thresholds: Thresholds) -> str | None:
-    """What the thresholds should be and are not."""
-    values, lower = list(thresholds.given().values()), measure.definition.better == "lower"
+def _expected_order(measure: Measure, thresholds: Thresholds) -> str | None:
+    """What the thresholds should be, if they are not."""
+    values, lower = list(thresholds.present().values()), measure.definition.better == "lower"
     if not values:
         return "one or more of baseline, good, strong"
     if values == sorted(set(values), reverse=lower):
         return None
-    return "numbers that descend, as a lower value is better" if lower else "numbers that rise"
+    return "descending numbers, because lower is better" if lower else "ascending numbers"
 
 
 def _bands(value: Any) -> Any:
-    """A name or a file as it is, thresholds checked."""
+    """A name or a file unchanged; thresholds checked."""
     return value if value is None or (isinstance(value, str) and value) else Kpi.model_validate(value)
 
 
 Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 
 
-class Collection(Section):
-    """What is retrieved from; relative paths start from the configuration file."""
+class CollectionSection(ConfigSection):
+    """The corpus, queries and judgments; relative paths start from the configuration file."""
 
     corpus: Text | None = Field(default=None, description="A file or folder, in any format that --corpus takes.")
-    queries: Text | None = Field(default=None, description="The queries; left out, those of the corpus's folder.")
-    qrels: Text | None = Field(default=None, description="The judgments; left out, those of the corpus's folder.")
-    name: Text | None = Field(default=None, description="What to call it; left out, the corpus's name.")
+    queries: Text | None = Field(default=None, description="The queries. Default: those in the corpus's folder.")
+    qrels: Text | None = Field(default=None, description="The judgments. Default: those in the corpus's folder.")
+    name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
 
 
-class Retriever(Section):
-    """One retriever; each key is the option of `rankgauge runs fetch` of that name, and has its default."""
+class RetrieverSection(ConfigSection):
+    """One retriever; each key is the option of `rankgauge runs fetch` with that name and default."""
 
     mode: Text | None = Field(default=None, description="lexical, vector, hybrid, or module:callable.")
     k1: float | None = None
@@ -226,75 +257,76 @@ class Retriever(Section):
     rerank_top: int | None = None
     gate: Text | None = None
     shadow: bool | None = None
-    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by its name.")
+    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
     router: Text | None = None
     id_key: Text | None = None
     index: Text | None = None
 
 
-class Benchmark(Section):
-    """What `rankgauge benchmark run` does with the retrievers."""
+class BenchmarkSection(ConfigSection):
+    """How `rankgauge benchmark run` runs the retrievers."""
 
-    k: Annotated[int, Field(ge=1)] = Field(default=100, description="Documents a query, at most.")
-    by: Annotated[list[Text], BeforeValidator(_listed)] | None = Field(
-        default=None, description="Columns of the queries to look into; left out, those that make a few groups."
-    )
+    k: Annotated[int, Field(ge=1)] = Field(default=100, description="Documents retrieved per query, at most.")
     latency: Annotated[int, Field(ge=0)] = Field(
-        default=50, description="Single calls to time, for each retriever; 0 for no times at all."
+        default=50, description="Single calls to time per retriever; 0 measures no latency."
     )
 
 
-class RetrievalMetrics(Section):
+class RetrievalMetrics(ConfigSection):
     """The block of RETRIEVAL-METRICS-001."""
 
     enabled_metrics: Names | None = Field(default=None, description="The same as measures.names.")
     graded_relevance: bool = Field(default=True, description="The same as measures.graded.")
-    statistical_analysis: Annotated[Statistics, BeforeValidator(_section)] = Field(
-        default=Statistics(), description="The same as statistics."
+    statistical_analysis: Annotated[StatisticalAnalysis, BeforeValidator(_section)] = Field(
+        default=StatisticalAnalysis(), description="The same as statistics."
     )
-    performance: Annotated[Performance, BeforeValidator(_section)] = Field(
-        default=Performance(), description="The same as performance."
+    performance: Annotated[PerformanceSection, BeforeValidator(_section)] = Field(
+        default=PerformanceSection(), description="The same as performance."
     )
 
 
-class Config(Section):
+class Config(ConfigSection):
     """A whole configuration."""
 
-    measures: Annotated[Measures, BeforeValidator(_named)] = Field(
-        default=Measures(), description="Which measures; a list of names will do."
+    measures: Annotated[MeasuresSection, BeforeValidator(_named)] = Field(
+        default=MeasuresSection(), description="Which measures; a plain list of names is accepted."
     )
-    statistics: Annotated[Statistics, BeforeValidator(_section)] = Field(
-        default=Statistics(), description="How sure a number is."
+    statistics: Annotated[StatisticsSection, BeforeValidator(_section)] = Field(
+        default=StatisticsSection(), description="Confidence intervals and significance tests."
     )
-    performance: Annotated[Performance, BeforeValidator(_section)] = Field(
-        default=Performance(), description="How the work is done."
+    performance: Annotated[PerformanceSection, BeforeValidator(_section)] = Field(
+        default=PerformanceSection(), description="How the work is done."
     )
-    gate: Annotated[Gate, BeforeValidator(_section)] = Field(
-        default=Gate(), description="What is asked of a run in CI."
+    gate: Annotated[GateSection, BeforeValidator(_section)] = Field(
+        default=GateSection(), description="What is required of a run in CI."
     )
     kpi: Annotated[str | Kpi | None, PlainValidator(_bands)] = Field(
-        default=None, description="Target bands: a preset, none, a file, or thresholds; left out, trec-2025."
+        default=None, description="Target bands: a preset, none, a file, or thresholds. Default: trec-2025."
     )
-    collection: Annotated[Collection, BeforeValidator(_section)] = Field(
-        default=Collection(), description="What is retrieved from."
+    collection: Annotated[CollectionSection, BeforeValidator(_section)] = Field(
+        default=CollectionSection(), description="The corpus, queries and judgments."
     )
-    retrievers: dict[str, Retriever] = Field(default={}, description="Retrievers by name.")
-    benchmark: Annotated[Benchmark, BeforeValidator(_section)] = Field(
-        default=Benchmark(), description="What is done with them."
+    retrievers: dict[str, RetrieverSection] = Field(default={}, description="Retrievers by name.")
+    benchmark: Annotated[BenchmarkSection, BeforeValidator(_section)] = Field(
+        default=BenchmarkSection(), description="How the retrievers are run."
     )
     retrieval_metrics: RetrievalMetrics | None = Field(
         default=None, description="The block of RETRIEVAL-METRICS-001, instead of the sections that say the same."
     )
 
     def merged(self) -> Config:
-        """The same with what ``retrieval_metrics`` says in the sections where it belongs."""
+        """The same with the content of ``retrieval_metrics`` in the sections that have it."""
         block = self.retrieval_metrics
         if block is None:
             return self
-        measures = Measures(names=block.enabled_metrics, graded=block.graded_relevance)
+        analysis = block.statistical_analysis
         return Config(
-            measures=measures,
-            statistics=block.statistical_analysis,
+            measures=MeasuresSection(names=block.enabled_metrics, graded=block.graded_relevance),
+            statistics=StatisticsSection(
+                confidence_intervals=analysis.confidence_intervals,
+                significance_testing=analysis.significance_testing,
+                confidence=round(1 - analysis.alpha_level, 12),
+            ),
             performance=block.performance,
             gate=self.gate,
             kpi=self.kpi,

@@ -231,6 +231,7 @@ class Joined:
     sample: tuple[bytes, ...] = ()  # some of them, for a message
     sha256: str | None = None  # where it was asked for
     notes: tuple[Note, ...] = ()  # what was seen on the way
+    run: Run | None = field(default=None, repr=False)  # the whole ranking, if it was kept
 
 
 def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:

@@ -223,6 +223,11 @@ class Qrels:
             columns={name: frozen(values[wanted]) for name, values in self.columns.items()},
         )
 
+    def binary(self, rel: float = 1) -> Qrels:
+        """The same with grade 1 from ``rel`` on and 0 below; negative grades, which count as unjudged, stay."""
+        grades = np.where(self.grades >= rel, 1.0, np.minimum(self.grades, 0.0))
+        return replace(self, name=f"{self.name} (binary)", grades=grades)
+
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
         """The same judgments with more known of each query."""
         return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})

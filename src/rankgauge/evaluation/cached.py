@@ -1,103 +1,132 @@
-"""``evaluate``, with a cache: judgments and run are read, and joined only where a value is not known yet.
+"""``evaluate`` with a cache: judgments and run are read, but joined only if a value is not cached yet.
 
-It pays where a join is dear and repeated: several measures of large runs, asked for again and again. Reading and
-hashing the files are not saved, so for small files it saves nothing worth having.
+It pays if the same large runs are scored again and again. Reading and hashing the files are not saved, so for small
+files it gains nothing.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import OnDuplicate, Run
+from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.cache import MetricsCache, content_key
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Conventions, Names, Scores, evaluate
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, score
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
 from rankgauge.io.join.inputs import as_qrels, as_run
-from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
+from rankgauge.io.join.joining import join_run
+from rankgauge.io.options import Reading
+from rankgauge.io.queries import as_queries
+from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 
 
 def evaluate_cached(
     qrels: AnyQrels,
     run: AnyRun,
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     *,
     cache: MetricsCache,
     conventions: Conventions | None = None,
-    rel: float | None = None,
-    on_duplicate: OnDuplicate = "error",
-    fingerprint: bool = False,
+    reading: Reading | None = None,
 ) -> Scores:
     """Score one run, taking from the cache what it has. The scores are those of ``evaluate`` to the last bit.
 
     Measures that were declared outside rankgauge are never cached: their code may change under the same name.
     """
-    conventions = conventions or Conventions()
-    judged, found = as_qrels(qrels), as_run(run, on_duplicate=on_duplicate)
-    asked = parse_measures(measures or DEFAULT, compat=conventions.compat)
-    content = content_key(judged.sha256, _content(found), asdict(conventions), rel)
-    about = content_key(content, "about", sorted({m.cutoff for m in asked if isinstance(m.cutoff, int)}))
-    keys = [content_key(content, measure.name, _column(judged, measure)) for measure in asked]
-    known = [cache.get(key) for key in (about, *keys)] if all(map(_ours, asked)) else [None]
-    if all(value is not None for value in known):
-        header, *stored = [value for value in known if value is not None]
-        columns = [_column_of(value) for value in stored]
+    conventions, reading = conventions or Conventions(), reading or Reading()
+    judgments, ranking = conventions.judgments(as_qrels(qrels, reading)), as_run(run, reading)
+    requested = conventions.measures(measures)
+    content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
+    about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
+    keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
+    cached = [cache.get(key) for key in (about, *keys)] if all(map(_is_built_in, requested)) else [None]
+    if all(value is not None for value in cached):
+        header, *stored = [value for value in cached if value is not None]
+        columns = [_parse_entry(value) for value in stored]
         return Scores(
-            run=found.name,
-            run_sha256=found.sha256 if fingerprint else None,
-            qrels=judged.name,
-            qrels_sha256=judged.sha256 if fingerprint else None,
-            queries=tuple(judged.queries.to_text()),
+            run=ranking.name,
+            run_sha256=ranking.sha256 if reading.fingerprint else None,
+            qrels=judgments.name,
+            qrels_sha256=judgments.sha256 if reading.fingerprint else None,
+            queries=tuple(judgments.queries.to_text()),
             measures=tuple(measure for _, measure, _ in columns),
             values=np.column_stack([values for _, _, values in columns]),
             conventions=conventions,
-            columns=judged.columns,
-            asked=tuple(name for name, _, _ in columns),
-            **_read(header),
+            columns=judgments.columns,
+            requested=tuple(name for name, _, _ in columns),
+            **_parse_header(header),
         )
-    made = evaluate(
-        judged, found, asked, **asdict(conventions), rel=rel, on_duplicate=on_duplicate, fingerprint=fingerprint
-    )
-    if all(map(_ours, asked)):
-        cache.put({about: _written(made), **{key: _entry(made, place) for place, key in enumerate(keys)}})
-    return made
+    joined = join_run(judgments, ranking, reading, conventions.compat)
+    scores = score(judgments, joined, requested, conventions)
+    if all(map(_is_built_in, requested)):
+        cache.put({about: _header(scores), **{key: _entry(scores, index) for index, key in enumerate(keys)}})
+    return scores
 
 
-def _ours(measure: Measure) -> bool:
+def evaluate_runs_cached(
+    qrels: AnyQrels,
+    runs: Sequence[AnyRun],
+    measures: MeasureNames | None = None,
+    *,
+    cache_file: str | Path,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+    topics: Any = None,
+) -> Evaluation:
+    """Score several runs with a cache in a file. The evaluation has no joins: cached values need none."""
+    reading = reading or Reading()
+    judgments = as_qrels(qrels, reading)
+    texts: dict[str, str] = {}
+    if topics is not None:
+        queries = as_queries(topics, limits=reading.limits)
+        judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
+    with MetricsCache(cache_file) as cache:
+        scores = [
+            evaluate_cached(judgments, run, measures, cache=cache, conventions=conventions, reading=reading)
+            for run in runs
+        ]
+    return Evaluation((conventions or Conventions()).judgments(judgments), (), tuple(scores), texts)
+
+
+def _is_built_in(measure: Measure) -> bool:
     return measure.definition.kernel.__module__.startswith("rankgauge.")
 
 
 def _content(run: Run) -> str:
-    """A hash of the rows that are held. That of the file may be the same for a run that was cut since."""
+    """A hash of the rows in memory: the file's hash stays the same if the run is cut after reading."""
     return replace(run, source_sha256=None).sha256
 
 
-def _column(qrels: Qrels, measure: Measure) -> list[object] | None:
-    """The cutoff of each query where it is in a column, which the hash of the judgments does not cover."""
+def _cutoffs(qrels: Qrels, measure: Measure) -> list[object] | None:
+    """The cutoff of each query if it comes from a column, which the hash of the judgments does not cover."""
     if not isinstance(measure.cutoff, str) or measure.cutoff not in qrels.columns:
         return None
-    listed: list[object] = qrels.columns[measure.cutoff].tolist()
-    return listed
+    cutoffs: list[object] = qrels.columns[measure.cutoff].tolist()
+    return cutoffs
 
 
-def _entry(scores: Scores, place: int) -> bytes:
-    """The values of one measure: its name as asked, its name as evaluated, and a float for each query."""
-    names = f"{scores.asked[place]}\n{scores.measures[place]}\n".encode()
-    return names + np.ascontiguousarray(scores.values[:, place], dtype="<f8").tobytes()
+def _entry(scores: Scores, index: int) -> bytes:
+    """The values of one measure: its name as requested, its name as evaluated, and a float for each query."""
+    names = f"{scores.requested[index]}\n{scores.measures[index]}\n".encode()
+    return names + np.ascontiguousarray(scores.values[:, index], dtype="<f8").tobytes()
 
 
-def _column_of(entry: bytes) -> tuple[Measure, Measure, Floats]:
-    asked, name, values = entry.split(b"\n", 2)
-    return parse_measure(asked.decode()), parse_measure(name.decode()), np.frombuffer(values, dtype="<f8")
+def _parse_entry(entry: bytes) -> tuple[Measure, Measure, Floats]:
+    requested, name, values = entry.split(b"\n", 2)
+    return parse_measure(requested.decode()), parse_measure(name.decode()), np.frombuffer(values, dtype="<f8")
 
 
-def _written(scores: Scores) -> bytes:
+def _header(scores: Scores) -> bytes:
     about = {
         "status": scores.status.tolist(),
         "averaged": scores.averaged.tolist(),
@@ -107,7 +136,7 @@ def _written(scores: Scores) -> bytes:
     return json.dumps(about).encode()
 
 
-def _read(header: bytes) -> dict[str, Any]:
+def _parse_header(header: bytes) -> dict[str, Any]:
     about = json.loads(header)
     return {
         "status": np.array(about["status"], dtype=np.uint8),

@@ -1,4 +1,4 @@
-"""What a careful reader wants to know of a join before trusting a number."""
+"""Caveats about one run: what to know of a join before trusting a number."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.run import Status
@@ -13,25 +14,24 @@ from rankgauge.core.tables import count_by
 from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
-POOLED = 10  # the depth at which unjudged documents are counted
-LISTED = 3
+POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 
-__all__ = ["Note", "notes_on", "told_once"]
+__all__ = ["Note", "merge_notes", "notes_on"]
 
 
-def told_once(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
-    """Each note of some runs once, with those that it is of; with none where it is of all of them."""
-    found: dict[Note, list[str]] = {}
+def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
+    """Each note once, with the names of the runs it is about; with no name if it is about all of them."""
+    names_of: dict[Note, list[str]] = {}
     for name, notes in runs:
         for note in notes:
-            found.setdefault(note, []).append(name)
-    return [(note, () if len(names) == len(runs) else tuple(names)) for note, names in found.items()]
+            names_of.setdefault(note, []).append(name)
+    return [(note, () if len(names) == len(runs) else tuple(names)) for note, names in names_of.items()]
 
 
 def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tuple[Note, ...]:
-    """The warnings about one run."""
-    found = [
-        _queries(hits, "queries-missing", hits.status == Status.MISSING, "judged and not in the run"),
+    """The caveats about one run."""
+    notes = [
+        _queries(hits, "queries-missing", hits.status == Status.MISSING, "judged but not in the run"),
         _queries(hits, "queries-failed", hits.status == Status.FAILED, "failed: not averaged"),
         _extra(hits, run_queries),
         _queries(
@@ -44,30 +44,30 @@ def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tu
         _unjudged(hits),
     ]
     cutoffs = sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
-    found += [_ties(hits, cutoff) for cutoff in cutoffs]
-    found.append(_shallow(hits, cutoffs))
-    return tuple(note for note in found if note is not None)
+    notes += [_ties(hits, cutoff) for cutoff in cutoffs]
+    notes.append(_shallow(hits, cutoffs))
+    return tuple(note for note in notes if note is not None)
 
 
-def _queries(hits: Hits, code: str, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]], what: str) -> Note | None:
-    numbers = np.flatnonzero(chosen)
-    if not len(numbers):
+def _queries(hits: Hits, code: str, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], what: str) -> Note | None:
+    rows = np.flatnonzero(mask)
+    if not len(rows):
         return None
-    return Note(code, f"{_count(len(numbers), 'query', 'queries')} {what}: {_listed(hits, numbers)}")
+    return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(hits, rows)}")
 
 
 def _extra(hits: Hits, run_queries: int) -> Note | None:
     extra = run_queries - int((hits.status != Status.MISSING).sum())
     if not extra:
         return None
-    return Note("queries-unjudged", f"{_count(extra, 'query', 'queries')} of the run not judged at all: left out")
+    return Note("queries-unjudged", f"{plural(extra, 'query')} of the run without any judgment: left out")
 
 
 def _negative(hits: Hits) -> Note | None:
     count = int((hits.judged < 0).sum())
     if not count:
         return None
-    return Note("negative-grades", f"{_count(count, 'judgment has', 'judgments have')} a negative grade: not judged")
+    return Note("negative-grades", f"{plural(count, 'judgment')} with a negative grade: counted as unjudged")
 
 
 def _unjudged(hits: Hits) -> Note | None:
@@ -75,28 +75,28 @@ def _unjudged(hits: Hits) -> Note | None:
         return Note(
             "nothing-judged",
             "none of the retrieved documents is judged: are the ids the same on both sides? "
-            "`rankgauge runs validate RUN --qrels QRELS` looks into it",
+            "`rankgauge runs validate RUN --qrels QRELS` compares them",
         )
-    top = hits.top(POOLED)
+    top = hits.top(POOL_DEPTH)
     retrieved = int(top.retrieved.sum())
     unjudged = retrieved - int((top.grade >= 0).sum())
     if not unjudged:
         return None
     share = 100 * unjudged / retrieved
     return Note(
-        "unjudged", f"{share:.0f}% of the documents in the top {POOLED} are not judged ({unjudged} of {retrieved})"
+        "unjudged", f"{share:.0f}% of the documents in the top {POOL_DEPTH} are unjudged ({unjudged} of {retrieved})"
     )
 
 
 def _ties(hits: Hits, cutoff: int) -> Note | None:
     straddle = (hits.tie_first <= cutoff) & (hits.tie_last > cutoff)
-    numbers = np.flatnonzero(count_by(hits.query[straddle], len(hits)))
-    if not len(numbers):
+    rows = np.flatnonzero(count_by(hits.query[straddle], len(hits)))
+    if not len(rows):
         return None
     return Note(
         "tie-at-cutoff",
-        f"a tie of scores with a judged document straddles rank {cutoff} in "
-        f"{_count(len(numbers), 'query', 'queries')}: {_listed(hits, numbers)}",
+        f"tied scores with a judged document straddle rank {cutoff} in "
+        f"{plural(len(rows), 'query')}: {_sample(hits, rows)}",
     )
 
 
@@ -105,14 +105,10 @@ def _shallow(hits: Hits, cutoffs: list[int]) -> Note | None:
     beyond = [cutoff for cutoff in cutoffs if cutoff > deepest]
     if not beyond or not deepest:
         return None
-    listed = ", ".join(f"@{cutoff}" for cutoff in beyond)
-    return Note("shallow-run", f"the run holds at most {deepest} documents a query, less than {listed} looks at")
+    cutoffs_text = ", ".join(f"@{cutoff}" for cutoff in beyond)
+    documents = plural(deepest, "document")
+    return Note("shallow-run", f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
 
 
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
-
-
-def _listed(hits: Hits, numbers: Ints) -> str:
-    some = ", ".join(shown(hits.queries[number]) for number in numbers[:LISTED].tolist())
-    return some + (", …" if len(numbers) > LISTED else "")
+def _sample(hits: Hits, rows: Ints) -> str:
+    return listing(shown(hits.queries[row]) for row in rows.tolist())

@@ -36,6 +36,10 @@ class Queries:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def known_texts(self) -> dict[str, str]:
+        """The text of each query that has one, by its id."""
+        return {name: text for name, text in zip(self.ids.to_text(), self.texts, strict=True) if text is not None}
+
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
@@ -194,3 +198,8 @@ def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 def _as_text(value: object) -> str | None:
     return sound(value) if isinstance(value, str) else None
+
+
+def as_queries(source: Queries | str | Path, *, limits: Limits = DEFAULT) -> Queries:
+    """Queries as they are, or from a file."""
+    return source if isinstance(source, Queries) else read_queries(source, limits=limits)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.config.apply import Plan, load_plan, plan_of
+from rankgauge.config.settings import Settings, load_settings
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.cache import MetricsCache, content_key
@@ -40,7 +40,7 @@ class RetrievalMetricsSuite:
     settings are the defaults of ``rankgauge.yaml``.
     """
 
-    def __init__(self, config: str | Path | Mapping[str, Any] | Plan | None = None) -> None:
+    def __init__(self, config: str | Path | Mapping[str, Any] | Settings | None = None) -> None:
         self.metrics: dict[str, Metric] = {
             "hit": functions.hit_at_k,
             "ndcg": functions.ndcg_at_k,
@@ -49,8 +49,8 @@ class RetrievalMetricsSuite:
             "recall": functions.recall_at_k,
             "precision": functions.precision_at_k,
         }
-        self.plan = _planned(config)
-        self.cache = MetricsCache(self.plan.cache_file) if self.plan.caching else None
+        self.settings = _settings_of(config)
+        self.cache = MetricsCache(self.settings.cache_file) if self.settings.caching else None
 
     def register(self, name: str, metric: Metric) -> None:
         """Add a metric; a name that is taken is an error."""
@@ -72,16 +72,17 @@ class RetrievalMetricsSuite:
 
     def evaluate_batch(self, queries: Sequence[Query], retrieval_results: Sequence[Result]) -> SuiteResult:
         """The enabled metrics of a batch, in the shapes of ``evaluate_retrieval_batch``, as the configuration says."""
-        asked = named(self.plan.measures)
-        if not self.plan.graded:
-            self.plan.refuse_levels()
-        values = self._values(lists_of(queries, retrieval_results, asked.values(), graded=self.plan.graded), asked)
+        asked = named(self.settings.measures)
+        graded = self.settings.conventions.graded
+        if not graded:
+            self.settings.conventions.measures(tuple(asked.values()))  # refuses what needs grades
+        values = self._values(lists_of(queries, retrieval_results, asked.values(), graded=graded), asked)
         return SuiteResult(
             metrics={name: gathered(asked[name]).add(known(column)).value for name, column in values.items()},
             intervals={
-                name: calculate_confidence_interval(known(values[name]).tolist(), 1 - self.plan.alpha)
+                name: calculate_confidence_interval(known(values[name]).tolist(), self.settings.statistics.confidence)
                 for name in asked
-                if self.plan.confidence_intervals and asked[name].definition.aggregate == "mean"
+                if self.settings.confidence_intervals and asked[name].definition.aggregate == "mean"
             },
             per_query={name: [None if v != v else v for v in column.tolist()] for name, column in values.items()},
         )
@@ -93,7 +94,9 @@ class RetrievalMetricsSuite:
             if name in second.per_query:
                 pairs = list(zip(ours, second.per_query[name], strict=True))
                 both = [(a, b) for a, b in pairs if a is not None and b is not None]
-                out[name] = statistical_significance_test([a for a, _ in both], [b for _, b in both], self.plan.alpha)
+                out[name] = statistical_significance_test(
+                    [a for a, _ in both], [b for _, b in both], self.settings.statistics.alpha
+                )
         return out
 
     def _values(self, lists: Lists, asked: Mapping[str, Measure]) -> dict[str, Floats]:
@@ -112,8 +115,8 @@ class RetrievalMetricsSuite:
     def _computed(self, lists: Lists, asked: Mapping[str, Measure]) -> dict[str, Floats]:
         measures = {name: lists.frozen(measure) for name, measure in asked.items()}
         parts: dict[str, list[Floats]] = {name: [np.zeros(0)] for name in asked}
-        for begin in range(0, len(lists), self.plan.batch_size):
-            joined = lists.part(begin, begin + self.plan.batch_size).joined()
+        for begin in range(0, len(lists), self.settings.batch_size):
+            joined = lists.part(begin, begin + self.settings.batch_size).joined()
             for name, measure in measures.items():
                 parts[name].append(joined(measure))
         return {name: np.concatenate(columns) for name, columns in parts.items()}
@@ -126,18 +129,12 @@ class RetrievalMetricsSuite:
         relevance_grades: Mapping[str, float] | None = None,
     ) -> float | None:
         query = {RELEVANT: relevant_ids, GRADES: relevance_grades}
-        lists = lists_of([query], [in_order(predicted_ids)], [measure], graded=self.plan.graded)
+        lists = lists_of([query], [in_order(predicted_ids)], [measure], graded=self.settings.conventions.graded)
         value = float(lists.joined()(lists.frozen(measure))[0])
         return None if value != value else value
 
 
-def _planned(config: str | Path | Mapping[str, Any] | Plan | None) -> Plan:
-    if config is None:
-        return Plan()
-    if isinstance(config, Plan):
-        return config
-    if isinstance(config, Mapping):
-        from rankgauge.config.reading import load_config
-
-        return plan_of(load_config(config))
-    return load_plan(config)
+def _settings_of(config: str | Path | Mapping[str, Any] | Settings | None) -> Settings:
+    if config is None or isinstance(config, Settings):
+        return config or Settings()
+    return load_settings(config)

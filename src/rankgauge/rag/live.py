@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import RetrieverError, printable
-from rankgauge.evaluation.evaluate import Names
+from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.asking import Answer, Apart, Caller, Here, NeedsLoop, Policy, ask_all, with_loop, without_loop
@@ -28,7 +28,7 @@ def evaluate_retriever(
     *,
     id: IdSource = None,
     unit: Unit = "chunk",
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     fetch: int | None = None,
     concurrency: int = 1,
     timeout: float | None = None,
@@ -69,7 +69,7 @@ async def evaluate_retriever_async(
     *,
     id: IdSource = None,
     unit: Unit = "chunk",
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     fetch: int | None = None,
     concurrency: int = 1,
     timeout: float | None = None,
@@ -140,7 +140,7 @@ class _Job:
             columns=columns,
             name=self.retriever.name,
         )
-        named = zip(scores.asked, scores.measures, strict=True)
+        named = zip(scores.requested, scores.measures, strict=True)
         shown = [measure for wanted, measure in named if wanted in self.more]
         result = result_of(scores, asked, cutoff, self.unit, shown)
         warn_of_repeats(result)
@@ -155,7 +155,7 @@ def _job(
     k: int,
     id: IdSource,
     unit: Unit,
-    measures: Names | None,
+    measures: MeasureNames | None,
     fetch: int | None,
     policy: Policy,
     name: str | None,

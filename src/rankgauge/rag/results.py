@@ -12,8 +12,8 @@ import numpy as np
 
 from rankgauge.core.run import Status
 from rankgauge.errors import printable
-from rankgauge.evaluation.evaluate import Scores
 from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.measures.weights import weighted_means
 from rankgauge.rag.documents import Unit

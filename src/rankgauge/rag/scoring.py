@@ -16,7 +16,9 @@ import numpy as np
 from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.evaluation.evaluate import Names, Scores, evaluate
+from rankgauge.evaluation.conventions import MeasureNames
+from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.documents import text_id
@@ -66,7 +68,7 @@ def check_k(k: object, what: str = "k") -> int:
 def score(
     retrieved: Mapping[str, Sequence[str]],
     wanted: Mapping[str, Wanted],
-    measures: Names,
+    measures: MeasureNames,
     *,
     failed: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,

@@ -6,83 +6,65 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.comparison.compare import compare_scores, unique_names
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, asked_measures, joined_scores
+from rankgauge.comparison.compare import compare_evaluation, evaluate_systems
+from rankgauge.config.settings import Settings
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation
+from rankgauge.io.options import Reading
 from rankgauge.report.report import Report
-from rankgauge.report.settings import Settings
 
 if TYPE_CHECKING:
     from rankgauge.comparison.result import Comparison
-    from rankgauge.core.hits import Joined
-    from rankgauge.core.qrels import Qrels
-    from rankgauge.evaluation.evaluate import Scores
 
 
 def build_report(
     qrels: AnyQrels,
     runs: Mapping[str, AnyRun] | Sequence[AnyRun],
-    settings: Settings,
+    settings: Settings | None = None,
     *,
     title: str | None = None,
     topics: Any = None,
-    reading: Mapping[str, Any] | None = None,
-    **more: Any,
+    reading: Reading | None = None,
+    **details: Any,
 ) -> Report:
-    """Score runs, perhaps by their systems' names, and compare them.
+    """Score runs, by the names of their systems if they have any, and compare them.
 
-    ``reading`` are options of ``evaluate_all`` about files; ``more`` is what else the report is to hold.
+    ``details`` are further fields of :class:`Report`: snippets, costs, validations, ….
     """
-    given = list(runs.values()) if isinstance(runs, Mapping) else list(runs)
-    judged, joined, scores, texts = joined_scores(
+    settings = settings or Settings()
+    evaluation = evaluate_systems(
         qrels,
-        given,
-        asked_measures(settings.measures, settings.conventions, settings.level),
-        settings.conventions,
+        runs,
+        settings.measures,
+        conventions=settings.conventions,
+        reading=replace(reading or Reading(), fingerprint=True, keep_rankings=True),
         topics=topics,
-        fingerprint=True,
-        **(reading or {}),
     )
-    names = list(runs) if isinstance(runs, Mapping) else unique_names([one.name for one in joined])
-    named = [replace(one, run=name) for one, name in zip(scores, names, strict=True)]
-    more = {"run_format": (reading or {}).get("run_format"), **more}
-    return report_of(judged, given, joined, named, settings, title=title or judged.name, texts=texts, **more)
+    return report_of(evaluation, settings, title=title, **details)
 
 
 def report_of(
-    judged: Qrels,
-    runs: Sequence[AnyRun],
-    joined: Sequence[Joined],
-    scores: Sequence[Scores],
+    evaluation: Evaluation,
     settings: Settings,
     *,
-    title: str,
-    texts: Mapping[str, str],
+    title: str | None = None,
     comparison: Comparison | None = None,
-    **more: Any,
+    **details: Any,
 ) -> Report:
-    """The report of what has been scored already; systems are compared where there are two or more, and none was."""
-    found = comparison
-    if found is None and len(scores) > 1:
-        found = compare_scores(
-            judged,
-            joined,
-            scores,
-            baseline=0 if settings.baseline is None else settings.baseline,
+    """The report of runs that are scored already; two or more are compared, unless that was done before."""
+    if comparison is None and len(evaluation.scores) > 1:
+        comparison = compare_evaluation(
+            evaluation,
+            settings.baseline or 0,
             statistics=settings.statistics,
-            by=settings.by,
-            texts=texts,
-            moved=settings.moved,
+            by=settings.by or (),
+            changes=settings.changes,
         )
     return Report(
-        title=title,
-        qrels=judged,
-        runs=tuple(runs),
-        joined=tuple(joined),
-        scores=tuple(scores),
-        comparison=found,
+        title=title or evaluation.qrels.name,
+        evaluation=evaluation,
+        comparison=comparison,
         confidence=settings.statistics.confidence,
         bands=settings.bands,
-        by=settings.by,
-        texts=texts,
-        **more,
+        by=settings.by or (),
+        **details,
     )

@@ -1,4 +1,4 @@
-"""What one experiment says. Tables, JSON, Markdown and the page are made of this and of nothing else."""
+"""What one experiment says. Tables, JSON, Markdown and the HTML page are made from this and from nothing else."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.comparison.result import Comparison
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
-from rankgauge.evaluation.evaluate import AnyRun, Scores
-from rankgauge.evaluation.notes import told_once
+from rankgauge.core.run import Run
+from rankgauge.evaluation.evaluate import Evaluation
+from rankgauge.evaluation.notes import merge_notes
+from rankgauge.evaluation.scores import Scores
 
 if TYPE_CHECKING:
     from rankgauge.config.bands.bands import Bands
     from rankgauge.validation.findings import Validation
 
 
-NOTHING = "No query has a relevant document: nothing can be said."
+NO_RELEVANT_DOCUMENT = "No query has a relevant document, so nothing can be compared."
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a system takes. None where it was not measured."""
+    """What a system costs. None if it was not measured."""
 
-    calls: int = 0  # the queries that the latency was measured with, one at a time
+    calls: int = 0  # the number of single-query calls behind the latency
     p50: float | None = None  # milliseconds
     p95: float | None = None
     p99: float | None = None
@@ -34,35 +36,55 @@ class Cost:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Systems on the same queries and judgments. ``scores``, ``joined`` and ``runs`` stand in one order."""
+    """Systems on the same queries and judgments; the ``run`` of their scores is the system's name."""
 
     title: str
-    qrels: Qrels
-    runs: tuple[AnyRun, ...]  # where the whole rankings are: files or runs
-    joined: tuple[Joined, ...]
-    scores: tuple[Scores, ...]  # their ``run`` is the system's name
-    comparison: Comparison | None = None  # None where there is one system
+    evaluation: Evaluation
+    comparison: Comparison | None = None  # None if there is one system
     confidence: float = 0.95  # of all intervals
-    verdict: tuple[str, ...] = ()  # what a gate decided, and on what
+    verdict: tuple[str, ...] = ()  # what a gate decided, and on what grounds
     bands: Bands | None = None
-    by: tuple[str, ...] = ()  # the columns of the queries to look into
-    texts: Mapping[str, str] = field(default_factory=dict)  # of queries
+    by: tuple[str, ...] = ()  # columns of the queries to group by
     snippets: Mapping[str, str] = field(default_factory=dict)  # of documents
     costs: Mapping[str, Cost] = field(default_factory=dict)  # by system
     validations: tuple[Validation, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)  # system → why it has no run
     manifest: Mapping[str, Any] | None = None
-    reproduce: str | None = None  # the command that makes it again
-    run_format: str | None = None  # of the runs that are files, where it was said
+    reproduce: str | None = None  # the command that reproduces it
 
     @property
-    def remarks(self) -> list[str]:
-        """What is to be known before trusting it; what holds for every system is said once."""
-        between = [] if self.comparison is None else [note.message for note in self.comparison.notes]
-        told = told_once([(one.run, one.notes) for one in self.scores])
-        return between + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in told]
+    def qrels(self) -> Qrels:
+        """The judgments."""
+        return self.evaluation.qrels
+
+    @property
+    def joined(self) -> tuple[Joined, ...]:
+        """The join of each system."""
+        return self.evaluation.joined
+
+    @property
+    def runs(self) -> tuple[Run | None, ...]:
+        """The whole ranking of each system, if it was kept."""
+        return tuple(joined.run for joined in self.evaluation.joined)
+
+    @property
+    def scores(self) -> tuple[Scores, ...]:
+        """The scores of each system."""
+        return self.evaluation.scores
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of queries."""
+        return self.evaluation.texts
 
     @property
     def names(self) -> tuple[str, ...]:
         """The systems."""
-        return tuple(one.run for one in self.scores)
+        return tuple(run.run for run in self.scores)
+
+    @property
+    def caveats(self) -> list[str]:
+        """What to know before trusting the numbers; what holds for every system is said once."""
+        between = [] if self.comparison is None else [note.message for note in self.comparison.notes]
+        merged = merge_notes([(run.run, run.notes) for run in self.scores])
+        return between + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]

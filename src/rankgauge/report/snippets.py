@@ -1,30 +1,30 @@
-"""The beginnings of the documents that stand in front somewhere, so that a page can show them."""
+"""The beginnings of the documents in the top of some ranking, so that the page can show them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rankgauge.evaluation.evaluate import AnyRun
-from rankgauge.io.join.inputs import as_run
+from rankgauge.core.run import Run
 from rankgauge.retrieval.corpus.documents import Documents
 
-CHARACTERS = 240
-RANKS = 10  # of each run whose documents have a snippet
+MAX_CHARACTERS = 240
+TOP_RANKS = 10  # of each run whose documents have a snippet
 
 
-def snippets_of(documents: Documents, runs: Iterable[AnyRun]) -> dict[str, str]:
-    """By document id, in the corpus's order. The corpus is read once, the runs one after the other."""
-    wanted: set[bytes] = set()
+def snippets_of(documents: Documents, runs: Iterable[Run | None]) -> dict[str, str]:
+    """By document id, in the corpus's order; the corpus is streamed once."""
+    top: set[bytes] = set()
     for run in runs:
-        wanted.update(as_run(run, on_duplicate="first").top(RANKS).docs)
+        if run is not None:
+            top.update(run.top(TOP_RANKS).docs)
     return {
         document.id.decode("utf-8", "surrogateescape"): shortened(document.whole)
         for document in documents
-        if document.id in wanted
+        if document.id in top
     }
 
 
 def shortened(text: str) -> str:
     """The beginning of a text, in one line."""
     line = " ".join(text.split())
-    return line if len(line) <= CHARACTERS else line[: CHARACTERS - 1].rstrip() + "…"
+    return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1].rstrip() + "…"

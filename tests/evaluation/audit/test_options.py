@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from rankgauge import InputError, UsageError
 from rankgauge.cli.options.audits import NONE, Asked, Audits, audit_options
-from rankgauge.evaluation.evaluate import Conventions, asked_measures, joined_scores
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.render.text.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}}

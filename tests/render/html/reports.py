@@ -9,7 +9,8 @@ from dataclasses import replace
 from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import Statistics, compare_scores
 from rankgauge.config.bands.loading import load_bands
-from rankgauge.evaluation.evaluate import Conventions, asked_measures, joined_scores
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.evaluation.notes import Note
 from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Finding, Place, Validation

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from rankgauge.adapters.pipeline.pairs import Given, paired, queries
-from rankgauge.evaluation.evaluate import AnyQrels, Scores, evaluate
+from rankgauge.evaluation.evaluate import AnyQrels, evaluate
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.effect import Effect, effect

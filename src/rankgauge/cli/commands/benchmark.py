@@ -6,9 +6,9 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {"run": "Run retrievers on the same queries, and say which is best."}
+COMMANDS = {"run": "Run retrievers on the same queries and show which is best."}
 
 
 @click.group("benchmark", cls=LazyGroup, lazy=COMMANDS, prefix="benchmark_")
 def command() -> None:
-    """Which retriever is best, by how much, how surely, and at what cost."""
+    """Show which retriever is best, by how much, with what confidence, at what cost."""

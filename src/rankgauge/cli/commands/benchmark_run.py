@@ -2,200 +2,244 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rankgauge._version import __version__
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import (
     CALLS,
+    DEFAULT_MEASURES,
     DEPTH,
     BenchmarkPlan,
-    plan_of_config,
+    default_systems,
+    plan_of,
     plan_of_folder,
     shipped_plan,
-    usual_systems,
 )
-from rankgauge.benchmark.run import Talk, run_benchmark
-from rankgauge.cli.options.common import bands_of, collected_notes, colour, kpi_option, say, say_of_runs, write
-from rankgauge.cli.options.html import Page, html_option, told
+from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
+from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
+from rankgauge.cli.options.settings import (
+    BY,
+    CONVENTION_OPTIONS,
+    KPI,
+    measure_option,
+    merge_options,
+    statistics_options,
+)
+from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
+from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import UsageError, printable
 from rankgauge.io.writing import atomic
 from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
-from rankgauge.report.settings import Settings
 from rankgauge.retrieval.fetch.fetch import Progress
 from rankgauge.retrieval.fetch.modes import MODES
 from rankgauge.validation.findings import Validation
 
+if TYPE_CHECKING:
+    from rankgauge.config.schema import Config
+
 FOLDER = "rankgauge-benchmark"
-BROKEN, INVALID = 2, 1  # the exit codes where a system broke, and where validation found an error
+EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
+COLLECTION_OPTIONS = ("corpus", "queries_file", "qrels", "modes", "embedder", "rerank")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to benchmark, from the command line."""
+
+    corpus: str | None
+    queries_file: str | None
+    qrels: str | None
+    modes: tuple[str, ...]
+    embedder: str | None
+    rerank: str | None
+    k: int
+    latency: int
+
+
+@dataclass(frozen=True)
+class BenchmarkOutput:
+    """Where a benchmark writes, and whether it resumes."""
+
+    out: str
+    index: str | None
+    restart: bool
+    path: str | None  # of a copy of the HTML report
 
 
 @click.command("run")
-@click.argument("config", type=click.Path(), required=False)
-@click.option(
-    "--corpus",
-    type=click.Path(),
-    metavar="PATH",
-    help="The corpus, or a BEIR folder with all three.",
+@click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
+@option_group(
+    "source",
+    Source,
+    click.option("--corpus", type=click.Path(), metavar="PATH", help="The corpus, or a BEIR folder with all three."),
+    click.option(
+        "--queries",
+        "queries_file",
+        type=click.Path(),
+        metavar="PATH",
+        help="The queries.  [default: those in the corpus's folder]",
+    ),
+    click.option("--qrels", type=click.Path(), metavar="PATH", help="The judgments.  [default: as the queries]"),
+    click.option(
+        "--mode",
+        "modes",
+        multiple=True,
+        metavar="MODE",
+        help=f"A retriever: {', '.join(MODES)}, or module:callable; repeatable.  [default: the three]",
+    ),
+    click.option("--embedder", metavar="NAME", help="The embedder of vector and hybrid.  [default: wordllama]"),
+    click.option("--rerank", metavar="NAME", help="Add a system: the hybrid's results, reranked by NAME."),
+    click.option(
+        "--k", type=click.IntRange(min=1), default=DEPTH, show_default=True, help="Documents per query, at most."
+    ),
+    click.option(
+        "--latency",
+        type=click.IntRange(min=0),
+        default=CALLS,
+        show_default=True,
+        metavar="N",
+        help="Time N calls of each system, one query at a time; 0 measures no latency.",
+    ),
 )
-@click.option("--queries", type=click.Path(), metavar="PATH", help="The queries.  [default: the folder's]")
-@click.option("--qrels", type=click.Path(), metavar="PATH", help="The judgments.  [default: the folder's]")
-@click.option(
-    "--mode",
-    "modes",
-    multiple=True,
-    metavar="MODE",
-    help=f"{', '.join(MODES)}, or module:callable.  [default: the three]",
+@option_group(
+    "options",
+    dict,
+    measure_option(f"A measure or a set of them; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
+    click.option("--baseline", metavar="NAME", help="The system to compare with.  [default: the first]"),
+    *statistics_options("holm"),
+    BY,
+    *CONVENTION_OPTIONS,
+    KPI,
 )
-@click.option("--embedder", metavar="NAME", help="Of vector and hybrid.  [default: wordllama]")
-@click.option("--rerank", metavar="NAME", help="One system more: the hybrid's results reranked by sentences, ….")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help="What to measure.  [default: kpi]")
-@click.option("--baseline", metavar="NAME", help="The system to compare with.  [default: the first]")
-@click.option("--by", multiple=True, metavar="COLUMN", help="Columns of the queries to look into.")
-@click.option("--k", type=click.IntRange(min=1), default=DEPTH, show_default=True, help="Documents a query, at most.")
-@click.option(
-    "--latency",
-    type=click.IntRange(min=0),
-    default=CALLS,
-    show_default=True,
-    help="Calls of each system to time, one query at a time; 0 for no times at all.",
+@option_group(
+    "output",
+    BenchmarkOutput,
+    click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next benchmark."),
+    click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted benchmark."),
+    click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR"),
+    HTML,
 )
-@click.option("--index", type=click.Path(), metavar="DIR", help="A folder to keep indexes in, for the next time.")
-@click.option("--restart", is_flag=True, help="Forget what a benchmark that was stopped has got.")
-@click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR")
-@html_option
-@kpi_option
-def command(
-    config: str | None,
-    out: str,
-    index: str | None,
-    restart: bool,
-    page: str | None,
-    kpi: str | None,
-    **options: Any,
-) -> int | None:
-    """Run retrievers on the same queries, and say which is best.
+def command(config_file: str | None, source: Source, options: dict[str, Any], output: BenchmarkOutput) -> int | None:
+    """Run retrievers on the same queries and show which is best.
 
-    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); options given here come first. Without a configuration and
-    without --corpus, the collection that comes with the package. Everything is written into one folder, which
-    `rankgauge report verify` can check.
+    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. Without a
+    configuration and without --corpus, the bundled collection is used. Everything is written to one folder, which
+    `rankgauge report verify` checks.
     """
-    plan = _changed(_plan(config, options), options, kpi)
-    Page(page).check([plan.queries, plan.qrels])
-    code = run_and_show(plan, out, index=index, restart=restart)
-    if page is not None:
-        with atomic(page) as file:
-            file.write((Path(out) / PAGE).read_bytes())
+    config = None if config_file is None else load_config_file(config_file, source)
+    plan = plan_of_source(source) if config is None else plan_of(config, str(config_file))
+    configured = {} if config is None else config_values(config, Path(str(config_file)).parent)
+    settings = Settings.of(merge_options(options, configured))
+    plan = replace(
+        plan,
+        settings=replace(settings, measures=settings.measures or DEFAULT_MEASURES),
+        command=reproducible_command(click.get_current_context(), omit=("out", "index", "restart", "path")),
+        k=source.k if is_given("k") else plan.k,
+        latency=source.latency if is_given("latency") else plan.latency,
+    )
+    PageRequest(output.path).check(plan.queries, plan.qrels)
+    code = run_and_show(plan, output.out, index=output.index, restart=output.restart)
+    if output.path is not None:
+        with atomic(output.path) as file:
+            file.write((Path(output.out) / PAGE).read_bytes())
     return code
 
 
 def run_and_show(
     plan: BenchmarkPlan, out: str, *, index: str | None = None, restart: bool = False, more: str = ""
 ) -> int | None:
-    """Run a plan, and print what came out and where it is."""
-    talk = _Line()
+    """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
-        report = run_benchmark(plan, out, index=index, restart=restart, talk=talk)
+        report = run_benchmark(plan, out, index=index, restart=restart, listener=ProgressLines())
     write(f"rankgauge {__version__} · {printable(render.facts(report), None)}\n\n")
     write(render.checked(report.validations) + "\n\n")
-    write(render.as_text(report, colour=colour()) + "\n")
-    write(_wrote(report, out) + more)
-    say(notes)
-    say_of_runs(report.scores)
+    write(render.as_text(report, color=use_color()) + "\n")
+    write(_written_files(report, out) + more)
+    print_warnings(notes)
+    print_run_warnings(report.scores)
     if report.failed:
-        return BROKEN
-    return None if all(one.ok for one in report.validations) else INVALID
+        return EXIT_BROKEN
+    return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
 
 
-def _plan(config: str | None, options: dict[str, Any]) -> BenchmarkPlan:
-    """The plan of a configuration, of a collection, or of the one that is shipped."""
-    if config is not None:
-        if Path(config).is_dir():
-            raise UsageError(f"{config} is a folder, not a configuration", hint=f"--corpus {config}")
-        names = ("corpus", "queries", "qrels", "modes", "embedder", "rerank")
-        other = next((name for name in names if options[name]), None)
-        if other is not None:
-            option = "--mode" if other == "modes" else f"--{other}"
-            raise UsageError(f"{option} stands in the configuration", hint=f"leave out {option}, or the configuration")
-        return plan_of_config(config)
-    given = {name: options[name] for name in ("embedder", "rerank")}
-    systems = usual_systems(given, options["modes"] or MODES)
-    if options["corpus"] is None:
-        if options["queries"] or options["qrels"]:
-            raise UsageError("queries and judgments of which corpus?", hint="name it: --corpus")
-        chosen = {"systems": systems} if any(given.values()) or options["modes"] else {}
-        return shipped_plan(**chosen)
-    corpus, queries, qrels = options["corpus"], options["queries"], options["qrels"]
-    if queries is not None and qrels is not None:
-        return BenchmarkPlan(Path(corpus).stem, corpus, queries, qrels, systems)
-    plan = plan_of_folder(corpus, systems=systems)
-    return replace(plan, queries=queries or plan.queries, qrels=qrels or plan.qrels)
+def load_config_file(path: str, source: Source) -> Config:
+    """The configuration in a file; what it names cannot be an option too."""
+    from rankgauge.config.reading import load_config
+
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
+    conflict = next((name for name in COLLECTION_OPTIONS if getattr(source, name)), None)
+    if conflict is not None:
+        option = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
+        raise UsageError(
+            f"{option} cannot be combined with a configuration, which names it",
+            hint=f"leave out {option}, or the configuration",
+        )
+    return load_config(path)
 
 
-def _changed(plan: BenchmarkPlan, options: dict[str, Any], kpi: str | None) -> BenchmarkPlan:
-    """The plan with what the command line says itself."""
-    context = click.get_current_context()
-    given = {name for name in options if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    settings: Settings = plan.settings
-    if options["measures"]:
-        settings = replace(settings, measures=tuple(options["measures"]))
-    if options["baseline"] is not None:
-        settings = replace(settings, baseline=options["baseline"])
-    if context.get_parameter_source("kpi") is ParameterSource.COMMANDLINE:
-        settings = replace(settings, bands=bands_of(kpi))
-    return replace(
-        plan,
-        settings=settings,
-        command=told(context, unsaid=("out", "index", "restart", "page")),
-        by=tuple(options["by"]) if options["by"] else plan.by,
-        k=options["k"] if "k" in given else plan.k,
-        latency=options["latency"] if "latency" in given else plan.latency,
-    )
+def plan_of_source(source: Source) -> BenchmarkPlan:
+    """The plan of a collection, or of the bundled one."""
+    options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
+    systems = default_systems(options, source.modes or MODES)
+    if source.corpus is None:
+        if source.queries_file or source.qrels:
+            raise UsageError("--queries and --qrels need a corpus", hint="name it: --corpus")
+        return shipped_plan(**({"systems": systems} if any(options.values()) or source.modes else {}))
+    if source.queries_file is not None and source.qrels is not None:
+        return BenchmarkPlan(Path(source.corpus).stem, source.corpus, source.queries_file, source.qrels, systems)
+    plan = plan_of_folder(source.corpus, systems=systems)
+    return replace(plan, queries=source.queries_file or plan.queries, qrels=source.qrels or plan.qrels)
 
 
-class _Line(Talk):
-    """Says on standard error whose turn it is."""
+class ProgressLines(BenchmarkListener):
+    """Prints on standard error which system is running."""
 
     def __init__(self) -> None:
-        self._fetching: FetchLine | None = None
+        self._line: FetchLine | None = None
 
-    def validated(self, found: Validation) -> None:
-        if not found.ok:
-            write(render.checked([found]) + "\n")
+    def validated(self, validation: Validation) -> None:
+        """Show why invalid judgments are refused."""
+        if not validation.ok:
+            write(render.checked([validation]) + "\n")
 
-    def begins(self, system: str) -> Progress:
-        self._fetching = FetchLine(system)
-        return self._fetching
+    def started(self, system: str) -> Progress:
+        """Show how many queries are fetched."""
+        self._line = FetchLine(system)
+        return self._line
 
-    def ends(self, system: str, reason: str | None) -> None:
-        if reason is not None:
-            self.says(system, reason)
+    def finished(self, system: str, error: str | None) -> None:
+        """Show why a system failed."""
+        if error is not None:
+            self.warned(system, error)
 
-    def says(self, system: str, text: str) -> None:
-        if self._fetching is not None:
-            self._fetching.end()
-        click.echo(f"warning: {printable(f'{system}: {text}', None)}", err=True)
+    def warned(self, system: str, message: str) -> None:
+        """Show a warning below the line of progress."""
+        if self._line is not None:
+            self._line.end()
+        click.echo(f"warning: {printable(f'{system}: {message}', None)}", err=True)
 
 
-def _wrote(report: Report, out: str) -> str:
+def _written_files(report: Report, out: str) -> str:
     runs = ", ".join(report.names)
     steps = {
-        f"rankgauge report verify {printable(out, None)}": "every number computed again",
-        "rankgauge init": "a configuration for your own corpus",
-        "rankgauge compare --help": "you have run files already",
+        f"rankgauge report verify {printable(out, None)}": "recompute every number",
+        "rankgauge init": "configure your own corpus",
+        "rankgauge compare --help": "compare your own run files",
     }
     wide = max(map(len, steps))
-    told = [f"{step:<{wide}}   {why}" for step, why in steps.items()]
+    next_steps = [f"{step:<{wide}}   {purpose}" for step, purpose in steps.items()]
     files = [
         f"{printable(out, None)}/{PAGE}   ← open this",
         f"{COMPARISON}  {REPORT}  {MANIFEST}",
         f"runs/, evaluations/: {runs}",
     ]
-    return "\n".join([render.labelled("wrote", files), render.labelled("next", told)]) + "\n"
+    return "\n".join([render.labeled("wrote", files), render.labeled("next", next_steps)]) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.common import collected_notes, say
+from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.conversion import convert
 from rankgauge.io.formats.names import Kind
@@ -56,7 +56,7 @@ def command(
             columns=roles(columns),
             escape_formulas=escape_formulas,
         )
-    say(notes)
+    print_warnings(notes)
     for what in done.lost:
         click.echo(f"warning: {done.target} cannot hold: {printable(what)} [lost]", err=True)
     word = "judgments" if done.kind == "qrels" else "results"

@@ -10,21 +10,21 @@ import click
 from rankgauge.errors import InputError
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
-RUNS = ("lexical", "vector")
-ENGINES = ("bm25s", "Stemmer", "wordllama")  # of the extra that retrieves
+SHIPPED_RUNS = ("lexical", "vector")
+ENGINES = ("bm25s", "Stemmer", "wordllama")  # the libraries of the extra ``retrieval``
 FOLDER = "rankgauge-demo"
 
 
 @click.command("demo")
 @click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR")
 @click.option(
-    "--copy", "folder", type=click.Path(), metavar="DIR", help="Only copy the collection's files, to try out."
+    "--copy", "folder", type=click.Path(), metavar="DIR", help="Only copy the files of the bundled collection to DIR."
 )
 def command(out: str, folder: str | None) -> int | None:
-    """See it work on a small collection that comes with it.
+    """Run a benchmark on the bundled collection.
 
-    Search by words (BM25), by meaning (vectors), both together, and reranked, over a bicycle workshop's knowledge base:
-    which is best, how sure that is, and which queries moved. Nothing was tuned; what comes out is shown.
+    Lexical search (BM25), vector search, a hybrid of both, and the hybrid reranked, over a bicycle workshop's knowledge
+    base: which is best, with what confidence, and which queries changed. Nothing was tuned on it.
     """
     if folder is not None:
         copy(Path(folder))
@@ -39,43 +39,50 @@ def command(out: str, folder: str | None) -> int | None:
 
 
 def copy(folder: Path) -> None:
-    """Write the collection's files into a folder that must not have them yet."""
+    """Write the files of the collection into a new or empty folder."""
     from rankgauge.benchmark.plan import SHIPPED
 
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} is there and not empty", hint="name a new folder")
+        raise InputError(f"{folder} exists and is not empty", hint="name a new folder")
     for name in FILES:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((SHIPPED / name).read_bytes())
-    click.echo(f"wrote {len(FILES)} files into {folder}", err=True)
+    click.echo(f"wrote {len(FILES)} files to {folder}", err=True)
 
 
 def compare_shipped(out: str) -> None:
-    """Compare the two runs that come with the collection, where the engines that would make them are not installed."""
+    """Compare the two bundled runs, if the engines to retrieve are not installed."""
     from rankgauge.benchmark.plan import SHIPPED
-    from rankgauge.cli.options.common import colour, write
     from rankgauge.cli.options.html import write_page
-    from rankgauge.config.bands.presets import DEFAULT, preset
+    from rankgauge.cli.options.terminal import use_color, write
+    from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
+    from rankgauge.config.settings import Settings
     from rankgauge.render.text import benchmark as render
     from rankgauge.report.building import build_report
-    from rankgauge.report.settings import Settings
 
     report = build_report(
         SHIPPED / "qrels.trec",
-        {name: SHIPPED / "runs" / f"{name}.trec" for name in RUNS},
-        Settings(by=("category", "difficulty"), bands=preset(DEFAULT)),
+        {name: SHIPPED / "runs" / f"{name}.trec" for name in SHIPPED_RUNS},
+        Settings(by=("category", "difficulty"), bands=preset(DEFAULT_PRESET)),
         title=SHIPPED.name,
         topics=SHIPPED / "queries.jsonl",
         reproduce="rankgauge demo",
     )
-    click.echo("note: retrieval is not installed, so the two runs that come with the collection are compared", err=True)
-    write(render.as_text(report, colour=colour()))
+    click.echo("note: the extra 'retrieval' is not installed: comparing the two bundled runs", err=True)
+    write(render.as_text(report, color=use_color()) + "\n")
     path = Path(out) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_page(report, path)
     write(
-        f"\nwrote        {path}   ← open this\n"
-        "next         pip install 'rankgauge[retrieval]'   and the demo retrieves itself: three modes and reranking\n"
-        "             rankgauge compare --help             you have run files already\n"
+        render.labeled("wrote", [f"{path}   ← open this"])
+        + "\n"
+        + render.labeled(
+            "next",
+            [
+                "pip install 'rankgauge[retrieval]'   run the whole demo: four systems",
+                "rankgauge compare --help             compare your own run files",
+            ],
+        )
+        + "\n"
     )

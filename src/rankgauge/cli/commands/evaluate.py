@@ -2,208 +2,269 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge.cli.options.audits import Asked, Audits, audit_options
-from rankgauge.cli.options.common import collected_notes, convention_options, limits_of, reading_options
-from rankgauge.cli.options.forms import plot_option
-from rankgauge.cli.options.html import Page, html_option, texts_option
+from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.live import Live, live_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.showing import FORMS, View, show
-from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate
+from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.settings import (
+    BY,
+    CONFIDENCE,
+    CONFIG,
+    CONVENTION_OPTIONS,
+    KPI,
+    measure_option,
+    settings_options,
+)
+from rankgauge.cli.options.terminal import (
+    ascii_only,
+    collected_notes,
+    print_run_warnings,
+    print_warnings,
+    use_color,
+    write,
+)
+from rankgauge.cli.options.terminal import width as terminal_width
+from rankgauge.cli.options.view import (
+    PAGE_FORMATS,
+    PER_QUERY,
+    PLOT,
+    ROW_FORMATS,
+    TOPICS,
+    View,
+    format_option,
+    page_text,
+    rows_text,
+    view_options,
+)
+from rankgauge.config.settings import Settings, default_cache_file
 from rankgauge.errors import UsageError
-from rankgauge.evaluation.evaluate import Conventions, NoRelevant, Queries, asked_measures, joined_scores
-from rankgauge.measures.parse import DEFAULT
+from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs, unique_names
+from rankgauge.evaluation.notes import Note
+from rankgauge.io.options import Reading
+from rankgauge.render.text import scores as render
 
 if TYPE_CHECKING:
-    from rankgauge.config.bands.bands import Bands
-    from rankgauge.report.settings import Settings
+    from rankgauge.comparison.result import Comparison
+    from rankgauge.render.text.grid import Grid
 
 
 @click.command("evaluate")
 @click.argument("qrels", type=click.Path(allow_dash=True), required=False)
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="NAME",
-    help="A measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec.",
+@settings_options(
+    measure_option(
+        "A measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec."
+    ),
+    *CONVENTION_OPTIONS,
+    CONFIG,
+    click.option("--ci", "confidence_intervals", is_flag=True, help="Show the confidence interval of each mean."),
+    CONFIDENCE,
+    BY,
+    KPI,
 )
-@click.option("-q", "--per-query", is_flag=True, help="The value for each query too.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    default="table",
-    show_default=True,
-    help="json, csv and jsonl hold full precision.",
+@view_options(
+    PER_QUERY,
+    format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
+    PLOT,
+    click.option(
+        "--ties", is_flag=True, help="Show the worst, expected and best value over all orders of tied documents."
+    ),
+    click.option(
+        "--unjudged", is_flag=True, help="Show the range of each value over all grades of unjudged documents."
+    ),
 )
-@click.option(
-    "-l",
-    "--level",
-    type=click.FloatRange(min=0),
-    metavar="GRADE",
-    help="The grade from which a document is relevant, for measures that do not say their own.  [default: 1]",
-)
-@convention_options
-@click.option(
-    "--config",
-    type=click.Path(),
-    metavar="FILE",
-    help="Measures, conventions and statistics from a rankgauge.yaml; an option given here wins.",
-)
-@click.option("--ci", "intervals", is_flag=True, help="The 95 % interval of each mean.")
-@click.option("--by", multiple=True, metavar="COLUMN", help="Each group of queries too: category, difficulty, …")
-@click.option("--topics", type=click.Path(), metavar="FILE", help="The queries' columns: JSON Lines, CSV, …")
-@plot_option
-@html_option
-@texts_option
-@audit_options
+@TOPICS
+@page_options
 @reading_options
 @live_options
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    per_query: bool,
-    form: str,
-    level: float | None,
-    queries: Queries,
-    no_relevant: NoRelevant,
-    on_duplicate: OnDuplicate,
-    compat: Compat,
-    config: str | None,
-    intervals: bool,
-    by: tuple[str, ...],
     topics: str | None,
-    plot: bool,
-    page: str | None,
-    corpus: str | None,
-    qrels_format: str | None,
-    run_format: str | None,
-    max_bytes: int | None,
-    max_line: int | None,
-    strict: bool,
+    settings: Settings,
+    reading: Reading,
+    view: View,
+    page: PageRequest,
     live: Live | None,
-    audits: Asked,
 ) -> int | None:
     """Score runs against judgments.
 
-    QRELS holds judgments, each RUN results, in any format that `rankgauge convert --help` lists: told by their content,
-    compressed or not, "-" for standard input. A log (JSON Lines with what was retrieved and what was wanted for each
-    question) needs no second file.
+    QRELS holds judgments, each RUN a ranking per query, in any format that `rankgauge convert --help` lists: detected
+    from the content, compressed or not, "-" for standard input. A log (JSON Lines with the retrieved and the relevant
+    ids of each query) needs no second file.
     """
-    view = View(form, per_query, by, intervals, plot)
     view.check()
+    check_format(view, settings)
     if live is not None:
-        return live.run([qrels, *runs], measures, form)
+        return live.run([qrels, *runs], settings.measures or (), view.format)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
-    if [qrels, *runs].count("-") > 1:
-        raise UsageError("standard input can be only one of the files")
-    limits = limits_of(max_bytes, max_line, strict=strict)
-    audits.check(form)
-    files: dict[str, Any] = {"qrels_format": qrels_format, "run_format": run_format, "limits": limits}
-    wanted = Page(page, corpus, topics, files | {"on_duplicate": on_duplicate})
-    wanted.check([qrels, *runs])
-    bands = audits.bands(config)
-    if config is not None:
-        by_config(config, qrels, runs, files | {"topics": topics}, view, audits, bands, wanted)
-        return None
+    check_one_stdin(qrels, *runs)
+    page.check(qrels, *runs, topics)
     with collected_notes() as notes, bar("reading") as progress:
-        judged, given = sides(qrels, runs, on_duplicate=on_duplicate)
-        conventions = Conventions(compat, queries, no_relevant)
-        judged, joined, scores, _ = joined_scores(
-            judged,
-            given,
-            asked_measures(measures or None, conventions, level),
-            conventions,
-            on_duplicate=on_duplicate,
-            fingerprint=form == "json",
-            topics=topics,
-            progress=progress,
-            **files,
+        evaluation = evaluate_files(
+            qrels, runs, topics, settings, view, page.reading(replace(reading, progress=progress))
         )
-    found = audits.of(judged, joined, scores, bands)
-    show(scores, notes, view, audits=found)
-    wanted.write(judged, given, partial(page_settings, measures, level, conventions, by, bands))
+    comparison = compared(evaluation, settings)
+    show(evaluation, comparison, notes, settings, view)
+    page.write(evaluation, settings, comparison=comparison)
     return None
 
 
-GIVEN = ("measures", "level", "queries", "no_relevant", "on_duplicate", "compat")
+def check_format(view: View, settings: Settings) -> None:
+    """Raise if the format cannot show what the settings ask for."""
+    shown = settings.by or settings.confidence_intervals or settings.significance_testing
+    if view.format in (*ROW_FORMATS, "trec") and shown:
+        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint="use --format json or table")
 
 
-def by_config(
-    config: str,
-    qrels: str,
-    runs: tuple[str, ...],
-    reading: dict[str, Any],
-    view: View,
-    audits: Asked,
-    bands: Bands | None,
-    page: Page,
-) -> None:
-    """Evaluate as a configuration says, except for what was given on the command line."""
-    from click.core import ParameterSource
-
-    from rankgauge.config.apply import load_plan
-    from rankgauge.config.statistics import statistics_of
-
-    context = click.get_current_context()
-    own = [name for name in GIVEN if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    plan = load_plan(config).but(
-        **{name: context.params[name] for name in own}, confidence_intervals=view.intervals or None
+def evaluate_files(
+    qrels: str, runs: tuple[str, ...], topics: str | None, settings: Settings, view: View, reading: Reading
+) -> Evaluation:
+    """Score the runs in files, each read once; with a cache if the settings ask for one and nothing needs the join."""
+    reading = replace(
+        reading,
+        on_duplicate=settings.on_duplicate,
+        parallel=settings.parallel,
+        fingerprint=reading.fingerprint or view.format == "json",
     )
-    with collected_notes() as notes, bar("reading") as progress:
-        named, given = sides(qrels, runs, on_duplicate=plan.on_duplicate)
-        reading |= {"fingerprint": view.form == "json", "progress": progress}
-        if audits.audits:  # they look at the join, which no cache holds
-            judged, joined, scores = plan.joined(named, given, **reading)
-            found = audits.of(judged, joined, scores, bands)
-        else:
-            scores, found = plan.evaluate(named, given, **reading), Audits(bands=bands)
-    statistics = statistics_of(scores, plan)
-    show(scores, notes, replace(view, intervals=False), statistics=statistics, audits=found)
-    if page.path is not None:
-        judgments = plan.judgments(named, format=reading["qrels_format"], limits=reading["limits"])
-        asked = partial(page_settings, plan.measures or (), plan.rel, plan.conventions, view.by, bands, plan.alpha)
-        page.write(judgments, given, asked)
+    judgments, rankings = log_or_files(qrels, runs, reading)
+    if settings.caching and not view.audits and not reading.keep_rankings:
+        from rankgauge.evaluation.cached import evaluate_runs_cached
+
+        return evaluate_runs_cached(
+            judgments,
+            rankings,
+            settings.measures,
+            cache_file=settings.cache_file or default_cache_file(),
+            conventions=settings.conventions,
+            reading=reading,
+            topics=topics,
+        )
+    return evaluate_runs(
+        judgments, rankings, settings.measures, conventions=settings.conventions, reading=reading, topics=topics
+    )
 
 
-def page_settings(
-    measures: tuple[str, ...],
-    level: float | None,
-    conventions: Conventions,
-    by: tuple[str, ...],
-    bands: Bands | None,
-    alpha: float = 0.05,
-) -> Settings:
-    """What the page is to hold: runs beside each other, the first as the baseline."""
-    from rankgauge.comparison.compare import Statistics
-    from rankgauge.report.settings import Settings
-
-    how = Statistics(confidence=round(1 - alpha, 12))
-    return Settings(measures or DEFAULT, level, conventions, how, by=by, bands=bands)
-
-
-def sides(qrels: str, runs: tuple[str, ...], *, on_duplicate: OnDuplicate) -> tuple[Any, list[Any]]:
-    """Judgments and runs; where only one file is named, it must be a log that has both."""
+def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[Any, list[Any]]:
+    """Judgments and runs; if only one file is named, it must be a log that has both."""
     if runs:
         return qrels, list(runs)
     from rankgauge.io.reading import looks_like_log, read_log
 
     if not looks_like_log(qrels):
         raise UsageError(
-            f"{qrels}: one file is enough only if it is a log that has both sides",
-            hint="name a run behind the judgments, or see `rankgauge evaluate --help`",
+            f"{qrels}: a single file must be a log with retrieved and relevant ids",
+            hint="name a run after the judgments, or see `rankgauge evaluate --help`",
         )
-    judged, run = read_log(qrels, on_duplicate=on_duplicate)
-    return judged, [run]
+    judgments, run = read_log(qrels, on_duplicate=reading.on_duplicate)
+    return judgments, [run]
+
+
+def compared(evaluation: Evaluation, settings: Settings) -> Comparison | None:
+    """The comparison with the baseline, if the settings ask for tests."""
+    if not settings.significance_testing or len(evaluation.scores) < 2:
+        return None
+    from rankgauge.comparison.compare import compare_evaluation
+
+    named = evaluation.renamed(unique_names([run.run for run in evaluation.scores]))
+    return compare_evaluation(
+        named, settings.baseline or 0, statistics=settings.statistics, by=settings.by or (), changes=0
+    )
+
+
+def show(
+    evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
+) -> None:
+    """Print scores on standard output and warnings on standard error."""
+    scores = evaluation.scores
+    match view.format:
+        case "json":
+            write(_json(evaluation, comparison, notes, settings, view))
+        case "csv" | "jsonl":
+            write(rows_text(view.format, render.FIELDS, render.records(scores, per_query=view.per_query)))
+        case "markdown" | "latex":
+            write(page_text(view.format, _page_parts(evaluation, comparison, settings, view)))
+        case "trec":
+            write(render.as_trec(scores, per_query=view.per_query))
+        case _:
+            write("\n\n".join(_tables(evaluation, comparison, settings, view)) + "\n")
+            if view.plot:
+                from rankgauge.render.text.plot import of_scores
+
+                write("\n" + of_scores(scores, width=terminal_width(), ascii=ascii_only()))
+    print_warnings(notes)
+    print_run_warnings(scores)
+
+
+def _json(
+    evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
+) -> str:
+    from rankgauge.render.text import audit, bands, groups
+
+    confidence = settings.statistics.confidence
+    data = render.as_dict(evaluation.scores, per_query=view.per_query, notes=notes)
+    for entry, run in zip(data["runs"], evaluation.scores, strict=True):
+        if settings.by:
+            entry["by"] = groups.as_dicts(run, settings.by, confidence=confidence)
+        if settings.confidence_intervals:
+            for measure, value in entry["measures"].items():
+                value["ci"] = run.interval(measure, confidence=confidence).to_dict()
+    if comparison is not None:
+        data["comparison"] = comparison.to_dict()
+    audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
+    data = audit.with_audits(data, audits, per_query=view.per_query)
+    return render.dumped(bands.with_bands(data, evaluation.scores, settings.bands))
+
+
+def _page_parts(
+    evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View
+) -> list[str | Grid]:
+    """The tables and sentences of a Markdown or LaTeX page."""
+    from rankgauge.render.text import groups
+
+    scores, confidence = evaluation.scores, settings.statistics.confidence
+    parts: list[str | Grid] = [render.grid(scores, bands=settings.bands).for_page()]
+    parts += [render.query_grid(run) for run in scores] if view.per_query else []
+    parts += [groups.intervals_grid(scores, confidence=confidence)] if settings.confidence_intervals else []
+    if comparison is not None:
+        from rankgauge.render.text.comparison import difference_parts
+
+        parts += difference_parts(comparison)
+    parts += groups.grids(scores, settings.by or (), confidence=confidence)
+    return [*parts, *footer(evaluation)]
+
+
+def _tables(evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View) -> list[str]:
+    """The tables of a terminal; modules that a plain evaluation does not need are not imported."""
+    scores, color, confidence = evaluation.scores, use_color(), settings.statistics.confidence
+    width = terminal_width()
+    texts = [render.as_table(scores, per_query=view.per_query, color=color, width=width, bands=settings.bands)]
+    if settings.confidence_intervals or settings.by:
+        from rankgauge.render.text import groups
+
+        if settings.confidence_intervals:
+            texts.append(groups.intervals_table(scores, confidence=confidence, color=color))
+        if settings.by:
+            texts.append(groups.as_table(scores, settings.by, confidence=confidence, color=color))
+    if comparison is not None:
+        from rankgauge.render.text.comparison import as_table
+
+        texts.append(as_table(comparison, color=color))
+    if view.audits:
+        from rankgauge.render.text import audit
+
+        audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
+        texts += audit.tables(audits, color=color)
+    return [*texts, "\n".join(footer(evaluation))]
+
+
+def footer(evaluation: Evaluation) -> Sequence[str]:
+    """How many queries the means are over, and under which conventions."""
+    return [render.averaged_line(evaluation.scores), render.conventions_line(evaluation.scores)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.common import collected_notes, say
+from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.reading import read_run
 from rankgauge.io.writing import refuse_inputs
@@ -54,7 +54,7 @@ def command(
         read = [read_run(path) for path in runs]
     made = fuse(read, method, k=depth, weights=given, normalise=normalise, rrf_k=rrf_k, name=tag)
     write_run(made, out, inputs=runs)
-    say(notes)
+    print_warnings(notes)
     click.echo(f"wrote {len(made)} results of {len(made.queries)} queries to {out}", err=True)
 
 

@@ -21,7 +21,7 @@ CI = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 )
 @click.option("--force", is_flag=True, help="Write over what is there.")
 def command(ci: str | None, force: bool) -> None:
-    """Write a rankgauge.yaml to begin with.
+    """Write a starter rankgauge.yaml.
 
     It asks nothing. Files of the working folder are named in it where they have the usual names (corpus.jsonl,
     queries.jsonl, qrels.trec, …). Look through it, change what is yours, and give it to `rankgauge benchmark run`.

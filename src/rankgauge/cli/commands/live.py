@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rankgauge.cli.options.common import collected_notes, say, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.errors import UsageError, shown
 from rankgauge.rag.documents import Unit
 from rankgauge.rag.live import evaluate_retriever
@@ -53,7 +53,7 @@ def evaluate_live(
         write(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         write(f"{result}\n")
-    say(notes)
+    print_warnings(notes)
     return FAILED if len(result.failures) > max_failures else 0
 
 

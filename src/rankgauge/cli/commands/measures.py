@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.common import write
+from rankgauge.cli.options.terminal import write
 from rankgauge.measures.describe import describe, listing
 
 

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.adapters.pipeline.log import evaluate_pipeline
 from rankgauge.adapters.pipeline.rerank import MEASURE
-from rankgauge.cli.options.common import collected_notes, colour, say, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
 from rankgauge.render.text import pipeline as render
 
 
@@ -20,12 +20,12 @@ from rankgauge.render.text import pipeline as render
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(log: str, qrels: str | None, measure: str, form: str) -> None:
-    """Say what routing, gate and reranking do, from a log.
+    """Measure routing, gating and reranking from a log.
 
     LOG holds a JSON object a query: "expert" and "optimal_expert"; "skipped" and "needs_retrieval"; "retrieved_ids",
     "reranked_ids" and "relevant_ids". A step whose keys are missing is left out, with the reason.
     """
     with collected_notes() as notes:
         report = evaluate_pipeline(log, qrels=qrels, measure=measure)
-    write(render.as_json(report) if form == "json" else render.as_text(report, colour=colour()))
-    say(notes)
+    write(render.as_json(report) if form == "json" else render.as_text(report, color=use_color()))
+    print_warnings(notes)

@@ -6,9 +6,9 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {"validate": "Say what is wrong with judgments, line by line."}
+COMMANDS = {"validate": "Find faults in judgments, line by line."}
 
 
 @click.group("qrels", cls=LazyGroup, lazy=COMMANDS, prefix="qrels_")
 def command() -> None:
-    """Judgments: say what is wrong with them."""
+    """Validate judgments."""

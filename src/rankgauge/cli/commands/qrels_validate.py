@@ -54,7 +54,7 @@ def command(
     form: str,
     fix: str | None,
 ) -> int:
-    """Say what is wrong with judgments, line by line.
+    """Find faults in judgments, line by line.
 
     Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
     """

@@ -7,11 +7,11 @@ import click
 from rankgauge.cli.lazy import LazyGroup
 
 COMMANDS = {
-    "html": "Write the page of a benchmark.",
-    "verify": "Compute every number of a benchmark's folder again.",
+    "html": "Write the HTML report of a benchmark.",
+    "verify": "Recompute every number in the folder of a benchmark.",
 }
 
 
 @click.group("report", cls=LazyGroup, lazy=COMMANDS, prefix="report_")
 def command() -> None:
-    """Reports: the page to look at, and whether a folder is as it was written."""
+    """Write the HTML report of a benchmark, or verify its folder."""

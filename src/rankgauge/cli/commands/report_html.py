@@ -18,7 +18,7 @@ from rankgauge.report import manifest as manifests
 @click.argument("source", type=click.Path(), metavar="DIR|REPORT.json")
 @click.option("-o", "--out", type=click.Path(), default=PAGE, show_default=True, metavar="FILE")
 def command(source: str, out: str) -> None:
-    """Write the page of a benchmark.
+    """Write the HTML report of a benchmark.
 
     The folder of `rankgauge benchmark run`, or the BenchmarkReport.json in it. For runs and judgments of your own, see
     `rankgauge evaluate --html` and `rankgauge compare --html`.

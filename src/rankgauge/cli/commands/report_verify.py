@@ -8,7 +8,7 @@ import time
 import click
 
 from rankgauge.benchmark.verify import verify_benchmark
-from rankgauge.cli.options.common import write
+from rankgauge.cli.options.terminal import write
 from rankgauge.errors import printable
 
 FAILED = 1
@@ -18,7 +18,7 @@ FAILED = 1
 @click.argument("folder", type=click.Path(), metavar="DIR")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(folder: str, form: str) -> int | None:
-    """Compute every number of a benchmark's folder again.
+    """Recompute every number in the folder of a benchmark.
 
     Scores, intervals and p come from the stored runs once more; every other byte is checked by its digest. It finds
     accidents, not forgery: who can change a file can change the manifest as well.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.adapters.story.quality import DEPTH, PROFILES, THRESHOLD, retrieval_quality
-from rankgauge.cli.options.common import collected_notes, colour, say, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
 from rankgauge.errors import UsageError
 from rankgauge.render.text import story as render
 
@@ -38,7 +38,7 @@ FAILED = 1
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(story: str, queries: str, profile: str, k: int, threshold: float, form: str) -> int:
-    """Say whether searching a story finds the right scenes.
+    """Measure whether searching a story finds the right scenes.
 
     STORY holds scenes in story order: JSON Lines, a JSON document with "scenes" and "ordered_ids", or Markdown or plain
     text with scene headings. QUERIES holds JSON objects with "text", "relevant" scene ids and perhaps "topK". Each
@@ -49,6 +49,6 @@ def command(story: str, queries: str, profile: str, k: int, threshold: float, fo
         raise UsageError("standard input can be only one of the files")
     with collected_notes() as notes:
         result = retrieval_quality(story, queries, profile=profile, k=k, threshold=threshold)
-    write(render.as_json(result) if form == "json" else render.as_text(result, colour=colour()))
-    say(notes)
+    write(render.as_json(result) if form == "json" else render.as_text(result, color=use_color()))
+    print_warnings(notes)
     return FAILED if result.passed is False else 0

@@ -11,8 +11,8 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import numbers
-from rankgauge.cli.options.common import collected_notes, say
 from rankgauge.cli.options.progress import FetchLine
+from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.queries import read_queries
 from rankgauge.io.writing import atomic, refuse_inputs
@@ -81,15 +81,15 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Queries at once.")
 @click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
 def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:
-    """Make a run: ask a retriever every query.
+    """Make a run by asking a retriever every query.
 
     Nothing is started or downloaded. A fetch that was stopped goes on where it stopped when the same command is given
     again, and writes the same bytes. The log of --log is what `rankgauge pipeline` reads.
     """
     if options["config"] is not None:
-        from rankgauge.cli.options.configured import configured
+        from rankgauge.cli.options.configured import options_from_config
 
-        options = configured(options, options["config"], options["retriever"])
+        options = options_from_config(options, options["config"], options["retriever"])
         tag = tag or options["retriever"]
     elif options["retriever"] is not None:
         raise UsageError("--retriever names one of a configuration", hint="name it: --config rankgauge.yaml")
@@ -106,7 +106,7 @@ def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **opti
     with collected_notes() as notes:
         queries = read_queries(queries_path)
         asked = questions_of(queries)
-    say(notes)
+    print_warnings(notes)
     decisions = Decisions()
     weights = None if options["weights"] is None else numbers(options["weights"])
     settings = settings_from({**options, "weights": weights})

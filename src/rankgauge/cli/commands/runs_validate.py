@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options import validating
-from rankgauge.cli.options.common import collected_notes, say
+from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.io.formats import registry as formats
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.repair import Repair, repaired
@@ -55,7 +55,7 @@ def command(
     form: str,
     fix: str | None,
 ) -> int:
-    """Say what is wrong with runs, line by line.
+    """Find faults in runs, line by line.
 
     Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
     """
@@ -79,5 +79,5 @@ def command(
     def repair(data: bytes, found: Validation) -> Repair:
         return repaired(data, "run", found, max_depth=max_depth)
 
-    say(notes)
+    print_warnings(notes)
     return validating.run(runs, validate, repair, form=form, fix=fix, others=[qrels, queries])

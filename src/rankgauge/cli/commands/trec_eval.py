@@ -47,7 +47,7 @@ def usage() -> str:
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
-    """trec_eval's own flags and output, to the byte."""
+    """Run trec_eval: its flags, output and exit codes, byte for byte."""
     from rankgauge.adapters.trec_eval.options import parse
     from rankgauge.adapters.trec_eval.report import report
 

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from rankgauge.cli.options.common import collected_notes, say, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.errors import printable
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_qrels, read_run
@@ -50,7 +50,7 @@ def command(
     out: str | None,
     form: str,
 ) -> None:
-    """Find the weights of a fusion, without looking at the test queries.
+    """Tune the weights of a fusion on held-out queries.
 
     Every choice is tried on the development queries alone; the best one is then measured once on the test queries.
     The value there is the one to believe.
@@ -71,7 +71,7 @@ def command(
     if out is not None:
         write_run(found.run, out, inputs=inputs)
     write(json.dumps(found.to_dict(), indent=2) + "\n" if form == "json" else table(found))
-    say(notes)
+    print_warnings(notes)
     if out is not None:
         click.echo(f"wrote {len(found.run)} results of {len(found.run.queries)} test queries to {out}", err=True)
 

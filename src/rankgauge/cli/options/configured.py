@@ -1,45 +1,45 @@
-"""Options of ``rankgauge runs fetch`` that stand in a configuration file; those of the command line come first."""
+"""Options of ``rankgauge runs fetch`` from a configuration file; command-line options override the file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from rankgauge.cli.options.common import unless_given
+from rankgauge.cli.options.groups import is_given
 from rankgauge.config.reading import load_config
-from rankgauge.config.schema import Config, Retriever
+from rankgauge.config.schema import Config, RetrieverSection
 from rankgauge.errors import UsageError, nearest, shown
 
 PATHS = ("corpus", "queries", "vectors", "query_vectors", "index")
 
 
-def configured(options: dict[str, Any], path: str, name: str | None) -> dict[str, Any]:
-    """The options, with what the file says where the command line says nothing."""
+def options_from_config(options: dict[str, Any], path: str, name: str | None) -> dict[str, Any]:
+    """The options, with the values of the file for those that are not given."""
     config = load_config(path)
-    said = {key: value for key, value in config.collection.model_dump().items() if value is not None}
-    said |= {key: value for key, value in chosen(config, name).model_dump().items() if value is not None}
+    values = {key: value for key, value in config.collection.model_dump().items() if value is not None}
+    values |= {key: value for key, value in retriever_section(config, name).model_dump().items() if value is not None}
     home = Path(path).parent
     for key in PATHS:
-        if key in said:
-            said[key] = str(home / said[key])
-    if "experts" in said:
-        said["experts"] = tuple(f"{expert}={home / corpus}" for expert, corpus in said["experts"].items())
-    if "weights" in said:
-        said["weights"] = ",".join(repr(weight) for weight in said["weights"])
-    return unless_given(options, said)
+        if key in values:
+            values[key] = str(home / values[key])
+    if "experts" in values:
+        values["experts"] = tuple(f"{expert}={home / corpus}" for expert, corpus in values["experts"].items())
+    if "weights" in values:
+        values["weights"] = ",".join(repr(weight) for weight in values["weights"])
+    return options | {key: value for key, value in values.items() if not (key in options and is_given(key))}
 
 
-def chosen(config: Config, name: str | None) -> Retriever:
+def retriever_section(config: Config, name: str | None) -> RetrieverSection:
     """The retriever of a name, or the only one there is."""
-    known = list(config.retrievers)
-    if name is None and len(known) > 1:
-        raise UsageError(f"which retriever: {', '.join(known)}?", hint="say which: --retriever NAME")
+    names = list(config.retrievers)
+    if name is None and len(names) > 1:
+        raise UsageError(f"the configuration has {len(names)} retrievers: {', '.join(names)}", hint="--retriever NAME")
     if name is None:
-        return config.retrievers[known[0]] if known else Retriever()
+        return config.retrievers[names[0]] if names else RetrieverSection()
     if name not in config.retrievers:
-        close = nearest(name, known)
+        close = nearest(name, names)
         raise UsageError(
             f"the configuration has no retriever {shown(name)}" + (f"; did you mean {close}?" if close else ""),
-            hint=f"it has {', '.join(known)}" if known else None,
+            hint=f"it has {', '.join(names)}" if names else None,
         )
     return config.retrievers[name]

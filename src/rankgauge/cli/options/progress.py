@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar for what takes longer than a second, and a line for fetching."""
+"""Progress on standard error: a bar for reading that takes longer than a second, and a line for fetching."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from click import echo
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from rankgauge.io.join.parallel import Report
+    from rankgauge.io.options import ReadProgress
 
-PATIENCE = 1.0  # seconds before anything is shown
+DELAY = 1.0  # seconds before anything is shown
 
 
 @contextmanager
-def bar(what: str) -> Iterator[Report | None]:
-    """Something to report bytes to; None where nobody would see it."""
+def bar(label: str) -> Iterator[ReadProgress | None]:
+    """A function to report bytes to; None if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    shown = _Bar(what)
+    progress = _Bar(label)
     try:
-        yield shown.report
+        yield progress.report
     finally:
-        shown.close()
+        progress.close()
 
 
 class _Bar:
-    def __init__(self, what: str) -> None:
-        self.what, self.begun = what, time.monotonic()
+    def __init__(self, label: str) -> None:
+        self.label, self.started = label, time.monotonic()
         self.rich: Progress | None = None
 
     def report(self, done: int, total: int) -> None:
         if self.rich is None:
-            if time.monotonic() - self.begun < PATIENCE:
+            if time.monotonic() - self.started < DELAY:
                 return
             self.rich = _rich()
             self.rich.start()
-            self.rich.add_task(self.what, total=total or None)
+            self.rich.add_task(self.label, total=total or None)
         self.rich.update(self.rich.task_ids[0], completed=done, total=total or None)
 
     def close(self) -> None:
@@ -72,26 +72,26 @@ def _rich() -> Progress:
 
 
 class FetchLine:
-    """How fetching gets on: a line that is written over on a terminal, one every ten seconds elsewhere."""
+    """Progress of fetching: a line that is overwritten on a terminal, one line every ten seconds elsewhere."""
 
-    def __init__(self, what: str = "") -> None:
-        self._what = f"{what}: " if what else ""
+    def __init__(self, label: str = "") -> None:
+        self._label = f"{label}: " if label else ""
         self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
         self._first: tuple[int, float] | None = None
 
     def __call__(self, done: int, total: int, seconds: float) -> None:
-        """Say it, if the last time is long enough ago."""
+        """Print the line if the last one is old enough."""
         now = time.monotonic()
-        first, begun = self._first or (done, seconds)
-        self._first = (first, begun)
+        first, started = self._first or (done, seconds)
+        self._first = (first, started)
         if now - self._last < (0.2 if self._terminal else 10) and done < total:
             return
         if not self._terminal and done == total:
             return
         self._last = now
-        rate = (done - first) / (seconds - begun) if seconds > begun and done > first else done / max(seconds, 1e-9)
+        rate = (done - first) / (seconds - started) if seconds > started and done > first else done / max(seconds, 1e-9)
         left = (total - done) / max(rate, 1e-9)
-        line = f"{self._what}fetched {done} of {total} queries, {rate:.0f}/s, {left:.0f} s left"
+        line = f"{self._label}fetched {done} of {total} queries, {rate:.0f}/s, {left:.0f} s left"
         echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
         self._open = self._terminal
 

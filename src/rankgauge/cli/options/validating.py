@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.common import colour, width, write
+from rankgauge.cli.options.terminal import use_color, width, write
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import atomic, refuse_inputs
@@ -64,7 +64,7 @@ def run(
     if fix is not None:
         refuse_inputs(fix, [*files, *(other for other in others if other)])
     found = [_validated(file, validate) for file in files]
-    write(render.as_json(found) if form == "json" else render.as_text(found, colour=colour(), width=width()))
+    write(render.as_json(found) if form == "json" else render.as_text(found, color=use_color(), width=width()))
     if fix is not None:
         _fix(found[0], fix, validate, repair)
     if not all(file.readable for file in found):

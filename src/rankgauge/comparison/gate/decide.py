@@ -1,25 +1,26 @@
-"""Did any measure drop, by more than luck and by at least the margin? Arrays in, one decision a measure out.
+"""Did any measure drop significantly and by at least the margin? Arrays in, one decision per measure out.
 
-A drop fails where it is significant and at least the margin. Significant means: one-sided, corrected over all gated
-measures by max-T, so that of all the builds in which nothing changed a share of at most alpha fails, however many
-measures are gated. What does not fail is either shown to be no worse than the margin, or it is open.
+A drop fails if it is significant and at least the margin. Significant means: one-sided, and corrected over all gated
+measures together, so that at most a share alpha of the builds in which nothing changed fail, however many measures are
+gated. What does not fail is either shown to be no worse than the margin, or it is inconclusive.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from rankgauge.comparison.statistics import Statistics, separate_correction
 from rankgauge.errors import UsageError
+from rankgauge.stats.correction import correct
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.intervals import difference_interval
 from rankgauge.stats.maxt import maxt
 from rankgauge.stats.power import detectable_difference, queries_needed
-from rankgauge.stats.randomization import PERMUTATIONS
 from rankgauge.stats.results import check_between
 from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
 from rankgauge.stats.tests import equivalence, paired_test
@@ -27,122 +28,143 @@ from rankgauge.stats.tests import equivalence, paired_test
 Outcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
 ROUNDING = 1e-12
 POWER = 0.8
-LABELS = ("gate",)
+STREAM_LABELS = ("gate",)
+GATE_STATISTICS = Statistics(correction="maxt")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a drop fails, and how that is found out."""
+    """When a drop fails. The test is one-sided, whatever else ``statistics`` says."""
 
     margin: float = 0.0  # smaller drops never fail
-    alpha: float = 0.05  # the share of builds that may fail though nothing changed
-    power: float = POWER  # at which the smallest drop that could have been seen is stated
-    resamples: int = PERMUTATIONS
-    seed: int = 0
+    statistics: Statistics = field(default=GATE_STATISTICS)
+    power: float = POWER  # of the detectable drop
 
     def __post_init__(self) -> None:
-        check_between("alpha", self.alpha, 0, 1)
-        check_between("power", self.power, self.alpha, 1)
         if not 0 <= self.margin < math.inf:
-            raise UsageError(f"margin must be a number from 0, found {self.margin!r}")
+            raise UsageError(f"margin must be a number of at least 0, found {self.margin!r}")
+        if self.statistics.correction == "tukey":
+            raise UsageError(
+                "a gate is one-sided, and Tukey's test is two-sided", hint="use the correction maxt or holm"
+            )
+        if self.statistics.alternative == "greater":
+            raise UsageError("a gate tests for drops: alternative 'greater' cannot be used")
+        check_between("power", self.power, self.alpha, 1)
+
+    @property
+    def alpha(self) -> float:
+        """The share of builds that may fail although nothing changed."""
+        return self.statistics.alpha
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of one measure. Differences are now − then, positive where it got better."""
+    """The outcome for one measure. Differences are now − before, positive if it got better."""
 
     outcome: Outcome
     difference: float
-    low: float | None  # of the interval at 1 − alpha, for this measure alone
-    high: float | None
     p: float | None  # of the drop, corrected over all gated measures
     p_no_worse: float | None  # of not being worse by the margin, for this measure alone
-    smallest_drop: float | None  # that would have failed with the power asked for; None where nothing varies
-    detectable: float | None  # the same, were there no margin
-    needed: int | None  # queries that would show a drop of the margin, where these do not
+    smallest_drop: float | None  # that would have failed with the stated power; None if nothing varies
+    detectable: float | None  # the same without a margin
+    queries_needed: int | None  # to detect a drop of the margin, if these queries do not
     n: int
-    units: int  # how many of them are independent
+    units: int  # the number of independent ones
 
 
 def decide(differences: ArrayLike, rule: Rule | None = None, *, units: Units | None = None) -> tuple[Decision, ...]:
-    """A row for each query, a column for each gated measure; a decision for each column."""
+    """One row per query, one column per gated measure; one decision per column."""
     rule = rule or Rule()
     values = matrix(differences, "differences")
-    tested = maxt(values, alternative="less", units=units, resamples=rule.resamples, seed=rule.seed, labels=LABELS)
-    return tuple(_decision(column, p, len(tested.p), rule, units) for column, p in zip(values.T, tested.p, strict=True))
+    p_values = _corrected_p(values, rule.statistics, units)
+    return tuple(_decision(column, p, len(p_values), rule, units) for column, p in zip(values.T, p_values, strict=True))
+
+
+def _corrected_p(values: Floats, statistics: Statistics, units: Units | None) -> Sequence[float | None]:
+    """The p of a drop in each column, corrected over all of them."""
+    drawn = _resampling(statistics, units)
+    if statistics.correction == "maxt":
+        return maxt(values, alternative="less", **drawn).p
+    tests = [paired_test(statistics.test, column, alternative="less", **drawn) for column in values.T]
+    return correct([test.p for test in tests], separate_correction(statistics.correction)).p
+
+
+def _resampling(statistics: Statistics, units: Units | None) -> dict[str, Any]:
+    return {
+        "units": units,
+        "resamples": statistics.resamples,
+        "seed": statistics.seed,
+        "labels": STREAM_LABELS,
+    }
 
 
 def _decision(column: Floats, p: float | None, family: int, rule: Rule, units: Units | None) -> Decision:
-    one = sample(column, units)
-    no_worse = _no_worse(column, rule, units)
-    interval = difference_interval(column, confidence=1 - rule.alpha, units=units)
-    # Bonferroni's level is the strictest that max-T can come to: the power is at least the one asked for.
-    seen, needed = _seen(one, rule, rule.alpha / family)
+    values = sample(column, units)
+    p_no_worse = _p_no_worse(column, rule, units)
+    detectable, needed = _detectable(values, rule, rule.statistics.strictest_alpha(family))
     return Decision(
-        outcome=_outcome(one, rule, p, no_worse),
-        difference=one.mean if len(one) else 0.0,
-        low=interval.low,
-        high=interval.high,
+        outcome=_outcome(values, rule, p, p_no_worse),
+        difference=values.mean if len(values) else 0.0,
         p=p,
-        p_no_worse=no_worse,
-        smallest_drop=None if seen is None else max(seen, _past(one, rule)),
-        detectable=seen,
-        needed=needed,
-        n=len(one),
-        units=one.units,
+        p_no_worse=p_no_worse,
+        smallest_drop=None if detectable is None else max(detectable, _drop_past_margin(values, rule)),
+        detectable=detectable,
+        queries_needed=needed,
+        n=len(values),
+        units=values.units,
     )
 
 
-def _outcome(one: Sample, rule: Rule, p: float | None, no_worse: float | None) -> Outcome:
-    if not len(one):
+def _outcome(values: Sample, rule: Rule, p: float | None, p_no_worse: float | None) -> Outcome:
+    if not len(values):
         return "inconclusive"
-    if not one.whole.any():
+    if not values.whole.any():
         return "unchanged"
-    drop = -one.mean
+    drop = -values.mean
     if p is not None and p <= rule.alpha and drop > 0 and drop >= rule.margin - ROUNDING:
         return "worse"
-    return "no worse" if no_worse is not None and no_worse <= rule.alpha else "inconclusive"
+    return "no worse" if p_no_worse is not None and p_no_worse <= rule.alpha else "inconclusive"
 
 
-def _no_worse(column: Floats, rule: Rule, units: Units | None) -> float | None:
-    """p of the one-sided test that a change is above −margin: by t, or by signs where all queries changed alike."""
-    kinds: tuple[Literal["t"], Literal["randomization"]] = ("t", "randomization")
-    drawn: dict[str, Any] = {"units": units, "resamples": rule.resamples, "seed": rule.seed, "labels": LABELS}
-    for kind in kinds:
+def _p_no_worse(column: Floats, rule: Rule, units: Units | None) -> float | None:
+    """The p of a change above −margin, one-sided: by t, or by sign flips if all queries changed by the same amount."""
+    tests: tuple[Literal["t"], Literal["randomization"]] = ("t", "randomization")
+    drawn = _resampling(rule.statistics, units)
+    for test in tests:
         if rule.margin > 0:
-            result = equivalence(column, margin=rule.margin, test=kind, alternative="greater", **drawn)
+            result = equivalence(column, margin=rule.margin, test=test, alternative="greater", **drawn)
         else:
-            result = paired_test(kind, column, alternative="greater", **drawn)
+            result = paired_test(test, column, alternative="greater", **drawn)
         if result.p is not None:
             return result.p
     return None
 
 
-def _seen(one: Sample, rule: Rule, alpha: float) -> tuple[float | None, int | None]:
-    """The smallest drop that so many units show, and how many would show the margin, where that is smaller."""
-    sd = _sd(one)
+def _detectable(values: Sample, rule: Rule, alpha: float) -> tuple[float | None, int | None]:
+    """The detectable drop, and the number of queries that would detect the margin if that is smaller."""
+    sd = _standard_deviation(values)
     if sd is None:
         return None, None
-    found = sd * _in_deviations(one.units, rule.power, alpha)
-    if not 0 < rule.margin < found:
-        return found, None
-    return found, queries_needed(rule.margin, sd, power=rule.power, alpha=alpha, alternative="greater").n
+    drop = sd * _detectable_in_deviations(values.units, rule.power, alpha)
+    if not 0 < rule.margin < drop:
+        return drop, None
+    return drop, queries_needed(rule.margin, sd, power=rule.power, alpha=alpha, alternative="greater").n
 
 
 @cache
-def _in_deviations(units: int, power: float, alpha: float) -> float:
-    """The smallest drop that so many units show, in standard deviations: it takes a search, and builds repeat it."""
-    found = detectable_difference(1.0, units, power=power, alpha=alpha, alternative="greater").difference
-    return math.inf if found is None else found
+def _detectable_in_deviations(units: int, power: float, alpha: float) -> float:
+    """The detectable drop in standard deviations. Cached: it takes a search, and measures of one gate repeat it."""
+    result = detectable_difference(1.0, units, power=power, alpha=alpha, alternative="greater").difference
+    return math.inf if result is None else result
 
 
-def _past(one: Sample, rule: Rule) -> float:
-    """The true drop whose measured value is at least the margin as often as the power says."""
-    return rule.margin + t_quantile(rule.power, one.units - 1) * one.standard_error if rule.margin else 0.0
+def _drop_past_margin(values: Sample, rule: Rule) -> float:
+    """The true drop whose measured value is at least the margin with the stated power."""
+    return rule.margin + t_quantile(rule.power, values.units - 1) * values.standard_error if rule.margin else 0.0
 
 
-def _sd(one: Sample) -> float | None:
-    """The spread of the units' differences; None where it is unknown."""
-    if one.units < 2 or one.constant:
+def _standard_deviation(values: Sample) -> float | None:
+    """The standard deviation of the units' differences; None if it is unknown."""
+    if values.units < 2 or values.constant:
         return None
-    return one.standard_error * math.sqrt(one.units)
+    return values.standard_error * math.sqrt(values.units)

@@ -1,98 +1,86 @@
-"""Judgments, a run, and what is asked of it in; the verdict out."""
+"""Judgments, a run, and what is required of it in; the verdict out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.blame import Blame, absent, blame, lost, strange
-from rankgauge.comparison.gate.decide import POWER, Rule
-from rankgauge.comparison.gate.pairing import Pairs, compare, pair, too_few, unpaired
+from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
+from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
+from rankgauge.comparison.gate.inputs import AnyCorpus, corpus_ids, gate_judgments, run_or_baseline
+from rankgauge.comparison.gate.pairing import (
+    PairedQueries,
+    compare_measures,
+    pair_queries,
+    sensitivity_notes,
+    unpaired_notes,
+)
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
-from rankgauge.comparison.gate.result import GateResult, Required
-from rankgauge.comparison.gate.sides import AnyCorpus, corpus_ids, documents, judgments, kept, other_side
-from rankgauge.core.qrels import Qrels
-from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate
+from rankgauge.comparison.gate.result import GateResult, RequiredValue
+from rankgauge.comparison.statistics import Statistics
+from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, MeasureError, UsageError, shown
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Conventions, Names, NoRelevant, Queries, Scores, score
-from rankgauge.io.join.inputs import as_qrels
-from rankgauge.io.join.joining import Reading
-from rankgauge.io.join.parallel import Report, join_each
-from rankgauge.io.sources import DEFAULT as NO_MORE
-from rankgauge.io.sources import Limits
-from rankgauge.measures.parse import DEFAULT, parse_measures
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.options import Reading
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.intervals import mean_interval
-from rankgauge.stats.randomization import PERMUTATIONS
 
 
 def gate(
     qrels: AnyQrels,
     run: AnyRun,
+    measures: MeasureNames | None = None,
     *,
     require: str | Iterable[str] = (),
-    against: AnyRun | None = None,
-    measures: Names | None = None,
+    against: AnyRun | Baseline | None = None,
     margin: float = 0.0,
-    alpha: float = 0.05,
-    power: float = POWER,
+    statistics: Statistics = GATE_STATISTICS,
     corpus: AnyCorpus | None = None,
-    compat: Compat = "trec_eval-9",
-    queries: Queries = "qrels",
-    no_relevant: NoRelevant = "zero",
-    on_duplicate: OnDuplicate = "error",
-    resamples: int = PERMUTATIONS,
-    seed: int = 0,
-    qrels_format: str | None = None,
-    run_format: str | None = None,
-    limits: Limits | None = None,
-    progress: Report | None = None,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
 ) -> GateResult:
-    """Whether a run has the values that are required and did not drop against a baseline.
+    """Whether a run has the required values and did not drop against a baseline.
 
-    ``require`` are texts like ``"nDCG@10>=0.35"``. ``against`` is a baseline's JSON or a run; ``measures`` are those
-    compared with it: left out, the baseline's own, else the required ones, else the usual six. A drop fails only where
-    it is significant at ``alpha`` over all of these together and at least ``margin``. ``corpus``, a file of documents
-    or their ids, tells a retriever that got worse from documents that are gone. Without any relevant document in the
-    judgments the gate is skipped.
+    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline or a run; ``measures`` are those
+    compared with it, by default the baseline's own, else the required ones, else the usual ones. A drop fails only if
+    it is significant over all of these together and at least ``margin``. ``corpus``, a file of documents or their ids,
+    tells a retriever that got worse from documents that are gone. If the judgments have no relevant document at all,
+    the gate is skipped.
     """
-    wanted = parse_requirements(require, compat=compat)
-    if not wanted and against is None:
+    conventions = conventions or Conventions()
+    requirements = parse_requirements(require, compat=conventions.compat)
+    if not requirements and against is None:
         raise UsageError(
-            "a gate needs something to look for: no requirement and no baseline is given",
+            "a gate needs a requirement or a baseline, and neither is given",
             hint='--require "nDCG@10>=0.35" asks for a value, --against baseline.json for no drop',
         )
-    rule = Rule(margin, alpha, power, resamples, seed)
-    reading = Reading(compat, on_duplicate, run_format, limits or NO_MORE, fingerprint=True)
-    conventions = Conventions(compat, queries, no_relevant)
-    other, stored = other_side(against, reading)
-    gated = _gated(measures, stored, wanted, compat) if against is not None else ()
-    judged = judgments(qrels, qrels_format, reading.limits)
-    given = kept(run, reading)
-    asked = tuple(dict.fromkeys([*gated, *(one.measure for one in wanted)]))
-    joined = join_each(judged, [given] if other is None else [given, other], reading, progress)
-    scores = score(judged, joined[0], asked, conventions)
-    result = GateResult("pass", scores, rule, required=_required(scores, wanted, alpha))
+    rule = Rule(margin, statistics)
+    reading = replace(reading or Reading(), fingerprint=True, keep_rankings=True)
+    baseline_run, stored = run_or_baseline(against, reading)
+    gated = _gated_measures(measures, stored, requirements, conventions) if against is not None else ()
+    requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
+    evaluation = evaluate_runs(
+        gate_judgments(qrels, reading),
+        [run] if baseline_run is None else [run, baseline_run],
+        requested,
+        conventions=conventions,
+        reading=reading,
+    )
+    scores = evaluation.scores[0]
+    required = tuple(_required_value(scores, requirement, statistics.confidence) for requirement in requirements)
+    result = GateResult("pass", evaluation, rule, required=required)
     if scores.without_relevant.all():
-        reason = f"no query of {shown(judged.name)} has a relevant document, so nothing can be said"
+        reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
         return replace(result, verdict="skipped", reason=reason)
-    current = Baseline.of(scores, joined[0].hits, judged)
-    result = replace(result, current=current)
-    if other is not None:
-        stored = Baseline.of(score(judged, joined[1], asked, conventions), joined[1].hits, judged)
+    if baseline_run is not None:
+        stored = Baseline.of(evaluation, 1)
     if stored is not None:
-        stored.refuse_other(scores, judged)
-        pairs = pair(scores, stored, len(gated))
-        compared = compare(scores, pairs, rule)
-        notes = (*unpaired(scores, stored, pairs), *too_few(compared, rule))
-        result = replace(result, against=stored, compared=compared, notes=notes)
-        if any(row.decision.outcome == "worse" for row in compared):
-            result = replace(result, blame=_blamed(result, stored, current, pairs, judged, given, corpus, reading))
+        known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
+        result = _compare(replace(result, against=stored), len(gated), known_ids)
     missed = not all(row.met for row in result.required)
     return replace(result, verdict="fail" if missed or result.blame is not None else "pass")
 
@@ -101,105 +89,88 @@ def write_baseline(
     path: str | Path,
     qrels: AnyQrels,
     run: AnyRun,
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     *,
-    compat: Compat = "trec_eval-9",
-    queries: Queries = "qrels",
-    no_relevant: NoRelevant = "zero",
-    on_duplicate: OnDuplicate = "error",
-    qrels_format: str | None = None,
-    run_format: str | None = None,
-    limits: Limits | None = None,
-    progress: Report | None = None,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
 ) -> Scores:
-    """Store a run's values query by query, to be compared with by a gate later."""
-    conventions = Conventions(compat, queries, no_relevant)
-    asked = parse_measures(measures or DEFAULT, compat=compat)
-    reading = Reading(compat, on_duplicate, run_format, limits or NO_MORE, fingerprint=True)
-    judged = as_qrels(qrels, format=qrels_format, limits=reading.limits)
-    joined = join_each(judged, [run], reading, progress)[0]
-    scores = score(judged, joined, asked, conventions)
-    files = [given for given in (qrels, run) if isinstance(given, (str, Path))]
-    Baseline.of(scores, joined.hits, judged).write(path, inputs=files)
-    return scores
+    """Store a run's values query by query, as the baseline of later gates."""
+    reading = replace(reading or Reading(), fingerprint=True)
+    evaluation = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
+    files = [source for source in (qrels, run) if isinstance(source, (str, Path))]
+    Baseline.of(evaluation, 0).write(path, inputs=files)
+    return evaluation.scores[0]
 
 
-def _gated(
-    measures: Names | None, stored: Baseline | None, wanted: Sequence[Requirement], compat: Compat
+def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:
+    """The result with its comparison with the baseline, and with the cause if a measure got worse."""
+    stored, scores = result.against, result.scores
+    if stored is None:
+        return result
+    stored.check_comparable(scores, result.evaluation.qrels)
+    pairs = pair_queries(scores, stored, gated)
+    compared = compare_measures(pairs, result.rule)
+    notes = (*unpaired_notes(scores, stored, pairs), *sensitivity_notes(compared, result.rule))
+    result = replace(result, compared=compared, notes=notes)
+    if not any(row.decision.outcome == "worse" for row in compared):
+        return result
+    return replace(result, blame=_blame(result, pairs, known_ids))
+
+
+def _gated_measures(
+    measures: MeasureNames | None,
+    stored: Baseline | None,
+    requirements: Sequence[Requirement],
+    conventions: Conventions,
 ) -> tuple[Measure, ...]:
     """The measures that must not drop."""
     if measures:
-        chosen = parse_measures(measures, compat=compat)
+        chosen = conventions.measures(measures)
         for measure in chosen:
-            if not _comparable(measure):
+            if not _is_comparable(measure):
                 raise UsageError(
-                    f"{measure} cannot be compared with a baseline: that takes a mean over queries of which it is "
-                    "known whether higher or lower is better",
+                    f"{measure} cannot be compared with a baseline: only means over queries of which higher or lower "
+                    "values are known to be better can",
                     hint="leave it out of -m, or require a value of it",
                 )
         return chosen
     if stored is None:
-        chosen = tuple(one.measure for one in wanted) or parse_measures(DEFAULT, compat=compat)
+        chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None)
     else:
         try:
-            chosen = parse_measures(stored.measures, compat=compat)
+            chosen = conventions.measures(stored.measures)
         except MeasureError as error:
             raise InputError.at(stored.source, None, error.message, hint=error.hint) from None
-    chosen = tuple(measure for measure in chosen if _comparable(measure))
+    chosen = tuple(measure for measure in chosen if _is_comparable(measure))
     if not chosen:
         raise UsageError("no measure of the baseline can be compared: name some with -m")
     return chosen
 
 
-def _comparable(measure: Measure) -> bool:
+def _is_comparable(measure: Measure) -> bool:
     return measure.definition.aggregate == "mean" and measure.definition.better is not None
 
 
-def _required(scores: Scores, wanted: Sequence[Requirement], alpha: float) -> tuple[Required, ...]:
-    units = scores.columns.get("unit")
-    rows = []
-    for one in wanted:
-        value = scores[one.measure]
-        place = scores.asked.index(one.measure)
-        known = scores.averaged & ~np.isnan(scores.values[:, place])
-        low = high = None
-        if one.measure.definition.aggregate == "mean":
-            column = scores.values[known, place]
-            interval = mean_interval(column, confidence=1 - alpha, units=None if units is None else units[known])
-            low, high = interval.low, interval.high
-        rows.append(Required(one, value, one.met(value), low, high))
-    return tuple(rows)
+def _required_value(scores: Scores, requirement: Requirement, confidence: float) -> RequiredValue:
+    value = scores[requirement.measure]
+    interval = scores.interval(requirement.measure, confidence=confidence)
+    return RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high)
 
 
-def _blamed(
-    result: GateResult,
-    stored: Baseline,
-    current: Baseline,
-    pairs: Pairs,
-    judged: Qrels,
-    run: AnyRun,
-    corpus: AnyCorpus | None,
-    reading: Reading,
-) -> Blame:
-    """What a drop has to do with documents that are gone."""
-    gone = lost(stored.retrieved, current.retrieved, judged)
-    strangers: list[str] = []
-    if gone:  # only now is it worth reading all ids
+def _blame(result: GateResult, pairs: PairedQueries, known_ids: Callable[[], Ids] | None) -> Blame:
+    """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
+    before, now, run = result.against, result.current, result.evaluation.joined[0].run
+    gone: dict[str, list[str]] = {}
+    unknown: list[str] = []
+    if before is not None and now is not None:
+        gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
+    if gone and run is not None:
         candidates = sorted({doc for docs in gone.values() for doc in docs})
-        here = documents(run, reading)
-        there = None if corpus is None else corpus_ids(corpus, reading.limits)
-        strangers = [] if there is None else strange(here, there)
-        # Where the run has ids that the corpus never had, being in the corpus does not say that a document kept its id.
-        missing = absent(candidates, here) if there is None or strangers else absent(candidates, here, there)
+        run_docs, corpus_docs = run.docs, None if known_ids is None else known_ids()
+        unknown = [] if corpus_docs is None else unknown_documents(run_docs, corpus_docs)
+        # If the run has ids that the corpus never had, a document in the corpus may still have changed its id.
+        columns = [run_docs] if corpus_docs is None or unknown else [run_docs, corpus_docs]
+        missing = absent_documents(candidates, *columns)
         gone = {query: [doc for doc in docs if doc in missing] for query, docs in gone.items()}
-    return blame(
-        {query: docs for query, docs in gone.items() if docs},
-        pairs.queries,
-        [row.measure for row in result.compared],
-        pairs.better,
-        [row.decision for row in result.compared],
-        strangers=strangers,
-        corpus=corpus is not None,
-        rule=result.rule,
-        units=pairs.units,
-    )
+    lost = {query: docs for query, docs in gone.items() if docs}
+    return blame(result.compared, pairs, result.rule, lost, unknown=unknown, corpus=known_ids is not None)

@@ -1,4 +1,4 @@
-"""A run and a baseline over the queries that both have, and what so many queries cannot show."""
+"""A run and a baseline over the queries that both have, and what this number of queries cannot show."""
 
 from __future__ import annotations
 
@@ -9,92 +9,110 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import LISTED, Baseline
+from rankgauge.comparison.gate.baseline import Baseline, query_sample
 from rankgauge.comparison.gate.decide import Rule, decide
-from rankgauge.comparison.gate.result import Compared
+from rankgauge.comparison.gate.result import ComparedMeasure
+from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.core.formatting import percent, plural
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
-from rankgauge.evaluation.evaluate import Scores
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.spec import Measure
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedQueries:
     """The queries that have values on both sides, and these values: queries × gated measures."""
 
+    measures: tuple[Measure, ...]
     queries: list[str]
     before: Floats
     now: Floats
-    better: Floats  # now − before, turned so that positive is better
     units: np.ndarray[Any, Any] | None
 
+    @property
+    def improvement(self) -> Floats:
+        """Now − before, with the sign turned if lower is better: positive is better."""
+        signs = np.array([-1.0 if measure.definition.better == "lower" else 1.0 for measure in self.measures])
+        improvement: Floats = signs * (self.now - self.before)
+        return improvement
 
-def pair(scores: Scores, stored: Baseline, gated: int) -> Pairs:
+
+def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
     """The first ``gated`` measures of the scores beside those of the baseline."""
     measures = scores.measures[:gated]
     columns = np.column_stack([stored.column(measure.name) for measure in measures])
-    rows, others = [], []
+    rows, baseline_rows = [], []
     for row in np.flatnonzero(scores.averaged).tolist():
-        other = stored.row_of.get(scores.queries[row])
-        if other is not None and not np.isnan([scores.values[row, :gated], columns[other]]).any():
+        baseline_row = stored.row_of.get(scores.queries[row])
+        if baseline_row is not None and not np.isnan([scores.values[row, :gated], columns[baseline_row]]).any():
             rows.append(row)
-            others.append(other)
+            baseline_rows.append(baseline_row)
     if not rows:
         raise InputError(
-            f"no query has values in {shown(scores.run)} and in the baseline {shown(stored.run)}",
+            f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
             hint="both must be made with the same queries",
         )
-    before, now = columns[others], scores.values[rows, :gated]
-    signs = np.array([-1.0 if measure.definition.better == "lower" else 1.0 for measure in measures])
     units = scores.columns.get("unit")
-    queries = [scores.queries[row] for row in rows]
-    return Pairs(queries, before, now, signs * (now - before), None if units is None else np.asarray(units)[rows])
-
-
-def compare(scores: Scores, pairs: Pairs, rule: Rule) -> tuple[Compared, ...]:
-    """A row for each gated measure."""
-    decisions = decide(pairs.better, rule, units=pairs.units)
-    return tuple(
-        Compared(
-            measure=measure.name,
-            before=aggregate(pairs.before[:, place], "mean") or 0.0,
-            now=aggregate(pairs.now[:, place], "mean") or 0.0,
-            lower_is_better=measure.definition.better == "lower",
-            decision=decision,
-        )
-        for place, (measure, decision) in enumerate(zip(scores.measures, decisions, strict=False))
+    return PairedQueries(
+        measures,
+        [scores.queries[row] for row in rows],
+        columns[baseline_rows],
+        scores.values[rows, :gated],
+        None if units is None else np.asarray(units)[rows],
     )
 
 
-def unpaired(scores: Scores, stored: Baseline, pairs: Pairs) -> list[Note]:
-    """The queries that have a value on one side only."""
+def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure, ...]:
+    """One row per gated measure."""
+    decisions = decide(pairs.improvement, rule, units=pairs.units)
+    rows = []
+    for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
+        before, now = pairs.before[:, column], pairs.now[:, column]
+        rows.append(
+            ComparedMeasure(
+                measure=measure.name,
+                before=aggregate(before, "mean") or 0.0,
+                now=aggregate(now, "mean") or 0.0,
+                interval=difference_interval_of(
+                    now, before, measure, confidence=rule.statistics.confidence, units=pairs.units
+                ),
+                lower_is_better=measure.definition.better == "lower",
+                decision=decision,
+            )
+        )
+    return tuple(rows)
+
+
+def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
+    """A note about the queries that have a value on one side only."""
     every = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()} | set(stored.queries)
-    left = sorted(every - set(pairs.queries))
-    if not left:
+    unpaired = sorted(every - set(pairs.queries))
+    if not unpaired:
         return []
-    listed = ", ".join(shown(query) for query in left[:LISTED]) + (", …" if len(left) > LISTED else "")
-    count = "1 query has" if len(left) == 1 else f"{len(left)} queries have"
-    return [Note("unpaired", f"{count} no value on one side and cannot be compared: {listed}")]
+    verb = "has" if len(unpaired) == 1 else "have"
+    text = f"{plural(len(unpaired), 'query')} {verb} a value on one side only and cannot be compared"
+    return [Note("unpaired", f"{text}: {query_sample(unpaired)}")]
 
 
-def too_few(compared: Sequence[Compared], rule: Rule) -> list[Note]:
-    """What so many queries cannot show."""
+def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
+    """A note about what this number of queries cannot show."""
     units = compared[0].decision.units
     if 0.5**units > rule.alpha:
-        least = math.ceil(-math.log2(rule.alpha))
-        few = "1 query" if units == 1 else f"{units} queries"
-        text = f"{few} cannot show any drop at alpha {rule.alpha:g}: at least {least} are needed"
+        fewest = math.ceil(-math.log2(rule.alpha))
+        text = f"{plural(units, 'query')} cannot show any drop at alpha {rule.alpha:g}: at least {fewest} are needed"
         return [Note("few-queries", text)]
-    blind = [row for row in compared if row.decision.needed is not None]
-    if not blind:
+    insensitive = [row for row in compared if row.decision.queries_needed is not None]
+    if not insensitive:
         return []
-    seen = ", ".join(f"{row.decision.detectable:.4f} in {row.measure}" for row in blind)
-    needed = max(row.decision.needed or 0 for row in blind)
+    drops = ", ".join(f"{row.decision.detectable:.4f} in {row.measure}" for row in insensitive)
+    needed = max(row.decision.queries_needed or 0 for row in insensitive)
     return [
         Note(
             "small-query-set",
-            f"{units} queries are too few to see a drop of the margin, {rule.margin:g}: at {rule.power:.0%} power they "
-            f"see drops from {seen} on; about {needed:,} queries would do",
+            f"{plural(units, 'query')} are too few to detect a drop of the margin, {rule.margin:g}: with "
+            f"{percent(rule.power)} power they detect drops from {drops} on; about {needed:,} queries would do",
         )
     ]

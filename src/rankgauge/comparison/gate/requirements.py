@@ -1,4 +1,4 @@
-"""A value that a measure must have: ``nDCG@10 >= 0.35``."""
+"""A value that a measure must reach: ``nDCG@10 >= 0.35``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rankgauge.measures.spec import Measure
 
 ROUNDING = 1e-12  # a mean of 0.7 may come out as 0.7 − 1e-16, and is 0.7
 SHAPE = re.compile(r"\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<bound>[^<>=≥≤]+?)\s*", re.DOTALL)
-SIGNS: dict[str, Callable[[float, float], bool]] = {
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bound: value >= bound - ROUNDING,
     "<=": lambda value, bound: value <= bound + ROUNDING,
     ">": lambda value, bound: value > bound + ROUNDING,
     "<": lambda value, bound: value < bound - ROUNDING,
 }
-SPELLED = {"≥": ">=", "≤": "<="}
+ASCII_SIGNS = {"≥": ">=", "≤": "<="}
 EXAMPLE = "write nDCG@10>=0.35"
 
 
@@ -35,19 +35,19 @@ class Requirement:
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {self.bound:g}"
 
-    def met(self, value: float | None) -> bool:
-        """Whether a value will do; none at all will not."""
-        return value is not None and SIGNS[self.sign](value, self.bound)
+    def is_met(self, value: float | None) -> bool:
+        """Whether a value meets the bound; no value does not."""
+        return value is not None and COMPARISONS[self.sign](value, self.bound)
 
 
-def parse_requirements(given: str | Iterable[str], *, compat: Compat = "trec_eval-9") -> tuple[Requirement, ...]:
-    """The requirements behind texts, each once."""
-    texts = [given] if isinstance(given, str) else list(given)
+def parse_requirements(requirements: str | Iterable[str], *, compat: Compat = "trec_eval-9") -> tuple[Requirement, ...]:
+    """Parse requirements, each once."""
+    texts = [requirements] if isinstance(requirements, str) else list(requirements)
     return tuple(dict.fromkeys(parse_requirement(text, compat=compat) for text in texts))
 
 
 def parse_requirement(text: str, *, compat: Compat = "trec_eval-9") -> Requirement:
-    """The requirement behind a text, whose measure may be in any notation."""
+    """Parse a requirement, whose measure may be in any notation."""
     if not isinstance(text, str):
         raise UsageError(f"a requirement must be a text, found {type(text).__name__}", hint=EXAMPLE)
     match = SHAPE.fullmatch(text)
@@ -57,30 +57,30 @@ def parse_requirement(text: str, *, compat: Compat = "trec_eval-9") -> Requireme
         )
     measure = parse_measure(match["measure"], compat=compat)
     bound = _number(match["bound"], text)
-    sign = SPELLED.get(match["sign"], match["sign"])
-    _refuse_idle(Requirement(measure, sign, bound), text)
+    sign = ASCII_SIGNS.get(match["sign"], match["sign"])
+    _check_reachable(Requirement(measure, sign, bound), text)
     return Requirement(measure, sign, bound)
 
 
-def _refuse_idle(found: Requirement, text: str) -> None:
-    """A bound beyond the measure's range is met always or never, and was meant otherwise: 60 for 0.6."""
-    low, high = found.measure.definition.range
-    upwards = found.sign in (">", ">=")
-    never = found.bound >= high if found.sign == ">" else found.bound <= low if found.sign == "<" else False
-    if low <= found.bound <= high and not never:
+def _check_reachable(requirement: Requirement, text: str) -> None:
+    """Refuse a bound outside the measure's range, which is always or never met and a mistake: 60 for 0.6."""
+    low, high = requirement.measure.definition.range
+    bound, sign = requirement.bound, requirement.sign
+    never = bound >= high if sign == ">" else bound <= low if sign == "<" else False
+    if low <= bound <= high and not never:
         return
-    how = "always" if (found.bound < low) == upwards and not never else "never"
+    how = "always" if (bound < low) == (sign in (">", ">=")) and not never else "never"
     raise UsageError(
-        f"{shown(text)} is {how} met: {found.measure} lies between {low:g} and {high:g}",
-        hint="write a share as a fraction, 0.6 for 60%" if high == 1 < found.bound <= 100 else None,
+        f"{shown(text)} is {how} met: {requirement.measure} lies between {low:g} and {high:g}",
+        hint="write a share as a fraction, 0.6 for 60%" if high == 1 < bound <= 100 else None,
     )
 
 
-def _number(text: str, whole: str) -> float:
+def _number(text: str, requirement: str) -> float:
     try:
-        found = float(text)
+        bound = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise UsageError(f"the bound of {shown(whole)} must be a number, found {shown(text)}", hint=EXAMPLE)
-    return found
+        bound = math.nan
+    if not math.isfinite(bound):
+        raise UsageError(f"the bound of {shown(requirement)} must be a number, found {shown(text)}", hint=EXAMPLE)
+    return bound

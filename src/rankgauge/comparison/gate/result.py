@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame
 from rankgauge.comparison.gate.decide import Decision, Rule
 from rankgauge.comparison.gate.requirements import Requirement
+from rankgauge.comparison.statistics import CORRECTION_LABELS
+from rankgauge.core.formatting import number, p_equals, plural, signed
 from rankgauge.errors import printable
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
+from rankgauge.stats.results import Interval
 
 Verdict = Literal["pass", "fail", "skipped"]
-LISTED = 4
-TEST = "one-sided paired max-T over the gated measures; no worse: one-sided t against the margin"
+MAX_MEASURES_NAMED = 4
+CHANGE_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Required:
-    """A requirement and the value that it met or missed."""
+class RequiredValue:
+    """A requirement and the value that met or missed it."""
 
     requirement: Requirement
     value: float | None
     met: bool
-    low: float | None = None  # of the value's interval at 1 − alpha
+    low: float | None = None  # of the value's interval
     high: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        wanted = self.requirement
+        requirement = self.requirement
         return {
-            "measure": wanted.measure.name,
-            "sign": wanted.sign,
-            "bound": wanted.bound,
+            "measure": requirement.measure.name,
+            "sign": requirement.sign,
+            "bound": requirement.bound,
             "value": self.value,
             "interval": [self.low, self.high],
             "met": self.met,
@@ -43,63 +48,73 @@ class Required:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A measure then and now, over the queries that both have."""
+class ComparedMeasure:
+    """A measure before and now, over the queries that both sides have."""
 
     measure: str
     before: float
     now: float
+    interval: Interval  # of the change
     lower_is_better: bool
     decision: Decision
 
     @property
     def change(self) -> float:
-        """Now − then, as the measure counts."""
+        """Now − before, on the measure's own scale."""
         return self.now - self.before
-
-    @property
-    def interval(self) -> tuple[float | None, float | None]:
-        """Of the change."""
-        low, high = self.decision.low, self.decision.high
-        if not self.lower_is_better:
-            return low, high
-        return (None if high is None else -high), (None if low is None else -low)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = self.decision
+        decision = self.decision
         return {
             "measure": self.measure,
-            "outcome": found.outcome,
+            "outcome": decision.outcome,
             "before": self.before,
             "now": self.now,
             "change": self.change,
-            "interval": list(self.interval),
-            "p": found.p,
-            "p_no_worse": found.p_no_worse,
-            "smallest_drop": found.smallest_drop,
-            "n": found.n,
-            "units": found.units,
+            "interval": [self.interval.low, self.interval.high],
+            "p": decision.p,
+            "p_no_worse": decision.p_no_worse,
+            "smallest_drop": decision.smallest_drop,
+            "n": decision.n,
+            "units": decision.units,
         }
 
 
 @dataclass(frozen=True, eq=False)
 class GateResult:
-    """The verdict of a gate. ``skipped`` means that there was nothing to look at, and is not a pass.
+    """The verdict of a gate. ``skipped`` means that nothing could be tested, and is not a pass.
 
     ``current`` is this run as the next baseline: ``result.current.write("baseline.json")``.
     """
 
     verdict: Verdict
-    scores: Scores
+    evaluation: Evaluation  # this run, then the baseline's if it is a run
     rule: Rule
-    required: tuple[Required, ...] = ()
-    compared: tuple[Compared, ...] = ()
+    required: tuple[RequiredValue, ...] = ()
+    compared: tuple[ComparedMeasure, ...] = ()
     against: Baseline | None = None
-    blame: Blame | None = None  # where something got worse
+    blame: Blame | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why it was skipped
-    current: Baseline | None = None
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of this run."""
+        return self.evaluation.scores[0]
+
+    def page_evaluation(self) -> Evaluation:
+        """The runs as a report shows them: the baseline first, if it is a run, under names of their own."""
+        order = range(len(self.evaluation.scores))[::-1]
+        scores = tuple(self.evaluation.scores[index] for index in order)
+        joined = tuple(self.evaluation.joined[index] for index in order)
+        evaluation = replace(self.evaluation, scores=scores, joined=joined)
+        return evaluation.renamed(unique_names([run.run for run in scores]))
+
+    @cached_property
+    def current(self) -> Baseline | None:
+        """The run as the next baseline; None if the gate was skipped."""
+        return None if self.verdict == "skipped" else Baseline.of(self.evaluation, 0)
 
     @property
     def passed(self) -> bool:
@@ -120,81 +135,86 @@ class GateResult:
         return self.sentence
 
     def answer(self, show: Callable[[str], str]) -> str:
-        """The sentence without the verdict, names from data made safe by ``show``."""
+        """The sentence without the verdict; names from data are escaped by ``show``."""
         if self.reason is not None:
             return self.reason
-        said = [*self._said_of_baseline(show), *self._said_of_requirements()]
+        parts = [*self._baseline_sentence(show), *self._requirements_sentence()]
         only_missed = self.failed and self.blame is None  # what failed comes first
-        return "; ".join(reversed(said) if only_missed else said)
+        return "; ".join(reversed(parts) if only_missed else parts)
 
-    def _said_of_baseline(self, show: Callable[[str], str]) -> list[str]:
+    def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
         if self.against is None:
             return []
-        name, then = show(self.scores.run), show(self.against.run)
-        if name == then:
-            name, then = "this run", "the baseline"
+        name, baseline = show(self.scores.run), show(self.against.run)
+        if name == baseline:
+            name, baseline = "this run", "the baseline"
         worse = [row for row in self.compared if row.decision.outcome == "worse"]
         if worse:
-            said = [f"{row.measure} ({signed(row.change)}, p {short(row.decision.p)})" for row in worse]
-            return [f"{name} is worse than {then} on {listed(said)}"]
+            listed = [
+                f"{row.measure} ({signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)})" for row in worse
+            ]
+            return [f"{name} is worse than {baseline} on {enumeration(listed)}"]
         outcomes = {row.decision.outcome for row in self.compared}
         if outcomes == {"unchanged"}:
-            return [f"{name} has every value of {then}"]
+            return [f"{name} has the same values as {baseline}"]
         held = [row.measure for row in self.compared if row.decision.outcome in ("no worse", "unchanged")]
-        unknown = [row.measure for row in self.compared if row.decision.outcome == "inconclusive"]
+        inconclusive = [row.measure for row in self.compared if row.decision.outcome == "inconclusive"]
         margin = f" by the margin of {self.rule.margin:g}" if self.rule.margin else ""
-        said = [f"{name} is no worse than {then}{margin} on {listed(held)}"] if held else []
-        if unknown:
-            said.append(f"nobody can tell on {listed(unknown)}" if held else "no drop is more than luck can explain")
-        return said
+        parts = [f"{name} is no worse than {baseline}{margin} on {enumeration(held)}"] if held else []
+        if inconclusive:
+            parts.append(f"inconclusive on {enumeration(inconclusive)}" if held else "no significant drop")
+        return parts
 
-    def _said_of_requirements(self) -> list[str]:
+    def _requirements_sentence(self) -> list[str]:
         missed = [row for row in self.required if not row.met]
         if missed:
-            texts = [f"{row.requirement} ({'no value' if row.value is None else f'{row.value:.4f}'})" for row in missed]
-            return [f"misses {listed(texts)}"]
+            texts = [f"{row.requirement} ({'no value' if row.value is None else number(row.value)})" for row in missed]
+            return [f"missed {enumeration(texts)}"]
         if not self.required:
             return []
-        count = len(self.required)
-        return ["the requirement is met" if count == 1 else f"{count} of {count} requirements are met"]
+        verb = "is" if len(self.required) == 1 else "are"
+        return [f"{plural(len(self.required), 'requirement')} {verb} met"]
+
+    @property
+    def test_description(self) -> str:
+        """How drops are tested."""
+        statistics = self.rule.statistics
+        test = "sign flips" if statistics.correction == "maxt" else f"{statistics.test} test"
+        return (
+            f"one-sided paired {test}, {CORRECTION_LABELS[statistics.correction]} over "
+            f"{plural(len(self.compared), 'measure')}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""
-        blamed = None
-        if self.blame is not None:
-            blamed = {**asdict(self.blame), "shares": [asdict(share) for share in self.blame.shares]}
+        statistics = self.rule.statistics
+        blame = None if self.blame is None else asdict(self.blame)
         return {
             "verdict": self.verdict,
             "sentence": self.sentence,
             "margin": self.rule.margin,
-            "alpha": self.rule.alpha,
+            "confidence": statistics.confidence,
             "power": self.rule.power,
-            "resamples": self.rule.resamples,
-            "seed": self.rule.seed,
-            "test": TEST,
-            "against": None
+            "test": statistics.test,
+            "correction": statistics.correction,
+            "resamples": statistics.resamples,
+            "seed": statistics.seed,
+            "description": self.test_description,
+            "baseline": None
             if self.against is None
             else {"run": self.against.run, "sha256": self.against.run_sha256, "file": self.against.source},
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
-            "blame": blamed,
+            "blame": blame,
             "notes": [asdict(note) for note in self.notes],
         }
 
 
-def short(p: float | None) -> str:
-    """A p value as people read it, behind the letter."""
-    if p is None:
-        return "unknown"
-    return "≤ 0.0001" if p <= 0.0001 else f"= {p:.4f}"
-
-
-def listed(parts: list[str]) -> str:
-    """Some of a list, as a sentence has it."""
-    shown = parts if len(parts) <= LISTED + 1 else [*parts[:LISTED], f"{len(parts) - LISTED} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def signed(value: float | None) -> str:
-    """A change with its sign, the minus a minus."""
-    return "–" if value is None else f"{value:+.4f}".replace("-", "−")
+def enumeration(parts: list[str]) -> str:
+    """The parts of a list as a sentence has them: ``a, b and c``."""
+    kept = (
+        parts
+        if len(parts) <= MAX_MEASURES_NAMED + 1
+        else [*parts[:MAX_MEASURES_NAMED], f"{len(parts) - MAX_MEASURES_NAMED} more"]
+    )
+    return kept[0] if len(kept) == 1 else f"{', '.join(kept[:-1])} and {kept[-1]}"

@@ -6,47 +6,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankgauge.config.bands.bands import BANDS, Bands
-from rankgauge.config.bands.presets import DEFAULT, preset, presets
+from rankgauge.config.bands.presets import DEFAULT_PRESET, preset, presets
 from rankgauge.errors import InputError, printable
 from rankgauge.measures.parse import parse_measure
 
 if TYPE_CHECKING:
-    from rankgauge.config.schema import Kpi
+    from rankgauge.config.schema import Config, Kpi
 
-NONE = "none"  # instead of a name: no bands
+NO_BANDS = "none"  # instead of a name
 
 
-def load_bands(given: str | Path) -> Bands:
+def load_bands(source: str | Path) -> Bands:
     """Bands from a preset, by its name, or from a YAML file like the one that ``Bands.to_yaml`` writes."""
-    if str(given) in presets():
-        return preset(str(given))
-    if not Path(given).is_file():
+    if str(source) in presets():
+        return preset(str(source))
+    if not Path(source).is_file():
         raise InputError(
-            f"no target bands '{printable(str(given), None)}': neither a preset nor a file",
+            f"no target bands '{printable(str(source), None)}': not a preset and not a file",
             hint=f"name a YAML file, or one of {', '.join(presets())}",
         )
     from rankgauge.config.reading import load_kpi  # which imports yaml and pydantic
 
-    return _bands(load_kpi(given), Path(given).stem)
+    return _from_section(load_kpi(source), Path(source).stem)
 
 
-def configured_bands(path: str | Path) -> Bands | None:
-    """The bands that a configuration file says, else the default preset; a file that it names stands beside it."""
-    from rankgauge.config.reading import load_config
-
-    said = load_config(path).kpi
-    if said is None:
-        return preset(DEFAULT)
-    if not isinstance(said, str):
-        return _bands(said, "own")
-    if said == NONE:
-        return None
-    return preset(said) if said in presets() else load_bands(Path(path).parent / said)
+def named_bands(name: str | None) -> Bands | None:
+    """The bands that a name asks for: the default preset without one, and no bands for ``none``."""
+    return None if name == NO_BANDS else load_bands(name or DEFAULT_PRESET)
 
 
-def _bands(section: Kpi, default_name: str) -> Bands:
-    found = {
+def configured_bands(config: Config, folder: Path | None) -> Bands | None:
+    """The bands of a configuration, else the default preset; the path of a file starts from ``folder``."""
+    kpi = config.kpi
+    if kpi is None or isinstance(kpi, str):
+        is_file = kpi is not None and kpi != NO_BANDS and kpi not in presets()
+        return load_bands((folder or Path()) / str(kpi)) if is_file else named_bands(kpi)
+    return _from_section(kpi, "own")
+
+
+def _from_section(section: Kpi, default_name: str) -> Bands:
+    thresholds = {
         parse_measure(text): {band: values[band] for band in BANDS if band in values}
-        for text, values in ((text, one.given()) for text, one in section.bands.items())
+        for text, values in ((text, bounds.present()) for text, bounds in section.bands.items())
     }
-    return Bands(printable(section.name or default_name), found)
+    return Bands(printable(section.name or default_name), thresholds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rankgauge.config.bands.bands import Band, Bands
 from rankgauge.measures.parse import parse_measure
 
-DEFAULT = "trec-2025"
+DEFAULT_PRESET = "trec-2025"
 
 _THRESHOLDS: dict[str, dict[str, tuple[float, float, float]]] = {
     "trec-2025": {

@@ -12,25 +12,16 @@ from numpy.typing import NDArray
 
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
-from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate
 from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.audit import orders
 from rankgauge.evaluation.audit.expected import Extremes, expected
 from rankgauge.evaluation.audit.sampling import Sampled, sample
 from rankgauge.evaluation.audit.values import Values, result_of
-from rankgauge.evaluation.evaluate import (
-    AnyQrels,
-    AnyRun,
-    Conventions,
-    Names,
-    NoRelevant,
-    Queries,
-    Scores,
-    asked_measures,
-    joined_scores,
-)
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.options import Reading
 from rankgauge.measures.aggregates import total
 from rankgauge.measures.spec import Aggregate, Measure
 
@@ -116,13 +107,10 @@ class TieAudit:
 def audit_ties(
     qrels: AnyQrels,
     run: AnyRun,
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     *,
-    compat: Compat = "trec_eval-9",
-    queries: Queries = "qrels",
-    no_relevant: NoRelevant = "zero",
-    rel: float | None = None,
-    on_duplicate: OnDuplicate = "error",
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> TieAudit:
@@ -131,10 +119,8 @@ def audit_ties(
     The expected value has a closed form for P, R, F, AP, RR, Success, nDCG, RBP and a few more; for others it is the
     mean of ``samples`` random orders. Each result says which, and whether its range is exact or that of the sample.
     """
-    conventions = Conventions(compat, queries, no_relevant)
-    asked = asked_measures(measures, conventions, rel)
-    _, joined, scores, _ = joined_scores(qrels, [run], asked, conventions, on_duplicate=on_duplicate)
-    return ties_of(scores[0], joined[0].hits, samples=samples, seed=seed)
+    found = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
+    return ties_of(found.scores[0], found.joined[0].hits, samples=samples, seed=seed)
 
 
 def ties_of(scores: Scores, hits: Hits, *, samples: int = SAMPLES, seed: int = SEED) -> TieAudit:

@@ -10,22 +10,13 @@ import numpy as np
 
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.completion import completed
 from rankgauge.evaluation.audit.values import Values, result_of
-from rankgauge.evaluation.evaluate import (
-    AnyQrels,
-    AnyRun,
-    Conventions,
-    Names,
-    NoRelevant,
-    Queries,
-    Scores,
-    asked_measures,
-    joined_scores,
-)
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.options import Reading
 from rankgauge.measures.families.judged import judged
 from rankgauge.measures.spec import Measure
 
@@ -103,13 +94,10 @@ class UnjudgedAudit:
 def audit_unjudged(
     qrels: AnyQrels,
     run: AnyRun,
-    measures: Names | None = None,
+    measures: MeasureNames | None = None,
     *,
-    compat: Compat = "trec_eval-9",
-    queries: Queries = "qrels",
-    no_relevant: NoRelevant = "zero",
-    rel: float | None = None,
-    on_duplicate: OnDuplicate = "error",
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
     grade: float | None = None,
 ) -> UnjudgedAudit:
     """Each measure where the unjudged documents of a run are all irrelevant, all of the top grade, or left out.
@@ -117,10 +105,9 @@ def audit_unjudged(
     The top grade is the largest of all judgments unless ``grade`` says another. A document with a negative grade is
     unjudged too. Where a result says ``bounds``, the true value lies between the first two scenarios.
     """
-    conventions = Conventions(compat, queries, no_relevant)
-    asked = asked_measures(measures, conventions, rel)
-    judged_, joined, scores, _ = joined_scores(qrels, [run], asked, conventions, on_duplicate=on_duplicate)
-    return unjudged_of(scores[0], joined[0].hits, top_grade(judged_) if grade is None else grade)
+    found = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
+    top = top_grade(found.qrels) if grade is None else grade
+    return unjudged_of(found.scores[0], found.joined[0].hits, top)
 
 
 def top_grade(qrels: Qrels) -> float:

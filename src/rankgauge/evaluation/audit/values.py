@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.tables import Floats
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Aggregate, Measure
@@ -44,7 +44,7 @@ class Values:
 def result_of(scores: Scores, results: Sequence[Result], measure: str | Measure) -> Result:
     """The result of one measure, by its name as it was asked for or as it was evaluated."""
     wanted = parse_measure(measure, compat=scores.conventions.compat)
-    for listed in (scores.measures, scores.asked):
+    for listed in (scores.measures, scores.requested):
         if wanted in listed:
             return results[listed.index(wanted)]
     raise KeyError(f"{wanted} was not audited; there are {', '.join(map(str, scores.measures))}")

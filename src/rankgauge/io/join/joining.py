@@ -7,7 +7,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,60 +17,60 @@ from rankgauge.core.hits import Hits, Joined, join
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate, Run, Status
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.join.inputs import as_run, is_graded
 from rankgauge.io.join.scan import Progress, Scan, ScatteredError, scan
+from rankgauge.io.options import Reading
 from rankgauge.io.reading import format_of, read_rows, run_from_rows
 from rankgauge.io.rows import warn
-from rankgauge.io.sources import DEFAULT, Limits, name_of, opened, rereadable
+from rankgauge.io.sources import is_dataset, name_of, opened, rereadable
 
 FEW = 10  # ids are looked into where fewer than one in so many documents is judged that could be
 LOOKED_AT, LOOKED_AT_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a file, the first rows of a run
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How runs are read."""
-
-    compat: Compat = "trec_eval-9"
-    on_duplicate: OnDuplicate = "error"
-    format: str | None = None
-    limits: Limits = DEFAULT
-    fingerprint: bool = False  # whether the hash of each run is wanted, which costs about as much as half of reading
-
-
-def join_any(qrels: Qrels, given: Any, reading: Reading, progress: Progress | None = None) -> Joined:
+def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None) -> Joined:
     """Join judgments with a run, a dict, a frame or a path."""
-    if isinstance(given, (str, Path)) and not str(given).startswith("irds:"):
-        return join_file(qrels, given, reading, progress)
-    if isinstance(given, Mapping) and is_graded(given) and not reading.fingerprint:
+    if reading.keep_rankings:
+        return join_run(qrels, as_run(source, reading), reading, compat)
+    if isinstance(source, (str, Path)) and not is_dataset(source):
+        return join_file(qrels, source, reading, compat, progress)
+    if isinstance(source, Mapping) and is_graded(source) and not reading.fingerprint:
         from rankgauge.core.dicts import join_dict
 
-        hits = join_dict(qrels, given, compat=reading.compat)
-        sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(given)[:3])
-        joined = Joined(hits, "run", len(given), sample)
-        return _hinted(qrels, joined, lambda: Ids.from_text(given, "query id"), lambda: _some_of(qrels, given))
-    return join_run(qrels, as_run(given, on_duplicate=reading.on_duplicate), reading)
+        hits = join_dict(qrels, source, compat=compat)
+        sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(source)[:3])
+        joined = Joined(hits, "run", len(source), sample)
+        return _hinted(qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _some_of(qrels, source))
+    return join_run(qrels, as_run(source, reading), reading, compat)
 
 
-def join_run(qrels: Qrels, run: Run, reading: Reading, notes: tuple[Note, ...] = ()) -> Joined:
+def join_run(qrels: Qrels, run: Run, reading: Reading, compat: Compat, notes: tuple[Note, ...] = ()) -> Joined:
     """Join judgments with a run in memory."""
-    hits = join(qrels, run, compat=reading.compat)
-    digest = run.sha256 if reading.fingerprint else None
-    joined = Joined(hits, run.name, len(run.queries), tuple(run.queries.head(3)), digest, notes)
+    joined = Joined(
+        join(qrels, run, compat=compat),
+        run.name,
+        len(run.queries),
+        tuple(run.queries.head(3)),
+        sha256=run.sha256 if reading.fingerprint else None,
+        notes=notes,
+        run=run if reading.keep_rankings else None,
+    )
     return _hinted(qrels, joined, lambda: run.queries, lambda: _first_of(run))
 
 
-def join_file(qrels: Qrels, path: str | Path, reading: Reading, progress: Progress | None = None) -> Joined:
+def join_file(
+    qrels: Qrels, path: str | Path, reading: Reading, compat: Compat, progress: Progress | None = None
+) -> Joined:
     """Join judgments with the run in a file, standard input or a pipe."""
     with rereadable(path, limits=reading.limits) as file:
-        form = reading.format or format_of(file, "run", source=str(path), limits=reading.limits)
+        form = reading.run_format or format_of(file, "run", source=str(path), limits=reading.limits)
         if form == "trec":
             try:
-                found, digest = _scanned(qrels, file, str(path), reading, progress)
+                found, digest = _scanned(qrels, file, str(path), reading, compat, progress)
             except ScatteredError:
                 pass  # rare: the rows of a query stand apart, so that all of them are needed at once
             else:
@@ -79,15 +79,15 @@ def join_file(qrels: Qrels, path: str | Path, reading: Reading, progress: Progre
                 return _hinted(qrels, joined, lambda: found.queries, lambda: _head_of(file, str(path), reading))
         rows, _ = read_rows(file, "run", format=form, source=str(path), limits=reading.limits)
         run = run_from_rows(rows, otherwise=name_of(path), on_duplicate=reading.on_duplicate)
-        return join_run(qrels, run, reading, tuple(rows.faults.notes("note")))
+        return join_run(qrels, run, reading, compat, tuple(rows.faults.notes("note")))
 
 
 def _scanned(
-    qrels: Qrels, file: Path, source: str, reading: Reading, progress: Progress | None
+    qrels: Qrels, file: Path, source: str, reading: Reading, compat: Compat, progress: Progress | None
 ) -> tuple[Scan, str | None]:
     faults = Faults(source, strict=reading.limits.strict)
     with opened(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream:
-        found = scan(stream, qrels, faults, compat=reading.compat, on_duplicate=reading.on_duplicate, progress=progress)
+        found = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
         digest = stream.sha256
     warn(faults)
     return found, digest

@@ -9,33 +9,36 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.ranking import Compat
 from rankgauge.errors import RankgaugeError, RankgaugeWarning
-from rankgauge.io.join.joining import Reading, join_any
+from rankgauge.io.join.joining import join_any
+from rankgauge.io.options import Reading
 
-PAYS = 1 << 26  # bytes of runs from which on starting processes is worth its price
-Report = Callable[[int, int], None]  # bytes done, and in all (0 where nobody knows)
+MIN_BYTES_FOR_PROCESSES = 1 << 26  # starting processes costs more than it saves below this
 
 
-def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, report: Report | None = None) -> list[Joined]:
+def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat) -> list[Joined]:
     """Join judgments with each run, in order."""
-    sizes = [_size(run) for run in runs]
+    sizes, report = [_size(run) for run in runs], reading.progress
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(runs) > 1 and cores > 1 and all(sizes) and sum(sizes) >= PAYS:
-        return _in_processes(qrels, runs, reading, sizes, min(cores, len(runs)), report)
+    large = all(sizes) and sum(sizes) >= MIN_BYTES_FOR_PROCESSES
+    if len(runs) > 1 and cores > 1 and large and reading.parallel and not reading.keep_rankings:
+        return _in_processes(qrels, runs, reading, compat, sizes, min(cores, len(runs)))
     done = 0
-    found = []
+    joins = []
     for run, size in zip(runs, sizes, strict=True):
         before = done
         progress = None if report is None or not size else lambda at, before=before: report(before + at, sum(sizes))
-        found.append(join_any(qrels, run, reading, progress))
+        joins.append(join_any(qrels, run, reading, compat, progress))
         done += size
-    return found
+    return joins
 
 
 def _size(run: Any) -> int:
@@ -44,12 +47,12 @@ def _size(run: Any) -> int:
 
 
 def _in_processes(
-    qrels: Qrels, runs: Sequence[Any], reading: Reading, sizes: Sequence[int], workers: int, report: Report | None
+    qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat, sizes: Sequence[int], workers: int
 ) -> list[Joined]:
     import pickle
     from concurrent.futures import ThreadPoolExecutor
 
-    orders = [pickle.dumps((qrels, str(run), reading)) for run in runs]
+    orders = [pickle.dumps((qrels, str(run), replace(reading, progress=None), compat)) for run in runs]
     done = 0
     found = []
     with ThreadPoolExecutor(workers) as pool:  # a thread for each process, only to wait for it
@@ -61,8 +64,8 @@ def _in_processes(
                 raise result
             found.append(result)
             done += size
-            if report is not None:
-                report(done, sum(sizes))
+            if reading.progress is not None:
+                reading.progress(done, sum(sizes))
     return found
 
 
@@ -80,12 +83,12 @@ def answer() -> None:
     """What a process does: read an order from standard input, write the answer to standard output."""
     import pickle
 
-    qrels, path, reading = pickle.loads(sys.stdin.buffer.read())
+    qrels, path, reading, compat = pickle.loads(sys.stdin.buffer.read())
     result: Joined | RankgaugeError
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         try:
-            result = join_any(qrels, path, reading)
+            result = join_any(qrels, path, reading, compat)
         except RankgaugeError as error:
             result = error
     said = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankgauge.comparison.headline import headline
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.comparison.sentences import headline
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.text import between, percent, value_of
-from rankgauge.report.report import NOTHING, Report
+from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
 
 LONG = 240  # signs of an answer that is told on the first measure, with a word on the others
 FIRST = 4  # measures of a system that is compared with none
@@ -25,7 +25,7 @@ def answer_of(report: Report) -> Answer:
     """A sentence for each system but the baseline, or for each where nothing was compared."""
     found = report.comparison
     if report.scores[0].without_relevant.all():
-        return Answer((NOTHING,))
+        return Answer((NO_RELEVANT_DOCUMENT,))
     if found is None:
         return Answer(tuple(_alone(scores, report.confidence) for scores in report.scores))
     whole = found.answer()

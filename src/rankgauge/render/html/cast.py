@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankgauge.comparison.headline import challenger
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.comparison.sentences import best_challenger
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.figures.systems import System, systems_of
 from rankgauge.report.report import Report
 
@@ -37,6 +37,6 @@ def cast_of(report: Report) -> Cast:
         systems=tuple(systems),
         ranked=tuple(systems[names.index(name)] for name in report.names),
         baseline=baseline,
-        best=len(names) - 1 if found is None else names.index(challenger(found)),
+        best=len(names) - 1 if found is None else names.index(best_challenger(found)),
         confidence=report.confidence,
     )

@@ -105,11 +105,11 @@ def _head(report: Report, cast: Cast) -> dict[str, Any]:
         "answer": answer_of(report),
         "verdict": report.verdict,
         "confidence": percent(cast.confidence),
-        "correction": None if found is None else found.corrected,
+        "correction": None if found is None else found.correction_label,
         "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.confidence)),
         "slices": list(tables.slices(cast.scores, report.by, found)),
         "remarks": [] if found is None else remarks(found),
-        "notes": report.remarks,
+        "notes": report.caveats,
         "conventions": str(first.conventions),
         "family": None if found is None else found.family,
         "systems": cast.systems,
@@ -164,7 +164,7 @@ def _moved(report: Report, best: str) -> list[dict[str, Any]]:
     found = report.comparison
     if found is None:
         return []
-    moved = [{"system": system, "queries": listed} for system, listed in found.moved.items() if listed]
+    moved = [{"system": system, "queries": listed} for system, listed in found.changes.items() if listed]
     return sorted(moved, key=lambda one: one["system"] != best)
 
 

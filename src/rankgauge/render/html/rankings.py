@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -14,10 +13,6 @@ from rankgauge.comparison.attribution import shares
 from rankgauge.core.hits import Hits
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
-from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation.evaluate import AnyRun
-from rankgauge.io.join.inputs import as_run
-from rankgauge.io.reading import read_run
 from rankgauge.render.html.cast import Cast
 from rankgauge.report.report import Report
 
@@ -64,26 +59,19 @@ class Tops:
 
 
 def tops_of(report: Report, cast: Cast) -> Tops:
-    """Read each run again, one after the other, and keep the tops only."""
+    """The tops of the rankings that were kept."""
     found: dict[str, Top] = {}
-    for given, joined, scores in zip(report.runs, report.joined, report.scores, strict=True):
-        try:
-            docs = _docs(given, joined.hits, report)
-        except (RankgaugeError, OSError) as error:
-            return Tops(missing=f"the ranking of {scores.run} could not be read again: {error}")
+    for run, joined, scores in zip(report.runs, report.joined, report.scores, strict=True):
+        if run is None:
+            return Tops(missing=f"the ranking of {scores.run} was not kept")
+        docs = _docs(run, joined.hits, report)
         above = joined.hits.where(joined.hits.rank <= DEPTH)
         found[scores.run] = Top(docs, joined.hits, above, [shares(measure, above) for measure in scores.measures])
     return Tops([found.get(system.name) for system in cast.systems])
 
 
-def _docs(given: AnyRun, hits: Hits, report: Report) -> list[list[str]]:
+def _docs(run: Run, hits: Hits, report: Report) -> list[list[str]]:
     """The documents at the top of each judged query."""
-    if str(given) == "-":
-        raise OSError("it came from standard input")
-    if isinstance(given, (str, Path)):
-        run: Run = read_run(given, format=report.run_format, on_duplicate="first")
-    else:
-        run = as_run(given, on_duplicate="first")
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     known, number = report.qrels.query_index.find(run.queries, zeros)
     top = run.select(known).top(DEPTH, report.scores[0].conventions.compat)

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rankgauge.comparison.answer import between as span_of
-from rankgauge.comparison.answer import hardest, p_text
 from rankgauge.comparison.remarks import group_remarks
-from rankgauge.comparison.result import Comparison, Difference, SliceDifference
+from rankgauge.comparison.result import Comparison, Difference, GroupDifference
+from rankgauge.comparison.sentences import least_sensitive, span_text
 from rankgauge.config.bands.bands import Bands
+from rankgauge.core.formatting import p_value
 from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.evaluation.slices import Slice
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.figures.forest import forest, reach
 from rankgauge.render.html.figures.systems import System
 from rankgauge.render.html.text import NONE, between, number, value_of
 from rankgauge.render.text.bands import bands_of
-from rankgauge.render.text.comparison import mark
 from rankgauge.render.text.grid import BETTER
 from rankgauge.render.text.scores import best_of
 
@@ -74,7 +73,7 @@ def main(
     for measure in scores[0].measures:
         differences = [] if found is None else [row for row in found.differences if row.measure == measure.name]
         most = reach(differences)
-        apart = found is not None and found.apart(measure.name)
+        apart = found is not None and found.has_unpaired_queries(measure.name)
         best = None if apart else best_of(measure, [one[measure] for one in scores])
         rows = []
         for one, system, band in zip(scores, systems, reached, strict=True):
@@ -83,7 +82,7 @@ def main(
             interval, value = between(one.interval(measure, confidence=confidence)), one[measure]
             is_best = value is not None and value == best
             rows.append(Row(system, value_of(measure, value), interval, is_best, band.get(measure.name), against))
-        seen = None if apart else hardest(differences)
+        seen = None if apart else least_sensitive(differences)
         shown = None if seen is None else seen.text(seen.detectable or 0.0).removeprefix("+")
         queries = max(one.over_queries[measure.name][1] for one in scores)
         yield Group(measure, queries, tuple(rows), shown, apart)
@@ -94,8 +93,8 @@ def against_of(found: Comparison, row: Difference, most: float, system: System) 
     sign, said = _sign(found, row)
     return Against(
         difference=NONE if row.difference is None else row.text(row.difference),
-        interval=span_of(row.interval, row.text),
-        p=NONE if row.p_corrected is None else p_text(row.p_corrected),
+        interval=span_text(row.interval, row),
+        p=p_value(row.p_corrected),
         mark=sign,
         said=said,
         tally=f"{row.effect.wins}/{row.effect.ties}/{row.effect.losses}",
@@ -105,7 +104,7 @@ def against_of(found: Comparison, row: Difference, most: float, system: System) 
 
 def _sign(found: Comparison, row: Difference) -> tuple[str, str]:
     """A sign where the difference is more than luck, and the same in a word."""
-    sign = mark(found, row).strip()
+    sign = row.mark(found.alpha)
     return sign, "" if not sign else "better" if sign == BETTER else "worse"
 
 
@@ -152,7 +151,7 @@ def _slice_table(
     shown = sorted(largest[:MOST_GROUPS])
     differences = {
         (row.label, row.difference.system): row
-        for row in (() if found is None else found.slices)
+        for row in (() if found is None else found.groups)
         if (row.by, row.difference.measure) == (by, measure)
     }
     rows = []
@@ -166,12 +165,12 @@ def _slice_table(
     return SliceTable(by, measure, tuple(rows), len(largest) - len(shown), said)
 
 
-def _slice_cell(found: Comparison | None, row: SliceDifference | None, mean: float | None) -> SliceCell:
+def _slice_cell(found: Comparison | None, row: GroupDifference | None, mean: float | None) -> SliceCell:
     if found is None or row is None:
         return SliceCell(number(mean))
     gap = row.difference.difference
     said = NONE if gap is None else row.difference.text(gap)
-    return SliceCell(number(mean), said, *_sign(found, row.difference), row.against)
+    return SliceCell(number(mean), said, *_sign(found, row.difference), row.opposite)
 
 
 @dataclass(frozen=True)

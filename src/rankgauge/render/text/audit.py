@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.evaluation.audit.ties import TieAudit, TieRange
-from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit
+from rankgauge.core.formatting import listing, plural
+from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
+from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_grade, unjudged_of
 from rankgauge.evaluation.audit.values import Values
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.terminal import Cell, name, number, table
 
-LISTED = 20  # queries; JSON has all of them
+MAX_QUERIES_NAMED = 20  # JSON has all of them
 
 
-def ties_table(audit: TieAudit, *, colour: bool) -> str:
-    """A row a measure, then the queries in which a tie straddles a cutoff."""
+@dataclass(frozen=True)
+class Audits:
+    """The audits of each run; empty if they were not asked for."""
+
+    ties: Sequence[TieAudit] = ()
+    unjudged: Sequence[UnjudgedAudit] = ()
+
+
+def audits_of(evaluation: Evaluation, *, ties: bool, unjudged: bool) -> Audits:
+    """Audit the joins of an evaluation."""
+    if not ties and not unjudged:
+        return Audits()
+    pairs = [(run, joined.hits) for run, joined in zip(evaluation.scores, evaluation.joined, strict=True)]
+    top = top_grade(evaluation.qrels)
+    return Audits(
+        ties=[ties_of(run, hits) for run, hits in pairs] if ties else (),
+        unjudged=[unjudged_of(run, hits, top) for run, hits in pairs] if unjudged else (),
+    )
+
+
+def tables(audits: Audits, *, color: bool) -> list[str]:
+    """One table per audit and run."""
+    return [
+        *(ties_table(audit, color=color) for audit in audits.ties),
+        *(unjudged_table(audit, color=color) for audit in audits.unjudged),
+    ]
+
+
+def ties_table(audit: TieAudit, *, color: bool) -> str:
+    """One row per measure, then the queries in which a tie straddles a cutoff."""
     rows = [
         [
             Cell(one.measure.name),
@@ -25,8 +56,16 @@ def ties_table(audit: TieAudit, *, colour: bool) -> str:
         ]
         for one in audit
     ]
-    head = [f"ties: {name(audit.scores.run)}", "reported", "worst", "expected", "best", "queries moved", "expected by"]
-    return "\n".join([table(head, rows, colour=colour), *_straddling(audit)])
+    head = [
+        f"ties: {name(audit.scores.run)}",
+        "reported",
+        "worst",
+        "expected",
+        "best",
+        "queries changed",
+        "expected by",
+    ]
+    return "\n".join([table(head, rows, color=color), *_straddling(audit)])
 
 
 def _how(one: TieRange, samples: int) -> str:
@@ -43,14 +82,14 @@ def _straddling(audit: TieAudit) -> list[str]:
             condensed = " of the judged" if dict(one.measure.parameters).get("judged_only") else ""
             at[f"rank {one.measure.cutoff}{condensed}"] = one.straddling
     return [
-        f"a tie with a judged document straddles {rank} in {len(queries)} {'query' if len(queries) == 1 else 'queries'}"
-        f": {', '.join(map(name, queries[:LISTED]))}{', …' if len(queries) > LISTED else ''}"
+        f"tied scores with a judged document straddle {rank} in {plural(len(queries), 'query')}: "
+        f"{listing(map(name, queries), MAX_QUERIES_NAMED)}"
         for rank, queries in at.items()
     ]
 
 
-def unjudged_table(audit: UnjudgedAudit, *, colour: bool) -> str:
-    """A row a measure, then what the columns mean."""
+def unjudged_table(audit: UnjudgedAudit, *, color: bool) -> str:
+    """One row per measure, then what the columns mean."""
     rows = [
         [
             Cell(one.measure.name),
@@ -67,27 +106,21 @@ def unjudged_table(audit: UnjudgedAudit, *, colour: bool) -> str:
     ]
     if not all(one.bounds for one in audit):
         lines.append(f"no bounds: {NO_BOUNDS}")
-    return "\n".join([table(head, rows, colour=colour), *lines])
+    return "\n".join([table(head, rows, color=color), *lines])
 
 
 def _cell(measure: Measure, values: Values) -> Cell:
     return Cell(number(values.over_queries, whole=measure.definition.aggregate == "sum"))
 
 
-def with_audits(
-    data: dict[str, Any],
-    *,
-    ties: Sequence[TieAudit] = (),
-    unjudged: Sequence[UnjudgedAudit] = (),
-    per_query: bool = False,
-) -> dict[str, Any]:
-    """The JSON of scores with ``ties`` and ``unjudged`` in each run, where there are audits, one a run."""
-    found: dict[str, list[dict[str, Any]]] = {
-        "ties": [audit.to_dict(per_query=per_query) for audit in ties],
-        "unjudged": [audit.to_dict(per_query=per_query) for audit in unjudged],
+def with_audits(data: dict[str, Any], audits: Audits, *, per_query: bool = False) -> dict[str, Any]:
+    """The JSON of scores with ``ties`` and ``unjudged`` in each run, if there are audits."""
+    by_key: dict[str, list[dict[str, Any]]] = {
+        "ties": [audit.to_dict(per_query=per_query) for audit in audits.ties],
+        "unjudged": [audit.to_dict(per_query=per_query) for audit in audits.unjudged],
     }
     runs = [
-        {**run, **{key: audits[place] for key, audits in found.items() if audits}}
-        for place, run in enumerate(data["runs"])
+        {**run, **{key: entries[index] for key, entries in by_key.items() if entries}}
+        for index, run in enumerate(data["runs"])
     ]
     return {**data, "runs": runs}

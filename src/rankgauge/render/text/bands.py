@@ -1,4 +1,4 @@
-"""The target band that each value reaches, in tables and in JSON. Where no measure has bands, nothing of them shows."""
+"""The target band that each value reaches, in tables and in JSON; nothing is shown if no measure has bands."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankgauge.config.bands.bands import Band, Bands
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.text.grid import Cell, Show
 
 
 def heading(bands: Bands) -> str:
-    """What a row or a column of bands is called: whose they are is said there."""
+    """The title of a row or a column of bands, with the name of the bands."""
     return f"band ({bands.name})"
 
 
 def band_of(scores: Scores, measure: str, value: float | None, bands: Bands) -> Band | None:
-    """The band of a value of an evaluated measure; None where it has none."""
-    place = [one.name for one in scores.measures].index(measure)
-    names = scores.asked or scores.measures  # RBP may have bands where RBP(max_rel=3) was evaluated
-    return bands.band_of(scores.measures[place], value) or bands.band_of(names[place], value)
+    """The band of a value of an evaluated measure; None if it has none."""
+    index = [evaluated.name for evaluated in scores.measures].index(measure)
+    names = scores.requested or scores.measures  # RBP may have bands if RBP(max_rel=3) was evaluated
+    return bands.band_of(scores.measures[index], value) or bands.band_of(names[index], value)
 
 
 def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
@@ -28,17 +28,17 @@ def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
 
 
 def reached(scores: Scores, bands: Bands) -> dict[str, Band]:
-    """The same, of those measures that have bands."""
+    """The same for the measures that have bands."""
     return {name: band for name, band in bands_of(scores, bands).items() if band is not None}
 
 
 def used(scores: Sequence[Scores], bands: Bands | None) -> Bands | None:
-    """The bands, where a value of these runs has one."""
+    """The bands, if a value of these runs has one."""
     return bands if bands is not None and any(reached(run, bands) for run in scores) else None
 
 
 def band_rows(scores: Sequence[Scores], bands: Bands | None, show: Show) -> list[list[Cell]]:
-    """Below a table with a row a run: the bands of its values, a dash where there are none."""
+    """Rows below a table of runs: the bands of their values, a dash if there is none."""
     if (shown := used(scores, bands)) is None:
         return []
     rows = [[Cell(band or "–") for band in bands_of(run, shown).values()] for run in scores]
@@ -52,5 +52,5 @@ def with_bands(data: dict[str, Any], scores: Sequence[Scores], bands: Bands | No
     """The JSON of scores with ``kpi``, the thresholds, and the bands that each run's values reach."""
     if (shown := used(scores, bands)) is None:
         return data
-    runs = [{**run, "bands": reached(one, shown)} for run, one in zip(data["runs"], scores, strict=True)]
+    runs = [{**entry, "bands": reached(run, shown)} for entry, run in zip(data["runs"], scores, strict=True)]
     return {**data, "runs": runs, "kpi": shown.to_dict()}

@@ -1,170 +1,179 @@
-"""A comparison as text: the answer, the table, the groups, the queries that moved and the documents that moved them."""
+"""A comparison as text: the answer, the table, the groups, the largest changes and the documents behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rankgauge.comparison.answer import between, p_text, signed
-from rankgauge.comparison.attribution import Move, Moves
+from rankgauge.comparison.attribution import DocumentChange, QueryChange
 from rankgauge.comparison.remarks import group_remarks, remarks
-from rankgauge.comparison.result import Comparison, Difference, SliceDifference
-from rankgauge.comparison.statistics import SAID, one_by_one
+from rankgauge.comparison.result import Comparison, Difference, GroupDifference
+from rankgauge.comparison.sentences import span_text
+from rankgauge.comparison.statistics import CORRECTION_LABELS, separate_correction
 from rankgauge.config.bands.bands import Bands
+from rankgauge.core.formatting import MISSING, p_value, percent, signed
 from rankgauge.errors import printable
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.bands import band_of, heading, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
-from rankgauge.render.text.scores import best_of, dumped
+from rankgauge.render.text.scores import best_of, conventions_line, dumped
 from rankgauge.render.text.terminal import name, number, table
 
-SHOWN_DOCUMENTS = 2
-TEXT = 44
+__all__ = ["as_json", "as_table", "conventions_line", "difference_parts", "fields", "grid", "parts", "records"]
+
+DOCUMENTS_SHOWN = 2
+MAX_QUERY_TEXT = 44
 
 
-def as_table(found: Comparison, *, colour: bool, explained: bool = False, bands: Bands | None = None) -> str:
+def as_table(found: Comparison, *, color: bool, explain: bool = False, bands: Bands | None = None) -> str:
     """For the terminal."""
     differences = grid(found, show=name, bands=bands)
-    table_ = table(differences.head, differences.rows, colour=colour, starred=False)
-    parts = [f"{printable(found.answer(), None)}\n", table_, f"\n{printable(_marks(found), None)}"]
+    text = table(differences.head, differences.rows, color=color, starred=False)
+    parts = [f"{printable(found.answer(), None)}\n", text, f"\n{printable(_legend(found), None)}"]
     parts += [printable(remark, None) for remark in remarks(found)]
-    if found.slices:
-        parts += ["", _slices(found, colour=colour)]
-    if any(found.moved.values()):
-        parts += ["", _moved(found, explained=explained)]
+    if found.groups:
+        parts += ["", _group_tables(found, color=color)]
+    if any(found.changes.values()):
+        parts += ["", _largest_changes(found, explain=explain)]
     return "\n".join(parts)
 
 
 def parts(found: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """For a page: the answer, the table, the groups and the conventions."""
-    said = f"conventions: {found.scores[0].conventions}"
-    return [found.answer(), grid(found, bands=bands), *remarks(found), *groups(found), said]
+    return [*difference_parts(found, bands=bands), conventions_line(found.scores)]
+
+
+def difference_parts(found: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
+    """The same without the conventions."""
+    return [found.answer(), grid(found, bands=bands), *remarks(found), *groups(found)]
 
 
 def groups(found: Comparison) -> list[str | Grid]:
-    """For a page: a table for each column of the queries, and what is to be said of it."""
-    sliced: list[str | Grid] = []
+    """For a page: a table and remarks for each column of the queries."""
+    tables: list[str | Grid] = []
     for by in _columns(found):
-        sliced += [slice_grid(found, by), *_remarks(found, by)]
-    return sliced
+        tables += [group_grid(found, by), *_remarks(found, by)]
+    return tables
 
 
 def _head(found: Comparison) -> list[str]:
-    p = f"p ({found.corrected})" if found.corrected else "p"
-    return ["", "", "value", "Δ", f"{found.confidence * 100:g} %", p, "win/tie/loss"]
+    p = f"p ({found.correction_label})" if found.correction_label else "p"
+    return ["", "", "value", "Δ", f"{percent(found.confidence)} CI", p, "win/tie/loss"]
 
 
 def grid(found: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
-    """For each measure the baseline and, below it, each other system; the bands of their values where there are any."""
+    """For each measure the baseline, then each other system; with the bands of their values if there are any."""
     rows, head, shown = [], _head(found), used(found.scores, bands)
     if shown is not None:
         head.insert(3, heading(shown))
     base = next(run for run in found.scores if run.run == found.baseline)
 
     def values(measure: Measure, value: float | None, best: float | None) -> list[Cell]:
-        band = [] if shown is None else [Cell(band_of(base, measure.name, value, shown) or "–")]
+        band = [] if shown is None else [Cell(band_of(base, measure.name, value, shown) or MISSING)]
         return [Cell(number(value), best=value is not None and value == best), *band]
 
-    own = {run.run: run for run in found.scores}
+    scores_of = {run.run: run for run in found.scores}
     for measure in found.scores[0].measures:
-        best = None if found.apart(measure.name) else best_of(measure, [run[measure] for run in found.scores])
+        unpaired = found.has_unpaired_queries(measure.name)
+        best = None if unpaired else best_of(measure, [run[measure] for run in found.scores])
         first = [Cell(measure.name), Cell(show(found.baseline)), *values(measure, base[measure], best)]
         rows.append([*first, *[Cell("")] * 4])
         rows += [
-            [Cell(""), Cell(show(row.system)), *values(measure, own[row.system][measure], best), *_cells(found, row)]
+            [
+                Cell(""),
+                Cell(show(row.system)),
+                *values(measure, scores_of[row.system][measure], best),
+                *_cells(found, row),
+            ]
             for row in found.differences
             if row.measure == measure.name
         ]
-    legend = "; ".join([*(["bold: the best"] if any(row[2].best for row in rows) else []), _marks(found)])
+    legend = "; ".join([*(["bold: the best"] if any(row[2].best for row in rows) else []), _legend(found)])
     return Grid(head, rows, words=2, legend=legend)
 
 
 def _cells(found: Comparison, row: Difference) -> list[Cell]:
-    p = "–" if row.p_corrected is None else p_text(row.p_corrected)
     effect = row.effect
     return [
-        Cell("–" if row.difference is None else row.text(row.difference)),
-        Cell(between(row.interval, row.text, " … ") or "–"),
-        Cell(p, mark=mark(found, row)),
+        Cell(MISSING if row.difference is None else row.text(row.difference)),
+        Cell(span_text(row.interval, row) or MISSING),
+        Cell(p_value(row.p_corrected), mark=row.mark(found.alpha)),
         Cell(f"{effect.wins}/{effect.ties}/{effect.losses}"),
     ]
 
 
-def mark(found: Comparison, row: Difference) -> str:
-    """A sign where the difference is more than luck."""
-    if not row.significant(found.alpha) or not row.difference:
-        return ""
-    measure = next(m for m in found.scores[0].measures if m.name == row.measure)
-    return BETTER if (row.difference > 0) == (measure.definition.better != "lower") else WORSE
-
-
-def _marks(found: Comparison) -> str:
+def _legend(found: Comparison) -> str:
     counts = sorted({row.n for row in found.differences})
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    apart = [measure.name for measure in found.scores[0].measures if found.apart(measure.name)]
-    own = f"; values of {', '.join(apart)} are over each system's own queries, Δ over those of both" if apart else ""
-    return f"{BETTER} {WORSE} better, worse than {found.baseline}; {found.family}; paired over {queries} queries{own}"
+    unpaired = [measure.name for measure in found.scores[0].measures if found.has_unpaired_queries(measure.name)]
+    note = ""
+    if unpaired:
+        note = f"; values of {', '.join(unpaired)} are over each system's own queries, Δ over shared queries"
+    marks = f"{BETTER} {WORSE} significantly better, worse than {found.baseline}"
+    return f"{marks}; {found.family}; paired over {queries} queries{note}"
 
 
 def _columns(found: Comparison) -> list[str]:
-    return list(dict.fromkeys(row.by for row in found.slices))
+    return list(dict.fromkeys(row.by for row in found.groups))
 
 
-def _slices(found: Comparison, *, colour: bool) -> str:
+def _group_tables(found: Comparison, *, color: bool) -> str:
     out = []
     for by in _columns(found):
-        groups = slice_grid(found, by, show=name)
-        out.append(table(groups.head, groups.rows, colour=colour))
+        rows = group_grid(found, by, show=name)
+        out.append(table(rows.head, rows.rows, color=color))
         out += [printable(remark, None) for remark in _remarks(found, by)]
     return "\n".join(out)
 
 
-def slice_grid(found: Comparison, by: str, *, show: Show = full) -> Grid:
-    """A row a group, measure and system."""
-    head = _head(found)
+def group_grid(found: Comparison, by: str, *, show: Show = full) -> Grid:
+    """One row per group, measure and system."""
+    head, correction = _head(found), found.statistics.correction
     head[0], head[2] = f"by {by}", "queries"
-    head[5] = "p" if found.correction == "none" else f"p ({SAID[one_by_one(found.correction)]})"
-    return Grid(head, [_slice(found, row, show) for row in found.slices if row.by == by], words=2)
+    head[5] = "p" if correction == "none" else f"p ({CORRECTION_LABELS[separate_correction(correction)]})"
+    return Grid(head, [_group_row(found, row, show) for row in found.groups if row.by == by], words=2)
 
 
-def _slice(found: Comparison, row: SliceDifference, show: Show) -> list[Cell]:
+def _group_row(found: Comparison, row: GroupDifference, show: Show) -> list[Cell]:
     label = Cell(f"{show(row.label)} · {row.difference.measure}")
     return [label, Cell(show(row.difference.system)), Cell(str(row.difference.n)), *_cells(found, row.difference)]
 
 
 def _remarks(found: Comparison, by: str) -> list[str]:
-    """How sure the table of groups is, where groups differ, and which point the other way than the whole."""
-    against = [f"{row.label} on {row.difference.measure}" for row in found.slices if row.by == by and row.against]
-    return group_remarks(found, by) + ([f"against the whole: {', '.join(against)}"] if against else [])
+    """The correction of the groups, which differences differ between them, and which have the opposite sign."""
+    opposite = [f"{row.label} on {row.difference.measure}" for row in found.groups if row.by == by and row.opposite]
+    note = [f"opposite to the overall direction: {', '.join(opposite)}"] if opposite else []
+    return group_remarks(found, by) + note
 
 
-def _moved(found: Comparison, *, explained: bool) -> str:
+def _largest_changes(found: Comparison, *, explain: bool) -> str:
     lines = []
     measure = found.scores[0].measures[0].name
-    for system, listed in found.moved.items():
-        if listed:
-            lines.append(f"moved most: {name(system)} − {name(found.baseline)} on {measure}")
-            lines += [query_line(found, moves, explained=explained) for moves in listed]
+    for system, changes in found.changes.items():
+        if changes:
+            lines.append(f"Largest changes in {measure}: {name(system)} − {name(found.baseline)}")
+            lines += [change_line(found, change, explain=explain) for change in changes]
     return "\n".join(lines)
 
 
-def query_line(found: Comparison, moves: Moves, *, explained: bool = False) -> str:
-    """A query that moved, and the documents that moved it."""
-    text = found.texts.get(moves.query)
-    said = f"  “{printable(text, TEXT)}”" if text else ""
-    mattered = [move for move in moves.documents if move.share]
-    shown = mattered if explained else mattered[:SHOWN_DOCUMENTS]
-    head = f"  {signed(moves.difference)}  {name(moves.query)}{said}"
-    if explained:
-        return "\n".join([head, *(f"            {signed(move.share)}  {_document(move)}" for move in shown)])
-    rest = len(mattered) - len(shown)
-    return head + "".join(f"   {_document(move)}" for move in shown) + (f"   + {rest} more" if rest else "")
+def change_line(found: Comparison, change: QueryChange, *, explain: bool = False) -> str:
+    """The change of one query, and the documents behind it."""
+    text = found.texts.get(change.query)
+    quoted = f"  “{printable(text, MAX_QUERY_TEXT)}”" if text else ""
+    documents = [document for document in change.documents if document.share]
+    listed = documents if explain else documents[:DOCUMENTS_SHOWN]
+    head = f"  {signed(change.difference)}  {name(change.query)}{quoted}"
+    if explain:
+        shares = (f"            {signed(document.share)}  {_document(document)}" for document in listed)
+        return "\n".join([head, *shares])
+    more = len(documents) - len(listed)
+    return head + "".join(f"   {_document(doc)}" for doc in listed) + (f"   + {more} more" if more else "")
 
 
-def _document(move: Move) -> str:
-    before, after = ("–" if rank is None else str(rank) for rank in (move.before, move.after))
-    return f"{name(move.doc)} {before}→{after} (grade {move.grade:g})"
+def _document(change: DocumentChange) -> str:
+    before, after = (MISSING if rank is None else str(rank) for rank in (change.before, change.after))
+    return f"{name(change.doc)} {before}→{after} (grade {change.grade:g})"
 
 
 def as_json(found: Comparison, *, per_query: bool = False, bands: Bands | None = None) -> str:
@@ -175,22 +184,22 @@ def as_json(found: Comparison, *, per_query: bool = False, bands: Bands | None =
 
 
 def fields(found: Comparison) -> list[str]:
-    """The keys of the records: which difference it is, what JSON says of one, and how it came about."""
+    """The keys of the records: which difference it is, what JSON has for one, and the test behind it."""
     which = ["system", "baseline_run", "query", "by", "label"]
     own = [key for key in found.to_dict()["differences"][0] if key not in ("system", "ci")]
     return [*which, *own, "low", "high", "confidence", "test", "correction", "conventions"]
 
 
 def records(found: Comparison, *, per_query: bool) -> Iterator[Record]:
-    """One a difference: over all queries, then in each group (``by``, ``label``), then of each query."""
+    """One per difference: over all queries, then in each group (``by``, ``label``), then for each query."""
     common: Record = {
         "baseline_run": found.baseline,
-        "test": found.test,
-        "correction": found.correction,
+        "test": found.statistics.test,
+        "correction": found.statistics.correction,
         "conventions": str(found.scores[0].conventions),
     }
     data = found.to_dict()
-    for row in [*data["differences"], *data["slices"]]:
+    for row in [*data["differences"], *data["groups"]]:
         yield {**row, **{key: row["ci"][key] for key in ("low", "high", "confidence")}, **common}
     if per_query:
         for difference in found.differences:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from rankgauge.comparison.gate.result import GateResult, short, signed
+from rankgauge.comparison.gate.result import CHANGE_DIGITS, ComparedMeasure, GateResult
 from rankgauge.config.bands.bands import Bands
+from rankgauge.core.formatting import number, p_equals, signed
 from rankgauge.errors import printable
 from rankgauge.render.text import gate as plain
 from rankgauge.render.text.bands import heading, reached
@@ -14,11 +15,11 @@ from rankgauge.render.text.markdown import escaped
 
 SUITE = "rankgauge gate"
 MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
-LOUD = ("WORSE", "MISSED")
+EMPHASIZED = ("WORSE", "MISSED")
 
 
 def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
-    """One test case for each requirement and each measure compared; target bands as properties of the suite."""
+    """One test case per requirement and compared measure; target bands as properties of the suite."""
     cases = [*_required(result), *_compared(result)]
     if not cases:
         cases = [Xml.Element("testcase", classname=f"{SUITE}.against", name="baseline")]
@@ -51,7 +52,7 @@ def _required(result: GateResult) -> list[Xml.Element]:
     for row in result.required:
         case = Xml.Element("testcase", classname=f"{SUITE}.require", name=printable(str(row.requirement), None))
         if result.verdict != "skipped" and not row.met:
-            value = "no value" if row.value is None else f"{row.value:.4f}"
+            value = "no value" if row.value is None else number(row.value)
             Xml.SubElement(case, "failure", type="requirement", message=f"{row.requirement} is missed: {value}")
         cases.append(case)
     return cases
@@ -62,18 +63,21 @@ def _compared(result: GateResult) -> list[Xml.Element]:
     for row in result.compared:
         case = Xml.Element("testcase", classname=f"{SUITE}.against", name=printable(row.measure, None))
         if row.decision.outcome == "worse":
-            message = f"{row.measure} dropped: {signed(row.change)}, p {short(row.decision.p)}"
+            message = f"{row.measure} dropped: {_evidence(row)}"
             failure = Xml.SubElement(case, "failure", type="drop", message=message)
             failure.text = "\n".join(plain.blame_lines(result, printable, of=row.measure))
         else:
-            said = f"{row.decision.outcome}: {signed(row.change)}, p {short(row.decision.p)}"
-            Xml.SubElement(case, "system-out").text = said
+            Xml.SubElement(case, "system-out").text = f"{row.decision.outcome}: {_evidence(row)}"
         cases.append(case)
     return cases
 
 
+def _evidence(row: ComparedMeasure) -> str:
+    return f"{signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)}"
+
+
 def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
-    """A heading, the answer, the tables and what must be known of them."""
+    """A heading, the answer, the tables and their notes."""
     answer = escaped(result.reason) if result.reason is not None else result.answer(code)
     parts = [f"### {MARKS[result.verdict]} Retrieval gate: {result.verdict}", answer[:1].upper() + answer[1:] + "."]
     parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
@@ -87,14 +91,14 @@ def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The first column is code; the name of bands in the head is a user's, the rest words and numbers of our own."""
+    """The first column is code; the name of bands in the head comes from a user, the rest from us."""
     lines = [[escaped(title) for title in head], ["---", *["---:"] * (len(head) - 1)]]
     for first, *rest in rows:
-        lines.append([code(first), *(f"**{cell}**" if cell in LOUD else cell for cell in rest)])
+        lines.append([code(first), *(f"**{cell}**" if cell in EMPHASIZED else cell for cell in rest)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def code(text: str) -> str:
-    """A name as code, where GitHub obeys nothing; in backticks unless it has some, or a bar, itself."""
+    """A name as code, in which GitHub interprets nothing; in backticks unless it contains one, or a bar."""
     safe = printable(text)
     return f"<code>{escaped(safe)}</code>" if set(safe) & {"`", "|"} else f"`{safe}`"

@@ -1,4 +1,4 @@
-"""A table before it has a form: the terminal, Markdown and LaTeX each make theirs of it."""
+"""A table before it is formatted for the terminal, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankgauge.errors import printable
 
 BETTER, WORSE = "▲", "▼"
 Show = Callable[[str], str]  # how a name from data is written into a cell
-MOST_COLUMNS = 8  # of numbers, where a page and not a terminal sets the width
+MAX_PAGE_COLUMNS = 8  # of numbers
 
 
 @dataclass(frozen=True)
@@ -18,29 +18,29 @@ class Cell:
 
     text: str
     best: bool = False
-    mark: str | None = None  # None where it can have none, empty where it has none
+    mark: str | None = None  # None if it can have none, empty if it has none
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A head, rows of as many cells, and what must be known to read them."""
+    """A head, rows with as many cells, and a legend."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    words: int = 1  # how many columns, from the first, hold words
+    words: int = 1  # the number of columns, from the first, that hold words
     legend: str = ""
 
-    def turned(self) -> Grid:
+    def transposed(self) -> Grid:
         """Columns as rows; the first column becomes the head."""
         labels = [row[0].text for row in self.rows]
-        rows = [[Cell(title), *(row[place] for row in self.rows)] for place, title in enumerate(self.head)]
+        rows = [[Cell(title), *(row[column] for row in self.rows)] for column, title in enumerate(self.head)]
         return Grid([self.head[0], *labels], rows[1:], legend=self.legend)
 
     def for_page(self) -> Grid:
-        """Turned where it has more columns than a page takes, and fewer that way."""
-        return self.turned() if len(self.head) > max(MOST_COLUMNS, len(self.rows)) + 1 else self
+        """Transposed if it has more columns than fit on a page, and fewer that way."""
+        return self.transposed() if len(self.head) > max(MAX_PAGE_COLUMNS, len(self.rows)) + 1 else self
 
 
 def full(text: str) -> str:
-    """A name from data, safe to print and as long as it is."""
+    """A name from data, safe to print, in full."""
     return printable(text, None)

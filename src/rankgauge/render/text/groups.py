@@ -5,76 +5,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.core.formatting import MISSING, percent, span
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.text.grid import Cell, Grid, Show, full
 from rankgauge.render.text.terminal import name, number, table
 from rankgauge.stats.results import Interval
 
 
-def span(interval: Interval) -> str:
-    """An interval as it is printed."""
-    if interval.low is None or interval.high is None:
-        return "–"
-    return f"{interval.low:.3f} … {interval.high:.3f}".replace("-", "−")
+def interval_span(interval: Interval) -> str:
+    """The ends of an interval of a mean; a dash if there is none."""
+    return span(interval.low, interval.high) or MISSING
 
 
-def as_table(scores: Sequence[Scores], by: Sequence[str], *, colour: bool) -> str:
-    """One table for each column of the queries."""
-    return "\n\n".join(table(one.head, one.rows, colour=colour) for one in grids(scores, by, show=name))
+def as_table(scores: Sequence[Scores], by: Sequence[str], *, confidence: float, color: bool) -> str:
+    """One table per column of the queries."""
+    tables = grids(scores, by, confidence=confidence, show=name)
+    return "\n\n".join(table(rows.head, rows.rows, color=color) for rows in tables)
 
 
-def grids(scores: Sequence[Scores], by: Sequence[str], *, show: Show = full) -> list[Grid]:
-    """One for each column of the queries."""
-    return [_grid(scores, column, show) for column in by]
+def grids(scores: Sequence[Scores], by: Sequence[str], *, confidence: float, show: Show = full) -> list[Grid]:
+    """One per column of the queries."""
+    return [_grid(scores, column, confidence, show) for column in by]
 
 
-def _grid(scores: Sequence[Scores], column: str, show: Show) -> Grid:
+def _grid(scores: Sequence[Scores], column: str, confidence: float, show: Show) -> Grid:
     rows = [
         [
-            Cell(f"{show(one.label)} · {one.measure}"),
+            Cell(f"{show(group.label)} · {group.measure}"),
             Cell(show(run.run)),
-            Cell(str(one.n)),
-            Cell(number(one.mean)),
-            Cell(span(one.interval)),
-            Cell(number(one.median)),
+            Cell(str(group.n)),
+            Cell(number(group.mean)),
+            Cell(interval_span(group.interval)),
+            Cell(number(group.median)),
         ]
         for run in scores
-        for one in run.by(column)
+        for group in run.by(column, confidence=confidence)
     ]
-    return Grid([f"by {column}", "", "queries", "mean", "95 %", "median"], rows, words=2)
+    return Grid([f"by {column}", "", "queries", "mean", f"{percent(confidence)} CI", "median"], rows, words=2)
 
 
-def as_dicts(run: Scores, by: Sequence[str], *, confidence: float = 0.95) -> list[dict[str, Any]]:
+def as_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[dict[str, Any]]:
     """The groups of one run, for JSON."""
     return [
         {"by": s.by, "label": s.label, "measure": s.measure, "n": s.n, "mean": s.mean, "median": s.median}
-        | {"ci": ci(s.interval)}
+        | {"ci": s.interval.to_dict()}
         for column in by
         for s in run.by(column, confidence=confidence)
     ]
 
 
-def ci(interval: Interval) -> dict[str, Any]:
-    """An interval, for JSON."""
-    return interval.to_dict()
-
-
-def intervals_table(scores: Sequence[Scores], *, colour: bool) -> str:
+def intervals_table(scores: Sequence[Scores], *, confidence: float, color: bool) -> str:
     """The mean of each measure with its interval."""
-    found = intervals_grid(scores, show=name)
-    return table(found.head, found.rows, colour=colour)
+    rows = intervals_grid(scores, confidence=confidence, show=name)
+    return table(rows.head, rows.rows, color=color)
 
 
-def intervals_grid(scores: Sequence[Scores], *, show: Show = full, confidence: float = 0.95) -> Grid:
-    """A row a measure and run."""
+def intervals_grid(scores: Sequence[Scores], *, confidence: float, show: Show = full) -> Grid:
+    """One row per measure and run."""
     rows = [
         [
             Cell(measure.name),
             Cell(show(run.run)),
             Cell(number(run[measure])),
-            Cell(span(run.interval(measure, confidence=confidence))),
+            Cell(interval_span(run.interval(measure, confidence=confidence))),
         ]
         for measure in scores[0].measures
         for run in scores
     ]
-    return Grid(["", "", "mean", f"{confidence * 100:g} %"], rows, words=2)
+    return Grid(["", "", "mean", f"{percent(confidence)} CI"], rows, words=2)

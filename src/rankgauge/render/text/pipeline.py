@@ -15,19 +15,19 @@ def as_json(report: PipelineReport) -> str:
     return json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(report: PipelineReport, *, colour: bool) -> str:
+def as_text(report: PipelineReport, *, color: bool) -> str:
     """A line for each step, then who was taken for whom."""
     parts = [f"{name(report.name)}: {queries(report.queries)}\n{report}"]
     if report.routing is not None and report.routing.n:
-        parts.append(_table(report.routing.summary_table(), colour=colour))
+        parts.append(_table(report.routing.summary_table(), color=color))
     if report.gate is not None and report.gate.wrongly_skipped:
         parts.append("wrongly skipped: " + ", ".join(name(query) for query in report.gate.wrongly_skipped))
     return "\n\n".join(parts) + "\n"
 
 
-def _table(found: Table, *, colour: bool) -> str:
+def _table(found: Table, *, color: bool) -> str:
     rows = [[Cell(_cell(value)) for value in row] for row in found.rows]
-    return table([name(title) for title in found.head], rows, colour=colour)
+    return table([name(title) for title in found.head], rows, color=color)
 
 
 def _cell(value: object) -> str:

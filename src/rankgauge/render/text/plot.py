@@ -1,4 +1,4 @@
-"""Pictures for a terminal, of plain characters: means with their intervals, and what each query gained or lost."""
+"""Text charts for a terminal: means with their intervals, and what each query gained or lost."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from rankgauge.comparison.result import Comparison
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.core.formatting import percent
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.groups import span
+from rankgauge.render.text.groups import interval_span
 from rankgauge.render.text.terminal import name, number
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
@@ -17,19 +18,17 @@ BAR, LOW, LINE, MEAN, HIGH = "█├─●┤"
 LEVELS = "▁▂▃▄▅▆▇"
 TIE, BETWEEN = "·", "│"
 ASCII = str.maketrans(f"{BAR}{LOW}{LINE}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
-SHORTEST, LONGEST = 12, 60
+MIN_WIDTH, MAX_WIDTH = 12, 60
 
 
 def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
-    """A bar for each run and measure, which ends in the interval of its mean."""
+    """One bar per run and measure, ending in the interval of its mean."""
     parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
-    return _drawn(
-        [f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {100 * confidence:g} % interval", *parts], ascii=ascii
-    )
+    return _drawn([f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii)
 
 
 def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
-    """The bars, then a strip for each measure and system of its differences, from largest gain to loss."""
+    """The bars, then one strip of differences per measure and system, from the largest gain to the largest loss."""
     strips = [_strips(found, measure, width) for measure in found.scores[0].measures]
     bars = of_scores(found.scores, width=width, ascii=ascii, confidence=found.confidence)
     return f"{bars}\n{_drawn(strips, ascii=ascii)}"
@@ -42,14 +41,14 @@ def _drawn(parts: Sequence[str], *, ascii: bool) -> str:
 
 def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: float) -> str:
     rows = [(name(run.run), run[measure], run.interval(measure, confidence=confidence)) for run in scores]
-    known = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
-    least, most = min([0.0, *known]), max([0.0, *known])
+    ends = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
+    least, most = min([0.0, *ends]), max([0.0, *ends])
     whole = measure.definition.aggregate == "sum"
-    said = [(label, number(value, whole=whole), span(interval)) for label, value, interval in rows]
-    widest = [max(len(row[place]) for row in said) for place in range(3)]
+    texts = [(label, number(value, whole=whole), interval_span(interval)) for label, value, interval in rows]
+    widest = [max(len(row[column]) for row in texts) for column in range(3)]
     size = _room(width, sum(widest) + 6)
     lines = [f"{measure.name}, from {_short(least)} to {_short(most)}"]
-    for (label, value, between), (_, mean, interval) in zip(said, rows, strict=True):
+    for (label, value, between), (_, mean, interval) in zip(texts, rows, strict=True):
         bar = "" if mean is None else _bar(mean, interval, least, (size - 1) / ((most - least) or 1.0))
         lines.append(f"{label:<{widest[0]}}  {bar:<{size}}  {value:>{widest[1]}}  {between:>{widest[2]}}")
     return "\n".join(lines)
@@ -60,7 +59,7 @@ def _short(value: float) -> str:
 
 
 def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
-    """Full up to the low end of the interval, a line through it, and a dot where the mean is."""
+    """Full up to the low end of the interval, a line through it, and a dot at the mean."""
     at = round((mean - least) * scale)
     low, high = (at if end is None else round((end - least) * scale) for end in (interval.low, interval.high))
     low, high = min(low, at), max(high, at)
@@ -71,17 +70,17 @@ def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
 
 def _strips(found: Comparison, measure: Measure, width: int) -> str:
     rows = []
-    for system in (system for system in found.names if system != found.baseline):
-        _, ours, theirs = found.paired(system, measure.name)
-        rows.append((name(system), sorted(paired(ours, theirs).values.tolist(), reverse=True)))
+    for system in found.systems:
+        _, system_values, baseline_values = found.paired(system, measure.name)
+        rows.append((name(system), sorted(paired(system_values, baseline_values).values.tolist(), reverse=True)))
     tallest = max((abs(gap) for _, gaps in rows for gap in gaps), default=0.0)
     counts = [_counts(gaps) for _, gaps in rows]
     label = max(len(label) for label, _ in rows)
     ups = max(len(up) for up, _ in counts)
     most = max(len(gaps) for _, gaps in rows)
     each = max(1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8)))
-    many = "a query" if each == 1 else f"{each} queries"
-    title = f"{measure.name} against {name(found.baseline)}: {many} a character, tallest {tallest:.3f}"
+    per_character = "one query" if each == 1 else f"{each} queries"
+    title = f"{measure.name} vs. {name(found.baseline)}: {per_character} per character, tallest {tallest:.3f}"
     return "\n".join(
         [
             title,
@@ -99,7 +98,7 @@ def _counts(gaps: Sequence[float]) -> tuple[str, str]:
 
 
 def _strip(gaps: Sequence[float], tallest: float, each: int) -> str:
-    """Gains, ties and losses, sorted and apart; the height is the mean of the queries that a character stands for."""
+    """Gains, ties and losses, sorted and separated; the height is the mean of the queries behind a character."""
     groups = [gap for gap in gaps if gap > 0], [gap for gap in gaps if gap == 0], [gap for gap in gaps if gap < 0]
     return BETWEEN.join(
         "".join(_height(group[start : start + each], tallest) for start in range(0, len(group), each))
@@ -113,4 +112,4 @@ def _height(gaps: Sequence[float], tallest: float) -> str:
 
 
 def _room(width: int, taken: int) -> int:
-    return min(max(width - taken, SHORTEST), LONGEST)
+    return min(max(width - taken, MIN_WIDTH), MAX_WIDTH)

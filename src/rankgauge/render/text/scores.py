@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.errors import InputError
-from rankgauge.evaluation.evaluate import Scores
 from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.grid import Cell, Grid, Show, full
 from rankgauge.render.text.records import Record
@@ -22,28 +23,28 @@ if TYPE_CHECKING:
 SCHEMA = "rankgauge.scores/1"
 
 
-def as_table(scores: Sequence[Scores], *, per_query: bool, colour: bool, width: int, bands: Bands | None = None) -> str:
-    """Runs as rows and measures as columns, or the other way round where that is too wide; bands below their runs."""
-    found = grid(scores, bands=bands, show=name)
-    wide = table(found.head, found.rows, colour=colour)
-    if max(len(line) for line in wide.split("\n")) > width:
-        found = found.turned()
-        wide = table(found.head, found.rows, colour=colour)
+def as_table(scores: Sequence[Scores], *, per_query: bool, color: bool, width: int, bands: Bands | None = None) -> str:
+    """Runs as rows and measures as columns, or transposed if that is too wide; bands below their runs."""
+    means = grid(scores, bands=bands, show=name)
+    text = table(means.head, means.rows, color=color)
+    if max(len(line) for line in text.split("\n")) > width:
+        means = means.transposed()
+        text = table(means.head, means.rows, color=color)
     queries = [query_grid(run, show=name) for run in scores] if per_query else []
-    return "\n\n".join([wide, *(table(one.head, one.rows, colour=colour) for one in queries)])
+    return "\n\n".join([text, *(table(values.head, values.rows, color=color) for values in queries)])
 
 
 def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = full) -> Grid:
-    """Runs as rows, measures as columns, bands below; the best of several runs is told."""
+    """Runs as rows, measures as columns, bands below; the best of several runs is marked."""
     measures = scores[0].measures
     values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
-    best = [best_of(measure, [row[place] for row in values]) for place, measure in enumerate(measures)]
+    best = [best_of(measure, [row[column] for row in values]) for column, measure in enumerate(measures)]
     rows = [
         [
             Cell(show(run.run)),
             *(
-                Cell(number(value, whole=_whole(measure)), best=value is not None and value == best[place])
-                for place, (measure, value) in enumerate(zip(measures, row, strict=True))
+                Cell(number(value, whole=_is_count(measure)), best=value is not None and value == best[column])
+                for column, (measure, value) in enumerate(zip(measures, row, strict=True))
             ),
         ]
         for run, row in zip(scores, values, strict=True)
@@ -57,11 +58,11 @@ def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = f
 
 
 def query_grid(scores: Scores, *, show: Show = full) -> Grid:
-    """A row a query of one run."""
+    """One row per query of one run."""
     rows = [
         [Cell(show(scores.queries[row]))]
         + [
-            Cell(number(float(value), whole=_whole(measure)))
+            Cell(number(float(value), whole=_is_count(measure)))
             for measure, value in zip(scores.measures, scores.values[row], strict=True)
         ]
         for row in np.flatnonzero(scores.averaged).tolist()
@@ -69,20 +70,20 @@ def query_grid(scores: Scores, *, show: Show = full) -> Grid:
     return Grid([show(scores.run), *(measure.name for measure in scores.measures)], rows)
 
 
-def _whole(measure: Measure) -> bool:
+def _is_count(measure: Measure) -> bool:
     return measure.definition.aggregate == "sum"
 
 
 def best_of(measure: Measure, values: Sequence[float | None]) -> float | None:
-    """The best of several values that are not all the same; None where there is none."""
-    known = [value for value in values if value is not None]
-    if not known or measure.definition.better is None or len(set(known)) == 1:
+    """The best of several values that are not all the same; None if there is none."""
+    present = [value for value in values if value is not None]
+    if not present or measure.definition.better is None or len(set(present)) == 1:
         return None
-    return max(known) if measure.definition.better == "higher" else min(known)
+    return max(present) if measure.definition.better == "higher" else min(present)
 
 
 def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] = ()) -> dict[str, Any]:
-    """The JSON schema that every command which prints scores shares."""
+    """The JSON schema of every command that prints scores."""
     first = scores[0]
     warnings = [{"code": note.code, "message": note.message} for note in notes]
     for run in scores:
@@ -97,12 +98,12 @@ def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
 
 
 def as_json(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] = ()) -> str:
-    """The schema as text: full precision, null for what has no value."""
+    """The schema as text: full precision, null for a missing value."""
     return dumped(as_dict(scores, per_query=per_query, notes=notes))
 
 
 def dumped(data: dict[str, Any]) -> str:
-    """JSON as it is printed; what is no number cannot get into it."""
+    """JSON as it is printed; a value that is not a number raises."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -110,16 +111,16 @@ FIELDS = ("run", "query", "measure", "value", "n", "conventions")
 
 
 def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
-    """One a value; no query where it is the value over all of them."""
+    """One per value; without a query if it is the value over all of them."""
     for run in scores:
         common: Record = {"run": run.run, "conventions": str(run.conventions)}
         for measure, (value, n) in run.over_queries.items():
             yield {**common, "measure": measure, "value": value, "n": n}
         if per_query:
             for row in np.flatnonzero(run.averaged).tolist():
-                for asked, found in zip(run.measures, run.values[row].tolist(), strict=True):
-                    value = None if found != found else found
-                    yield {**common, "query": run.queries[row], "measure": asked.name, "value": value}
+                for column, query_value in zip(run.measures, run.values[row].tolist(), strict=True):
+                    present = None if query_value != query_value else query_value
+                    yield {**common, "query": run.queries[row], "measure": column.name, "value": present}
 
 
 def as_trec(scores: Sequence[Scores], *, per_query: bool) -> str:
@@ -139,7 +140,22 @@ def as_trec(scores: Sequence[Scores], *, per_query: bool) -> str:
         lines.append((measure, "all", float("nan") if value_ is None else value_))
     return "".join(
         f"{measure.name:<22s}\t{query}\t{value:.0f}\n"
-        if _whole(measure) and value == value
+        if _is_count(measure) and value == value
         else f"{measure.name:<22s}\t{query}\t{value:6.4f}\n"
         for measure, query, value in lines
     )
+
+
+def averaged_line(scores: Sequence[Scores]) -> str:
+    """The number of queries that the means are over."""
+    total = len(scores[0])
+    counts = [int(run.averaged.sum()) for run in scores]
+    if len(set(counts)) == 1:
+        return f"averaged over {counts[0]} of {plural(total, 'query')}"
+    listed = ", ".join(f"{full(run.run)} {count}" for run, count in zip(scores, counts, strict=True))
+    return f"averaged over, of {plural(total, 'query')}: {listed}"
+
+
+def conventions_line(scores: Sequence[Scores]) -> str:
+    """What was decided wherever tools disagree."""
+    return f"conventions: {scores[0].conventions}"

@@ -13,10 +13,10 @@ def as_json(result: RetrievalQuality) -> str:
     return json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(result: RetrievalQuality, *, colour: bool) -> str:
+def as_text(result: RetrievalQuality, *, color: bool) -> str:
     """The verdict in a sentence, and a row for each query."""
     sentence = str(result)
-    if colour:
+    if color:
         head, mark, rest = sentence.partition(":")
         sentence = f"{BOLD}{head}{PLAIN}{mark}{rest}"
     if not result.queries:
@@ -31,4 +31,4 @@ def as_text(result: RetrievalQuality, *, colour: bool) -> str:
         ]
         for query in result.queries
     ]
-    return f"{sentence}\n\n{table(['query', 'rank', 'RR', 'recall', 'first scene'], rows, colour=False)}\n"
+    return f"{sentence}\n\n{table(['query', 'rank', 'RR', 'recall', 'first scene'], rows, color=False)}\n"

@@ -1,4 +1,4 @@
-"""Tables for the terminal: readable without colour, wide enough for the longest name."""
+"""Tables for the terminal: readable without color, wide enough for the longest name."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from rankgauge.errors import printable
 from rankgauge.render.text.grid import Cell as Cell
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
-LONGEST_NAME = 40
+MAX_NAME = 40
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, colour: bool, starred: bool = True) -> str:
-    """Columns aligned, the first to the left, numbers to the right. The best is bold, or starred without colour."""
-    star = starred and not colour and any(cell.best for row in rows for cell in row)
-    widths = [max([len(title), *(len(_marked(row[place])) for row in rows)]) for place, title in enumerate(head)]
+def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, color: bool, starred: bool = True) -> str:
+    """Columns aligned, the first to the left, numbers to the right. The best is bold, or starred without color."""
+    star = starred and not color and any(cell.best for row in rows for cell in row)
+    widths = [max([len(title), *(len(_marked(row[column])) for row in rows)]) for column, title in enumerate(head)]
 
-    def fit(cell: Cell, place: int) -> str:
-        width, said = widths[place], _marked(cell)
-        text = f"{said:<{width}}" if place == 0 else f"{said:>{width}}"
-        if cell.best and colour:
+    def fit(cell: Cell, column: int) -> str:
+        width, content = widths[column], _marked(cell)
+        text = f"{content:<{width}}" if column == 0 else f"{content:>{width}}"
+        if cell.best and color:
             text = text.replace(cell.text, f"{BOLD}{cell.text}{PLAIN}")
-        if star and place:
+        if star and column:
             text += "*" if cell.best else " "
         return text
 
-    lines = [[fit(Cell(title), place) for place, title in enumerate(head)]]
-    lines += [[fit(cell, place) for place, cell in enumerate(row)] for row in rows]
+    lines = [[fit(Cell(title), column) for column, title in enumerate(head)]]
+    lines += [[fit(cell, column) for column, cell in enumerate(row)] for row in rows]
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
 def _marked(cell: Cell) -> str:
-    """A cell's text with room for its mark, so that numbers stand below each other with one and without."""
+    """A cell's text with room for its mark, so that numbers with and without one are aligned."""
     return cell.text if cell.mark is None else f"{cell.text} {cell.mark or ' '}"
 
 
 def name(text: str) -> str:
     """A name from data, safe to print and short enough for a table."""
-    return printable(text, LONGEST_NAME)
+    return printable(text, MAX_NAME)
 
 
 def number(value: float | None, *, whole: bool = False) -> str:
-    """Four decimals; a count without any; a dash where there is no value."""
+    """Four decimals; a count without any; a dash if there is no value."""
     if value is None or math.isnan(value):
         return "–"
     return f"{value:.0f}" if whole else f"{value:.4f}"

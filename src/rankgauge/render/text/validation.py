@@ -22,19 +22,17 @@ def as_json(validations: Sequence[Validation]) -> str:
     return json.dumps(as_dict(validations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(validations: Sequence[Validation], *, colour: bool, width: int) -> str:
+def as_text(validations: Sequence[Validation], *, color: bool, width: int) -> str:
     """The answer first, then the faults with their places and what to do."""
-    parts = [
-        "\n".join([headline(file, colour=colour), *_faults(file, colour=colour, width=width)]) for file in validations
-    ]
+    parts = ["\n".join([headline(file, color=color), *_faults(file, color=color, width=width)]) for file in validations]
     if len(validations) > 1:
         parts.append(f"{len(validations)} files: {_tally(validations)}")
     return ("\n\n" if any(file.findings for file in validations) else "\n").join(parts) + "\n"
 
 
-def headline(file: Validation, *, colour: bool = False) -> str:
+def headline(file: Validation, *, color: bool = False) -> str:
     """One line that says how a file is."""
-    name = _bold(printable(file.file, None), colour)
+    name = _bold(printable(file.file, None), color)
     if not file.readable:
         return f"{name}: cannot be read"
     if file.findings and not file.rows:
@@ -57,14 +55,14 @@ def fixed_text(path: str, repair: Repair, after: Validation | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _faults(file: Validation, *, colour: bool, width: int) -> list[str]:
+def _faults(file: Validation, *, color: bool, width: int) -> list[str]:
     lines = []
     for finding in file.findings:
-        lines += ["", *_finding(file, finding, colour=colour, width=width)]
+        lines += ["", *_finding(file, finding, color=color, width=width)]
     return lines
 
 
-def _finding(file: Validation, finding: Finding, *, colour: bool, width: int) -> list[str]:
+def _finding(file: Validation, finding: Finding, *, color: bool, width: int) -> list[str]:
     said = [("expected", finding.expected)]
     some = finding.places[: 1 if finding.severity == "note" else LISTED]
     where = [_where(file, place) for place in some]
@@ -79,7 +77,7 @@ def _finding(file: Validation, finding: Finding, *, colour: bool, width: int) ->
     code = CODES.get(finding.code)
     if code is not None and code.repair:
         said.append(("--fix", code.repair))
-    severity = f"{COLOURS[finding.severity]}{finding.severity}{PLAIN}" if colour else finding.severity
+    severity = f"{COLOURS[finding.severity]}{finding.severity}{PLAIN}" if color else finding.severity
     head = f"{severity} {finding.code} ({finding.count:,}): {finding.message}"
     return [head, *(line for label, text in said for line in _labelled(label, text, width))]
 
@@ -112,5 +110,5 @@ def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _bold(text: str, colour: bool) -> str:
-    return f"{BOLD}{text}{PLAIN}" if colour else text
+def _bold(text: str, color: bool) -> str:
+    return f"{BOLD}{text}{PLAIN}" if color else text

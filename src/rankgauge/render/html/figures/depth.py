@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.audit.values import Values
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.figures.lines import Curve, lines

@@ -15,7 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rankgauge.core.tables import Floats
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.figures.lines import frame
 from rankgauge.render.html.figures.scales import Scale, label, ticks
 from rankgauge.render.html.figures.svg import WIDTH, drawing, line, px, tag, text

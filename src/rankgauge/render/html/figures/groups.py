@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rankgauge.core.tables import Floats
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.evaluation.slices import groups
 from rankgauge.render.html.figures.scales import Scale, label, spread
 from rankgauge.render.html.figures.svg import WIDTH, Figure, drawing, line, px, room, tag, text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.judged import judged
 from rankgauge.render.html.figures.depth import over_k
 from rankgauge.render.html.figures.ranges import Row, ranges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.figures.ranges import Row, ranges
 from rankgauge.render.html.figures.svg import Figure
 from rankgauge.render.html.figures.systems import System

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.values import Values
-from rankgauge.evaluation.evaluate import Scores
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.iprec import ELEVEN
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.html.figures.lines import Curve, lines

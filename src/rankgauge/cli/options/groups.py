@@ -1,0 +1,51 @@
+"""Groups of options that a command receives as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+Command = Callable[..., Any]
+Option = Callable[[Command], Command]
+
+
+def option_group(name: str, make: Callable[..., Any], *options: Option) -> Option:
+    """Add options to a command, which receives ``make(**their values)`` as its argument ``name``."""
+    names = option_names(*options)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            own = {key: values.pop(key) for key in names}
+            return command(*args, **values, **{name: make(**own)})
+
+        return with_options(wrapped, *options)
+
+    return decorate
+
+
+def with_options(command: Command, *options: Option) -> Command:
+    """A command with options, in the order in which its help lists them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def option_names(*options: Option) -> list[str]:
+    """The names under which a command receives the values of options."""
+
+    def probe() -> None: ...
+
+    with_options(probe, *options)
+    parameters: list[click.Parameter] = getattr(probe, "__click_params__", [])
+    return [parameter.name for parameter in parameters if parameter.name is not None]
+
+
+def is_given(name: str) -> bool:
+    """Whether the user gave a parameter of the current command, rather than leaving its default."""
+    from click.core import ParameterSource
+
+    return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)

@@ -1,0 +1,166 @@
+"""Measures, conventions, statistics, groups and bands: the options that become ``Settings``, the same in every command.
+
+An option that is given overrides the configuration file; the file overrides the option's default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankgauge.cli.options.groups import Command, Option, is_given, option_names, with_options
+from rankgauge.comparison.statistics import CORRECTIONS, Correction
+from rankgauge.config.settings import Settings
+from rankgauge.core.ranking import COMPATS
+from rankgauge.stats.tests import PAIRED_TESTS
+
+REL = click.option(
+    "-l",
+    "--rel",
+    type=click.FloatRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="GRADE",
+    help="The grade from which a document is relevant, for measures that do not name their own.",
+)
+CONVENTION_OPTIONS: tuple[Option, ...] = (
+    REL,
+    click.option(
+        "--graded/--binary",
+        default=True,
+        show_default=True,
+        help="Count grades, or make the judgments binary at --rel.",
+    ),
+    click.option(
+        "--query-set",
+        type=click.Choice(["qrels", "both"]),
+        default="qrels",
+        show_default=True,
+        help="Average over every judged query, or over those that the run has too (trec_eval's default).",
+    ),
+    click.option(
+        "--no-relevant",
+        type=click.Choice(["zero", "skip"]),
+        default="zero",
+        show_default=True,
+        help="How to score a query without relevant documents.",
+    ),
+    click.option(
+        "--on-duplicate",
+        type=click.Choice(["error", "first"]),
+        default="error",
+        show_default=True,
+        help="What to do with a document that appears twice in a ranking.",
+    ),
+    click.option(
+        "--compat",
+        type=click.Choice(COMPATS),
+        default="trec_eval-9",
+        show_default=True,
+        help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
+    ),
+)
+CONFIDENCE = click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 1, max_open=True),
+    default=0.95,
+    show_default=True,
+    metavar="LEVEL",
+    help="The confidence of intervals; a p below 1 − LEVEL is significant.",
+)
+BY = click.option(
+    "--by", multiple=True, metavar="COLUMN", help="Group queries by a column: category, difficulty, …; repeatable."
+)
+KPI = click.option(
+    "--kpi",
+    metavar="NAME|FILE|none",
+    help="Target bands: a preset, a YAML file, or none. A preset's thresholds are meaningful only on the collection "
+    "they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
+)
+CONFIG = click.option(
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    help="Read settings from a rankgauge.yaml; command-line options override the file.",
+)
+
+
+def measure_option(text: str) -> Option:
+    """``-m``; ``text`` is its help."""
+    return click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help=text)
+
+
+def statistics_options(correction: Correction) -> tuple[Option, ...]:
+    """How differences are tested, with the correction that is the command's default."""
+    return (
+        CONFIDENCE,
+        click.option(
+            "--test",
+            type=click.Choice(PAIRED_TESTS),
+            default="randomization",
+            show_default=True,
+            help="The paired test of a difference.",
+        ),
+        click.option(
+            "--correction",
+            type=click.Choice(CORRECTIONS),
+            default=correction,
+            show_default=True,
+            help="How to correct p for the number of comparisons.",
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(100),
+            default=100_000,
+            show_default=True,
+            metavar="N",
+            help="Number of permutations or bootstrap resamples.",
+        ),
+        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same p."),
+    )
+
+
+def settings_options(*options: Option, section: str | None = None, extra: Sequence[str] = ()) -> Option:
+    """Add options to a command, which receives them as ``settings``; a ``--config`` fills what is not given.
+
+    ``section`` is the part of the file that is the command's own; its keys in ``extra`` stay options of the command.
+    """
+    names = option_names(*options)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            own = {name: values.pop(name) for name in names}
+            merged = merge_options(own, load_values(own.pop("config", None), section))
+            kept = {name: merged.pop(name) for name in extra}
+            return command(*args, **values, **kept, settings=Settings.of(merged))
+
+        return with_options(wrapped, *options)
+
+    return decorate
+
+
+def load_values(config: str | None, section: str | None = None) -> dict[str, Any]:
+    """The values of settings in a configuration file; none without one."""
+    if config is None:
+        return {}
+    from rankgauge.config.reading import load_config
+    from rankgauge.config.settings import config_values
+
+    return config_values(load_config(config), Path(config).parent, section)
+
+
+def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
+    """The values of settings: given options, then those of the configuration file, then the defaults of options."""
+    values = dict(options)
+    kpi = values.pop("kpi", None)
+    values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
+    if "bands" not in configured or kpi is not None:
+        from rankgauge.config.bands.loading import named_bands
+
+        values["bands"] = named_bands(kpi)
+    return {name: None if name in ("measures", "by") and value == () else value for name, value in values.items()}

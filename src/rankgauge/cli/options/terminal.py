@@ -1,0 +1,65 @@
+"""Standard output for data, standard error for everything else; width and color of the terminal."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+from rankgauge.errors import RankgaugeWarning, printable
+from rankgauge.evaluation.notes import Note, merge_notes
+from rankgauge.evaluation.scores import Scores
+
+PIPE_WIDTH = 160  # columns if standard output is not a terminal
+
+
+def use_color() -> bool:
+    """Whether to use bold: on a terminal that does not ask for plain text."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """The width of a table, at most."""
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size((120, 24)).columns if known else PIPE_WIDTH
+
+
+def ascii_only() -> bool:
+    """Whether standard output cannot encode more than ASCII."""
+    return codecs.lookup(sys.stdout.encoding or "ascii").name != "utf-8"
+
+
+@contextmanager
+def collected_notes() -> Iterator[list[Note]]:
+    """Warnings of the readers, collected instead of shown."""
+    notes: list[Note] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RankgaugeWarning)
+        yield notes
+    notes += [Note("input", str(item.message)) for item in caught if issubclass(item.category, RankgaugeWarning)]
+
+
+def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
+    """Print warnings on standard error."""
+    for note in notes:
+        where = f"{printable(about)}: " if about else ""
+        click.echo(f"warning: {where}{note.message} [{note.code}]", err=True)
+
+
+def print_run_warnings(scores: Sequence[Scores]) -> None:
+    """Print the warnings about runs, each once; one that holds for all of them names none."""
+    for note, runs in merge_notes([(run.run, run.notes) for run in scores]):
+        print_warnings([note], about=", ".join(runs) or None)
+
+
+def write(text: str) -> None:
+    """Write data to standard output as UTF-8; ids that are not valid UTF-8 come out as they went in."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()

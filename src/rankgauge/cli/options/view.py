@@ -1,0 +1,96 @@
+"""What a user wants to see of scores and comparisons, and in which format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from rankgauge.render.text.grid import Grid
+    from rankgauge.render.text.records import Record
+
+ROW_FORMATS = ("csv", "jsonl")  # one row per value, with every digit
+PAGE_FORMATS = ("markdown", "latex")  # tables and sentences to be read
+
+
+@dataclass(frozen=True)
+class View:
+    """A format, and what is shown in it."""
+
+    format: str
+    per_query: bool = False
+    plot: bool = False
+    ties: bool = False
+    unjudged: bool = False
+    explain: bool = False
+
+    @property
+    def audits(self) -> bool:
+        """Whether any audit is asked for."""
+        return self.ties or self.unjudged
+
+    def check(self) -> None:
+        """Raise if the format cannot show what is asked for."""
+        if self.plot and self.format != "table":
+            raise UsageError(f"--format {self.format} has no charts", hint="leave out --plot, or use --format table")
+        if self.explain and self.format != "table":
+            raise UsageError(
+                f"--format {self.format} has no --explain", hint="use --format table; json has every document"
+            )
+        if self.per_query and self.format == "latex":
+            raise UsageError("--format latex has no per-query values", hint="use --format csv or markdown")
+        if self.audits and self.format not in ("table", "json"):
+            raise UsageError(f"--format {self.format} has no audits", hint="use --format json or table")
+
+
+def format_option(*formats: str) -> Option:
+    """``--format``, with the formats that a command has."""
+    return click.option(
+        "--format",
+        "format",
+        type=click.Choice(formats),
+        default="table",
+        show_default=True,
+        help="json, csv and jsonl have full precision.",
+    )
+
+
+PER_QUERY = click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query.")
+PLOT = click.option(
+    "--plot", is_flag=True, help="Draw a text bar chart of the means and their intervals below the table."
+)
+TOPICS = click.option(
+    "--topics",
+    type=click.Path(),
+    metavar="FILE",
+    help="Texts and columns of the queries: JSON Lines, CSV, TREC topics, …",
+)
+
+
+def view_options(*options: Option) -> Option:
+    """Options that a command receives as ``view``."""
+    return option_group("view", View, *options)
+
+
+def rows_text(format: str, fields: Sequence[str], records: Iterable[Record]) -> str:
+    """Records as CSV or JSON Lines."""
+    from rankgauge.render.text.records import as_csv, as_jsonl
+
+    return as_csv(fields, records) if format == "csv" else as_jsonl(fields, records)
+
+
+def page_text(format: str, parts: Sequence[str | Grid]) -> str:
+    """Sentences and tables as Markdown or LaTeX."""
+    if format == "markdown":
+        from rankgauge.render.text.markdown import as_markdown
+
+        return as_markdown(parts)
+    from rankgauge.render.text.latex import as_latex
+
+    return as_latex(parts)

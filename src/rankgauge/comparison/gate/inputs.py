@@ -1,0 +1,61 @@
+"""The inputs of a gate: judgments that may be empty, and a baseline that may be a run or a stored one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.core.ids import Ids
+from rankgauge.core.qrels import Qrels
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
+from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.options import Reading
+from rankgauge.io.queries import read_corpus
+from rankgauge.io.sources import Limits, is_dataset, name_of, rereadable
+
+AnyCorpus = str | Path | Iterable[str]
+SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
+
+
+def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
+    """Judgments; a blank file has no labeled query, which is not an error here."""
+    if isinstance(source, (str, Path)) and _is_blank(Path(source)):
+        return Qrels.from_dict({}, name=name_of(source))
+    return as_qrels(source, reading)
+
+
+def run_or_baseline(source: AnyRun | None, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
+    """What to compare with: a run, or a stored baseline."""
+    if isinstance(source, Baseline):
+        return None, source
+    if not isinstance(source, (str, Path)) or is_dataset(source):
+        return source, None
+    with rereadable(source, limits=reading.limits) as file:
+        stored = read_baseline(file, source=str(source), limits=reading.limits)
+        if stored is not None:
+            return None, stored
+        if file == Path(source):
+            return source, None
+        from rankgauge.io.reading import read_run
+
+        run = read_run(
+            file,
+            format=reading.run_format,
+            on_duplicate=reading.on_duplicate,
+            limits=reading.limits,
+            source=str(source),
+        )
+        return run, None
+
+
+def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:
+    """The ids of a corpus, from a file or as they are."""
+    if isinstance(corpus, (str, Path)):
+        return read_corpus(corpus, limits=limits).ids
+    return Ids.from_text(corpus, "document id")
+
+
+def _is_blank(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size < SMALL_FILE and not path.read_bytes().strip()

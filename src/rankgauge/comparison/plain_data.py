@@ -1,0 +1,94 @@
+"""A comparison as plain data, for JSON and frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankgauge.comparison.attribution import QueryChange
+from rankgauge.comparison.result import Comparison, Difference, GroupDifference, Interaction
+from rankgauge.stats.interaction import EXCHANGEABLE
+from rankgauge.stats.intervals import exponential
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """The whole comparison; the scores are in the schema of ``evaluate``."""
+    statistics = comparison.statistics
+    return {
+        "baseline": comparison.baseline,
+        "answer": comparison.answer(),
+        "test": statistics.test,
+        "correction": statistics.correction,
+        "family": comparison.family,
+        "family_size": comparison.family_size,
+        "confidence": statistics.confidence,
+        "differences": [_difference(row) for row in comparison.differences],
+        "equivalence_margin": statistics.equivalence_margin,
+        "target_difference": statistics.target_difference,
+        "agreement": [
+            {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
+            for row in comparison.agreement
+        ],
+        "groups": [_group(row) for row in comparison.groups],
+        "group_families": comparison.group_families,
+        "interactions": [_interaction(test) for test in comparison.interactions],
+        "interaction_family": comparison.interaction_family,
+        "changes": {
+            system: [_change(change, comparison.texts) for change in changes]
+            for system, changes in comparison.changes.items()
+        },
+    }
+
+
+def _difference(row: Difference) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "measure": row.measure,
+        "n": row.n,
+        "value": row.value,
+        "baseline": row.baseline,
+        "difference": row.difference,
+        "ratio": exponential(row.difference) if row.is_ratio and row.difference is not None else None,
+        "ci": row.interval.to_dict(),
+        "p": row.p,
+        "p_corrected": row.p_corrected,
+        "reason": row.reason,
+        "d_z": row.effect.d_z,
+        "hedges_g": row.effect.hedges_g,
+        "wins": row.effect.wins,
+        "ties": row.effect.ties,
+        "losses": row.effect.losses,
+        "too_few_queries": row.too_few_queries,
+        "minimum_detectable_difference": row.detectable,
+        "queries_needed": row.queries_needed,
+        "p_equivalent": row.p_equivalent,
+        "p_equivalent_corrected": row.p_equivalent_corrected,
+    }
+
+
+def _group(row: GroupDifference) -> dict[str, Any]:
+    return {"by": row.by, "label": row.label, "opposite": row.opposite, **_difference(row.difference)}
+
+
+def _interaction(test: Interaction) -> dict[str, Any]:
+    return {
+        "by": test.by,
+        "system": test.system,
+        "measure": test.measure,
+        "p": test.p,
+        "p_corrected": test.p_corrected,
+        "reason": test.reason,
+        "assumes": EXCHANGEABLE,
+    }
+
+
+def _change(change: QueryChange, texts: dict[str, str]) -> dict[str, Any]:
+    return {
+        "query": change.query,
+        "text": texts.get(change.query),
+        "difference": change.difference,
+        "unexplained": change.unexplained,
+        "documents": [
+            {"doc": doc.doc, "grade": doc.grade, "before": doc.before, "after": doc.after, "share": doc.share}
+            for doc in change.documents
+        ],
+    }

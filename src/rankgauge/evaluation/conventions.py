@@ -1,0 +1,113 @@
+"""What tools disagree on, decided once: how scores are compared, which queries count, what counts as relevant."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.errors import UsageError, shown
+from rankgauge.measures.parse import DEFAULT, parse_measures, split
+from rankgauge.measures.spec import Measure
+
+QuerySet = Literal["qrels", "both"]
+NoRelevant = Literal["zero", "skip"]
+MeasureNames = str | Measure | Iterable[str | Measure]
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How values are made wherever tools disagree. A convention of one measure is part of its name instead.
+
+    ``rel`` is the grade from which a document is relevant, for every measure that does not name its own; with
+    ``graded=False`` the judgments become binary at that grade first. ``query_set`` says which queries are averaged:
+    every judged one, or those that the run has too (trec_eval's default).
+    """
+
+    compat: Compat = "trec_eval-9"
+    query_set: QuerySet = "qrels"
+    no_relevant: NoRelevant = "zero"
+    rel: float = 1
+    graded: bool = True
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("compat", self.compat, COMPATS),
+            ("query_set", self.query_set, ("qrels", "both")),
+            ("no_relevant", self.no_relevant, ("zero", "skip")),
+        ):
+            if value not in choices:
+                raise UsageError(f"{name} must be one of {', '.join(choices)}, found {shown(str(value))}")
+        if isinstance(self.rel, bool) or not isinstance(self.rel, (int, float)) or not 0 <= self.rel < math.inf:
+            raise UsageError(f"rel must be a grade of at least 0, found {self.rel!r}")
+
+    @property
+    def precision(self) -> str:
+        """The precision in which scores are compared."""
+        return "float64" if self.compat == "trec_eval-10" else "float32"
+
+    def judgments(self, qrels: Qrels) -> Qrels:
+        """The judgments as these conventions see them: binary if grades do not count."""
+        return qrels if self.graded else qrels.binary(self.rel)
+
+    def measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
+        """Parse names into measures, at this grade of relevance unless a name says its own."""
+        if not self.graded:
+            return self._binary_measures(names)
+        if self.rel == 1:
+            return tuple(parse_measures(names or DEFAULT, compat=self.compat))
+        listed = [names] if isinstance(names, (str, Measure)) else list(names or DEFAULT)
+        parts = [part for name in listed for part in (split(name) if isinstance(name, str) else [name])]
+        measures = [
+            measure if _names_grade(part) else _at_grade(measure, self.rel)
+            for part in parts
+            for measure in parse_measures(part, compat=self.compat)
+        ]
+        return tuple(dict.fromkeys(measures))
+
+    def _binary_measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
+        measures = tuple(parse_measures(names or DEFAULT, compat=self.compat))
+        for measure in measures:
+            grade = dict(measure.parameters).get("rel")
+            if grade not in (None, 1):
+                raise UsageError(
+                    f"{measure} needs grades from {grade} on, but judgments are binary (graded: false)",
+                    hint="count grades (graded: true), or leave out that measure",
+                )
+        return measures
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "compat": self.compat,
+            "ties": f"document id descending, scores as {self.precision}",
+            "query_set": self.query_set,
+            "no_relevant": self.no_relevant,
+            "rel": self.rel,
+            "graded": self.graded,
+            "measures": "unless the name says otherwise: linear gain, AP and R over all relevant, P over k",
+        }
+
+    def __str__(self) -> str:
+        grades = "linear gain" if self.graded else "binary judgments"
+        averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
+        skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        return (
+            f"{grades}, relevant from grade {self.rel:g}, AP and R over all relevant, P over k; "
+            f"{averaged} averaged{skipped}; ties by document id descending, scores as {self.precision}"
+        )
+
+
+def _names_grade(name: str | Measure) -> bool:
+    """Whether a name says its grade of relevance itself, even the usual one, which canonical names leave out."""
+    return isinstance(name, str) and "rel=" in name.replace(" ", "")
+
+
+def _at_grade(measure: Measure, rel: float) -> Measure:
+    """The measure at a grade of relevance, unless it has another one already or none."""
+    if "rel" not in measure.definition.parameters or measure["rel"] != 1:
+        return measure
+    return measure.but(rel=rel)

@@ -1,0 +1,156 @@
+"""The values of one run: queries × measures, their means, intervals and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.run import Status
+from rankgauge.core.tables import Column, Floats
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns, score_table
+from rankgauge.evaluation.notes import Note
+from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.spec import Measure
+from rankgauge.measures.weights import weighted_means
+
+if TYPE_CHECKING:
+    from rankgauge.evaluation.slices import Slice
+    from rankgauge.stats.results import Alternative, Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Tabular):
+    """The value of each measure for each query, unrounded, and the conventions behind it."""
+
+    run: str
+    run_sha256: str | None  # None unless a fingerprint was asked for
+    qrels: str
+    qrels_sha256: str | None
+    queries: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats  # queries × measures; NaN if there is none
+    averaged: NDArray[np.bool_]
+    status: NDArray[np.uint8]
+    without_relevant: NDArray[np.bool_]
+    conventions: Conventions
+    notes: tuple[Note, ...] = ()
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    requested: tuple[Measure, ...] = ()  # as they were asked for, before anything of the judgments was put in
+
+    def __getitem__(self, measure: str | Measure) -> float | None:
+        """The value over all queries; None if there is nothing to average."""
+        return self.over_queries[self.measures[self._index(measure)].name][0]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{name}={_rounded(value)}" for name, (value, _) in self.over_queries.items())
+        return f"Scores({self.run!r} on {self.qrels!r}, {int(self.averaged.sum())} queries: {listed})"
+
+    def _index(self, measure: str | Measure) -> int:
+        parsed = parse_measure(measure, compat=self.conventions.compat)
+        for measures in (self.measures, self.requested):
+            if parsed in measures:
+                return measures.index(parsed)
+        raise KeyError(f"{parsed} was not evaluated; there are {', '.join(map(str, self.measures))}")
+
+    @cached_property
+    def over_queries(self) -> dict[str, tuple[float | None, int]]:
+        """For each measure, the value over all queries and the number of queries behind it."""
+        out = {}
+        for index, measure in enumerate(self.measures):
+            values = self.values[self.averaged, index]
+            values = values[~np.isnan(values)]
+            out[measure.name] = (aggregate(values, measure.definition.aggregate), len(values))
+        return out
+
+    def per_query(self, measure: str | Measure) -> dict[str, float | None]:
+        """The value for each query that was evaluated."""
+        column = self.values[:, self._index(measure)]
+        return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+
+    @cached_property
+    def weighted(self) -> dict[str, float | None] | None:
+        """The means in which a query counts by its ``weight`` column; None without one."""
+        return weighted_means(self.measures, self.values, self.averaged, self.columns)
+
+    def summary_table(self) -> Table:
+        """Each measure over all queries, as a notebook shows it."""
+        return score_table(self)
+
+    def frame_columns(self) -> Columns:
+        """One row per query, as ``to_pandas`` and ``to_polars`` give it."""
+        return score_columns(self)
+
+    def interval(
+        self, measure: str | Measure, *, confidence: float = 0.95, alternative: Alternative = "two-sided"
+    ) -> Interval:
+        """The confidence interval of a measure over all queries (see ``evaluation.intervals``).
+
+        ``alternative='greater'`` gives a lower bound, ``'less'`` an upper one.
+        """
+        from rankgauge.evaluation.intervals import interval_of
+
+        index = self._index(measure)
+        units = self.columns.get("unit")
+        return interval_of(
+            self.values[self.averaged, index],
+            self.measures[index],
+            confidence=confidence,
+            units=None if units is None else units[self.averaged],
+            alternative=alternative,
+        )
+
+    def by(self, *columns: str, confidence: float = 0.95) -> list[Slice]:
+        """Each measure over the queries of each group of one column, or of several together."""
+        from rankgauge.evaluation.slices import groups, summary
+
+        units = self.columns.get("unit")
+        out = []
+        for label, members in groups(self.columns, columns):
+            kept = members & self.averaged
+            group_units = None if units is None else units[kept]
+            for index, measure in enumerate(self.measures):
+                values = self.values[kept, index]
+                group = (" / ".join(columns), label)
+                out.append(summary(group, measure, values, confidence=confidence, units=group_units))
+        return out
+
+    def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
+        """One run of the JSON schema ``rankgauge.scores/1``."""
+        out: dict[str, Any] = {
+            "name": self.run,
+            "sha256": self.run_sha256,
+            "queries": {
+                "averaged": int(self.averaged.sum()),
+                "missing": int((self.status == Status.MISSING).sum()),
+                "failed": int((self.status == Status.FAILED).sum()),
+                "without_relevant": int(self.without_relevant.sum()),
+            },
+            "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
+        }
+        for name, value in (self.weighted or {}).items():
+            out["measures"][name]["weighted"] = value
+        if per_query:
+            names = [measure.name for measure in self.measures]
+            out["per_query"] = {
+                self.queries[row]: dict(zip(names, map(_number, self.values[row]), strict=True))
+                for row in np.flatnonzero(self.averaged).tolist()
+            }
+        return out
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _rounded(value: float | None) -> str:
+    return "null" if value is None else f"{value:.4f}"

@@ -1,0 +1,28 @@
+"""How judgments and runs are read: one object from the command line, a configuration or Python down to the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rankgauge.core.run import OnDuplicate
+from rankgauge.io.sources import DEFAULT, Limits
+
+ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in all (0 if unknown)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read. Formats that are not named are detected from the content."""
+
+    qrels_format: str | None = None
+    run_format: str | None = None
+    on_duplicate: OnDuplicate = "error"  # a document that appears twice in a ranking
+    limits: Limits = DEFAULT
+    fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
+    keep_rankings: bool = False  # whether whole runs stay in memory: a report shows unjudged documents too
+    parallel: bool = True  # whether several large files may be read by processes of their own
+    progress: ReadProgress | None = field(default=None, compare=False)
+
+
+DEFAULT_READING = Reading()
