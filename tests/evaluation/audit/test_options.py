@@ -72,4 +72,4 @@ def test_what_has_no_place_is_refused() -> None:
 def test_a_live_retriever_has_no_audits_and_no_bands(command: Callable[..., Any], option: list[str]) -> None:
     done = command("evaluate", "--retriever", "nowhere:search", "--cases", "none.jsonl", *option)
     assert done.code == 64
-    assert f"{option[0]} is for runs in files" in done.err
+    assert f"{option[0]} applies to runs in files" in done.err

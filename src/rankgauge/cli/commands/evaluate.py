@@ -12,7 +12,7 @@ from rankgauge.cli.options.audits import Asked, Audits, audit_options
 from rankgauge.cli.options.common import collected_notes, convention_options, limits_of, reading_options
 from rankgauge.cli.options.forms import plot_option
 from rankgauge.cli.options.html import Page, html_option, texts_option
-from rankgauge.cli.options.live import Live, live_options
+from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.showing import FORMS, View, show
 from rankgauge.core.ranking import Compat
@@ -92,7 +92,7 @@ def command(
     max_bytes: int | None,
     max_line: int | None,
     strict: bool,
-    live: Live | None,
+    live: LiveOptions | None,
     audits: Asked,
 ) -> int | None:
     """Score runs against judgments.
