@@ -23,7 +23,7 @@ COMMANDS = {
     "fuse": "Combine runs into one.",
     "init": "Write a rankgauge.yaml to begin with.",
     "measures": "List the measures, or explain one.",
-    "pipeline": "Say what routing, gate and reranking do, from a log.",
+    "pipeline": "Evaluate routing, gate and reranking from a log.",
     "qrels": "Judgments: say what is wrong with them.",
     "report": "Reports: the page to look at, and whether a folder is as it was written.",
     "rq": "Say whether searching a story finds the right scenes.",

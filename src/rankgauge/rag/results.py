@@ -225,7 +225,7 @@ def result_of(
     for outcome in outcomes:
         row = row_of[outcome.id]
         status = Status(int(scores.status[row]))
-        values = {
+        values: dict[str, Any] = {
             field: math.nan if status == Status.FAILED else float(column[row]) for field, column in columns.items()
         }
         per_query.append(QueryMetrics(**values, status=status, **vars(outcome)))
