@@ -26,7 +26,7 @@ COMMANDS = {
     "pipeline": "Evaluate routing, gate and reranking from a log.",
     "qrels": "Judgments: say what is wrong with them.",
     "report": "Reports: the page to look at, and whether a folder is as it was written.",
-    "rq": "Say whether searching a story finds the right scenes.",
+    "rq": "Check whether searching a story finds the right scenes.",
     "runs": "Runs: make them, say what is wrong with them.",
     "trec_eval": "trec_eval's own flags and output, to the byte.",
     "tune": "Find the weights of a fusion, without looking at the test queries.",

@@ -45,8 +45,9 @@ class GateEfficiency(Tabular):
     def __str__(self) -> str:
         if self.efficiency is None:
             return "gate      no queries"
+        share = percent(self.efficiency / 100, 1)
         parts = [
-            f"gate      retrieval correctly skipped for {percent(self.efficiency / 100, 1)} of {plural(self.n, 'query')}",
+            f"gate      retrieval correctly skipped for {share} of {plural(self.n, 'query')}",
             f"{len(self.wrongly_skipped)} wrongly skipped",
             f"{len(self.wrongly_retrieved)} wrongly retrieved",
             f"precision {number(self.precision, 3)}",
