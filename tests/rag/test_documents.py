@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankgauge import Document, InputError, UsageError
-from rankgauge.rag.documents import Unit, id_of, ranked_ids, relevant_ids
+from rankgauge.rag.documents import Unit, document_ids, id_of, relevant_ids
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 
@@ -91,14 +91,14 @@ def test_a_value_that_is_not_an_id_is_an_error(item: Any, source: Any, unit: Uni
 
 
 def test_a_repeated_id_counts_at_its_first_rank() -> None:
-    ranking = ranked_ids(["b", "a", "b", "c", "a"], None, "chunk", "q")
+    ranking = document_ids(["b", "a", "b", "c", "a"], None, "chunk", "q")
     assert (ranking.ids, ranking.repeated) == (("b", "a", "c"), 2)
 
 
 @pytest.mark.parametrize("documents", ["ab", {"a": 1}, 3, None])
 def test_results_must_be_a_list(documents: Any) -> None:
     with pytest.raises(InputError, match="must be a list of documents"):
-        ranked_ids(documents, None, "chunk", "q")
+        document_ids(documents, None, "chunk", "q")
 
 
 def test_relevant_ids_may_be_a_single_id_and_count_once() -> None:

@@ -41,7 +41,7 @@ class RankedIds:
     repeated: int = 0
 
 
-def ranked_ids(documents: Iterable[Any], source: IdSource, unit: Unit, query: str) -> RankedIds:
+def document_ids(documents: Iterable[Any], source: IdSource, unit: Unit, query: str) -> RankedIds:
     """The ids of what a retriever returned for a query; a repeated id counts at its first rank."""
     if isinstance(documents, (str, bytes, Mapping)) or not isinstance(documents, Iterable):
         raise InputTypeError(

@@ -8,7 +8,7 @@ from typing import Any, SupportsFloat
 
 from rankgauge.errors import InputError, RankgaugeWarning, shown
 from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.documents import IdSource, Unit, check_unit, ranked_ids, relevant_ids
+from rankgauge.rag.documents import IdSource, Unit, check_unit, document_ids, relevant_ids
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, check_k, measures_at, score
@@ -74,7 +74,7 @@ class RetrievalEvaluator:
         for query_id, query, documents, relevant, grades in zip(
             ids, queries, retrieved_documents_list, relevant_document_ids_list, grades_list, strict=True
         ):
-            ranking = ranked_ids(documents, self.id, self.unit, query)
+            ranking = document_ids(documents, self.id, self.unit, query)
             outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, ranking.repeated))
             judgments[query_id] = check_judgments(relevant_ids(relevant, query), grades, query)
         columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}

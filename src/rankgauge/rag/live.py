@@ -21,7 +21,7 @@ from rankgauge.rag.calls import (
     call_for_all,
 )
 from rankgauge.rag.cases import AnyCases, Cases, read_cases
-from rankgauge.rag.documents import IdSource, RankedIds, Unit, check_unit, ranked_ids
+from rankgauge.rag.documents import IdSource, RankedIds, Unit, check_unit, document_ids
 from rankgauge.rag.evaluator import warn_of_repeats
 from rankgauge.rag.loops import run_with_loop, run_without_loop
 from rankgauge.rag.metrics import QueryOutcome
@@ -122,7 +122,7 @@ class _Evaluation:
         ranking = RankedIds(())
         if call.documents is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
-            ranking = ranked_ids(call.documents, self.id, self.unit, case.id)
+            ranking = document_ids(call.documents, self.id, self.unit, case.id)
         self.outcomes[index] = QueryOutcome(
             id=case.id,
             query=case.query,

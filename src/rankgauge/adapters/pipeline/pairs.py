@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -59,15 +60,15 @@ def paired_interval(
 ) -> Interval:
     """The interval of the mean difference, system − baseline.
 
-    If the values are those of a known measure, its ends stay in the range that a difference of the measure can have.
+    If the values can be those of the measure, the ends stay in the range that a difference of the measure can have.
     """
-    known = _known_measure(measure, system_values, baseline_values)
-    if known is None:
+    matching = _matching_measure(measure, system_values, baseline_values)
+    if matching is None:
         return difference_interval(system_values, baseline_values, units=units)
-    return difference_interval_of(system_values, baseline_values, known, confidence=0.95, units=units)
+    return difference_interval_of(system_values, baseline_values, matching, confidence=0.95, units=units)
 
 
-def _known_measure(measure: str | Measure, *columns: Floats) -> Measure | None:
+def _matching_measure(measure: str | Measure, *columns: Floats) -> Measure | None:
     """The measure of a name, unless the name is not a measure's or the values are outside its range."""
     try:
         parsed = parse_measure(measure)
@@ -92,10 +93,8 @@ def difference_interval_of(
     units: Column | None = None,
 ) -> Interval:
     """As ``comparison.pair`` chooses it: Newcombe's for values of 0 and 1, otherwise Student's t."""
-    from dataclasses import replace
-
-    both = np.unique(np.concatenate([system_values, baseline_values])).tolist()
-    binary = units is None and len(system_values) > 1 and set(both) <= {0.0, 1.0}
+    values = np.concatenate([system_values, baseline_values])
+    binary = units is None and len(system_values) > 1 and bool(np.isin(values, (0.0, 1.0)).all())
     interval = difference_interval(
         system_values, baseline_values, method="newcombe" if binary else "t", confidence=confidence, units=units
     )
