@@ -17,7 +17,7 @@ def value(judged: Judged | list[str], retrieved: list[str], measure: str) -> flo
 
 
 @pytest.mark.parametrize(
-    ("judged", "retrieved", "measure", "wanted"),
+    ("judged", "retrieved", "measure", "expected"),
     [
         # Hit@3: the second of three is relevant.
         (["doc1", "doc3", "doc5"], ["doc2", "doc1", "doc4"], "hit@3", 1.0),
@@ -33,7 +33,7 @@ def value(judged: Judged | list[str], retrieved: list[str], measure: str) -> flo
         (["doc1", "doc2", "doc3"], ["doc4", "doc1", "doc5", "doc2"], "hit@2", 1.0),
         (["doc1", "doc2", "doc3"], ["doc4", "doc1", "doc5", "doc2"], "hit@1", 0.0),
         (["doc1", "doc2", "doc3"], ["doc4", "doc1", "doc5", "doc2"], "mrr", 0.5),
-        # Scene search: two of three wanted scenes in the top five.
+        # Scene search: two of three relevant scenes in the top five.
         (["s3", "s4", "s7"], ["s4", "s8", "s3", "s1", "s2"], "recall@5", 0.666667),
         # Precision divides by k.
         (["A", "C", "F"], ["A", "B", "C", "D", "E"], "precision@3", 0.666667),
@@ -55,9 +55,9 @@ def value(judged: Judged | list[str], retrieved: list[str], measure: str) -> flo
         (["doc1", "doc3", "doc5"], ["doc1", "doc2", "doc3", "doc4", "doc5"], "nDCG@5", 0.885460),
     ],
 )
-def test_examples_that_are_right(judged: list[str], retrieved: list[str], measure: str, wanted: float | None) -> None:
+def test_examples_that_are_right(judged: list[str], retrieved: list[str], measure: str, expected: float | None) -> None:
     found = value(judged, retrieved, measure)
-    assert found == (None if wanted is None else pytest.approx(wanted, abs=1e-6))
+    assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_examples_that_are_right(judged: list[str], retrieved: list[str], measur
         ({"a": 3, "b": 2, "c": 1, "d": 0}, ["a", "d", "b", "c"], "NumRel", 4.0, 3.0),
         # No common form of nDCG gives the published value.
         (dict.fromkeys(["doc1", "doc2", "doc3"], 1.0), ["doc4", "doc1", "doc5", "doc2"], "nDCG@4", 0.693, 0.498189),
-        # All documents relevant is not precision 1 where fewer than k are returned.
+        # Precision is below 1 if fewer than k documents are returned, even if all are relevant.
         (dict.fromkeys(["doc1", "doc2"], 1.0), ["doc1", "doc2"], "P@5", 1.0, 0.4),
     ],
 )
@@ -96,7 +96,7 @@ def test_average_precision_over_all_relevant_or_over_what_fits() -> None:
     assert value(judged, retrieved, "AP(norm='min')@100") == pytest.approx(1.0)
 
 
-def test_a_hit_at_rank_11_counts_nothing_for_a_cutoff_of_10() -> None:
+def test_a_hit_at_rank_11_does_not_count_for_a_cutoff_of_10() -> None:
     retrieved = [f"x{n}" for n in range(10)] + ["a"]
     assert value(["a"], retrieved, "MRR@10") == 0.0
     assert value(["a"], retrieved, "recip_rank") == pytest.approx(1 / 11)
@@ -123,6 +123,6 @@ def test_precision_of_a_batch_divides_by_k_or_by_what_was_returned() -> None:
     assert list(evaluate(judged, results, other).per_query(other).values()) == [1.0, 0.5, 0.5]
 
 
-def test_names_that_are_said_are_understood() -> None:
-    said = {"HitRate@10": "Success@10", "MRR@10": "RR@10", "MAP@100": "AP@100", "Recall@50": "R@50"}
-    assert {name: str(parse_measure(name)) for name in said} == said
+def test_common_names_of_measures_are_accepted() -> None:
+    names = {"HitRate@10": "Success@10", "MRR@10": "RR@10", "MAP@100": "AP@100", "Recall@50": "R@50"}
+    assert {name: str(parse_measure(name)) for name in names} == names

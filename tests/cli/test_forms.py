@@ -159,4 +159,4 @@ def test_what_a_format_has_no_place_for_is_refused(
 def test_a_live_retriever_is_not_drawn(command: Command, files: list[Path]) -> None:
     outcome = command("evaluate", "--retriever", "a:b", "--cases", files[0], "--plot")
     assert (outcome.code, outcome.out) == (64, "")
-    assert "--plot is for runs in files" in outcome.err
+    assert "--plot applies to runs in files" in outcome.err

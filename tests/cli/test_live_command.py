@@ -7,9 +7,12 @@ import click
 import pytest
 
 from rankgauge import UsageError
-from rankgauge.cli.commands.live import evaluate_live, load
-from rankgauge.cli.options.live import Live, live_options
+from rankgauge.cli.commands.live import evaluate_live, load_object
+from rankgauge.cli.options.live import LiveOptions, live_options
+from rankgauge.rag import RetrieverCalls
+from rankgauge.rag.scoring import DEFAULT_K
 
+CALLS = RetrieverCalls()
 MODULE = """
 class Index:
     def retrieve(self, query, k):
@@ -32,21 +35,21 @@ def cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "cases.jsonl")
 
 
-def test_more_failures_than_may_be_exit_1(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert evaluate_live("my_live_app:index", cases, k=2) == 1
+def test_too_many_failures_exit_with_1(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert evaluate_live(LiveOptions("my_live_app:index", cases, CALLS, k=2)) == 1
     assert b"RR 0.50   nDCG@2 0.63   2 queries, 1 failed (broken: OSError: gone)" in capfdbinary.readouterr().out
-    assert evaluate_live("my_live_app:index", cases, k=2, max_failures=1) == 0
+    assert evaluate_live(LiveOptions("my_live_app:index", cases, CALLS, k=2, max_failures=1)) == 0
 
 
 def test_json_holds_every_query(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    evaluate_live("my_live_app:index.retrieve", cases, k=2, measures=["RR@1"], form="json")
+    evaluate_live(LiveOptions("my_live_app:index.retrieve", cases, CALLS, k=2), measures=["RR@1"], form="json")
     data = json.loads(capfdbinary.readouterr().out)
     assert data["measures"]["RR@1"]["value"] == 0
     assert [row["status"] for row in data["per_query"]] == ["answered", "failed"]
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("my_live_app", "takes MODULE:OBJECT"),
         ("my_live_app:", "takes MODULE:OBJECT"),
@@ -54,15 +57,15 @@ def test_json_holds_every_query(cases: str, capfdbinary: pytest.CaptureFixture[b
         ("my_live_app:nothing", "has no 'nothing'"),
     ],
 )
-def test_what_cannot_be_loaded_is_a_usage_error(cases: str, spec: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        load(spec)
+def test_an_object_that_cannot_be_loaded_is_a_usage_error(cases: str, spec: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_object(spec)
 
 
 @click.command()
 @click.argument("qrels", required=False)
 @live_options
-def small(qrels: str | None, live: Live | None) -> int:
+def small(qrels: str | None, live: LiveOptions | None) -> int:
     """A command that takes files or a retriever."""
     return -1 if live is None else live.run([qrels], (), "json")
 
@@ -90,19 +93,30 @@ def test_the_options_reach_the_retriever(cases: str, capfdbinary: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        (["--retriever", "my_live_app:index"], "--retriever and --cases go together"),
-        (["--cases", "x"], "--retriever and --cases go together"),
-        (["qrels", "--retriever", "my_live_app:index", "--cases", "x"], "name no files beside it"),
+        (["--retriever", "my_live_app:index"], "--retriever and --cases must be used together"),
+        (["--cases", "x"], "--retriever and --cases must be used together"),
+        (["qrels", "--retriever", "my_live_app:index", "--cases", "x"], "cannot be combined with files"),
     ],
 )
-def test_wrong_combinations_are_usage_errors(cases: str, arguments: list[str], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_wrong_combinations_are_usage_errors(cases: str, arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         small.main(arguments, standalone_mode=False)
 
 
-def test_a_live_retriever_has_no_three_columns() -> None:
-    live = Live("a:b", "cases", 5, None, "chunk", None, 1, None, 0, 0)
+def test_a_live_retriever_has_no_trec_format() -> None:
+    live = LiveOptions("a:b", "cases", CALLS)
     with pytest.raises(UsageError, match="has no --format trec"):
         live.run([None], (), "trec")
+
+
+def test_the_default_k_is_that_of_the_library() -> None:
+    @click.command()
+    @live_options
+    def command(live: LiveOptions | None) -> None:
+        """A command."""
+
+    assert (
+        {option.name: option.default for option in command.params}["k"] == DEFAULT_K == LiveOptions("a:b", "c", CALLS).k
+    )

@@ -14,7 +14,7 @@ RESULTS: list[list[dict[str, Any]]] = [
 ]
 
 
-def test_the_usual_metrics_are_those_of_the_specification() -> None:
+def test_the_default_metrics_are_those_of_the_specification() -> None:
     found = evaluate_retrieval_batch(QUERIES, RESULTS)
     assert list(found) == ["hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr"]
     assert found["hit@1"] == 0.5
@@ -27,29 +27,29 @@ def test_map_recall_and_precision_are_not_ignored() -> None:
     assert found == {"map@10": pytest.approx((5 / 6 + 1 / 2) / 2), "recall@2": 0.75, "precision@2": 0.5}
 
 
-def test_a_set_of_measures_comes_under_canonical_names() -> None:
+def test_a_set_of_measures_is_returned_under_canonical_names() -> None:
     assert list(evaluate_retrieval_batch(QUERIES, RESULTS, ["rag@5", "MRR"])) == [
         "P@5", "R@5", "F1@5", "RR@5", "AP@5", "nDCG@5", "Success@5", "MRR"
     ]  # fmt: skip
 
 
-def test_plain_ids_will_do_for_results_and_one_name_for_metrics() -> None:
+def test_results_may_be_plain_ids_and_metrics_one_name() -> None:
     assert evaluate_retrieval_batch(QUERIES, [["a"], ["c"]], "hit@1") == {"hit@1": 1.0}
 
 
-def test_a_cutoff_may_stand_in_the_query() -> None:
+def test_a_cutoff_may_be_a_key_of_the_query() -> None:
     queries = [{"relevant_docs": ["a"], "topK": 1}, {"relevant_docs": ["a"], "topK": 2}]
     assert evaluate_retrieval_batch(queries, [["x", "a"], ["x", "a"]], "R@topK") == {"R@topK": 0.5}
 
 
-def test_grades_can_be_left_out_of_account() -> None:
+def test_grades_can_be_ignored() -> None:
     queries = [{"relevant_docs": ["a", "b"], "relevance_grades": {"a": 1, "b": 3}}]
     graded = evaluate_retrieval_batch(queries, [["a", "b"]], "ndcg@2")["ndcg@2"]
     assert graded == pytest.approx(0.7967, abs=1e-4)
     assert evaluate_retrieval_batch(queries, [["a", "b"]], "ndcg@2", graded=False) == {"ndcg@2": 1.0}
 
 
-def test_no_queries_have_no_mean() -> None:
+def test_a_batch_without_queries_has_no_mean() -> None:
     assert evaluate_retrieval_batch([], [], ["mrr", "hits"]) == {"mrr": None, "hits": 0.0}
     assert batch_evaluate_metrics([], [], ["mrr", "hits"]) == {"mrr": None, "hits": 0.0}
 
@@ -69,7 +69,7 @@ def test_unequal_lengths_are_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "result", "said"),
+    ("query", "result", "message"),
     [
         ({"relevant": ["a"]}, ["a"], "query 1 has no 'relevant_docs'(?s:.)*did you mean 'relevant'"),
         (["a"], ["a"], "query 1 must be a mapping"),
@@ -81,23 +81,23 @@ def test_unequal_lengths_are_an_error() -> None:
         ({"relevant_docs": ["a"]}, None, "found NoneType"),
     ],
 )
-def test_what_is_wrong_with_a_query_is_said_with_its_number(query: Any, result: Any, said: str) -> None:
-    with pytest.raises((InputError, InputTypeError), match=said):
+def test_errors_name_the_number_of_the_query(query: Any, result: Any, message: str) -> None:
+    with pytest.raises((InputError, InputTypeError), match=message):
         evaluate_retrieval_batch([query], [result])
 
 
-def test_streamed_queries_are_numbered_through() -> None:
+def test_streamed_queries_are_numbered_across_batches() -> None:
     queries: list[dict[str, Any]] = [{"relevant_docs": ["a"]}] * 5 + [{}]
     with pytest.raises(InputError, match="query 6 has no"):
         batch_evaluate_metrics(queries, [["a"]] * 6, batch_size=2)
 
 
-def test_queries_may_bring_their_own_results() -> None:
+def test_queries_may_hold_their_own_results() -> None:
     queries = [{"relevant_docs": ["a"], "retrieved_docs": ["x", "a"]}, {"relevant_docs": ["b"], "retrieved_docs": []}]
     assert batch_evaluate_metrics(queries, metrics="mrr") == {"mrr": 0.25}
 
 
-def test_no_more_than_one_batch_is_held() -> None:
+def test_at_most_one_batch_is_in_memory() -> None:
     alive: set[int] = set()
     most = 0
 
@@ -120,7 +120,7 @@ def test_no_more_than_one_batch_is_held() -> None:
     assert most <= 25
 
 
-def test_a_measure_of_the_largest_grade_must_be_told_it_when_streaming() -> None:
+def test_streaming_a_measure_of_the_largest_grade_needs_that_grade_in_its_name() -> None:
     with pytest.raises(MeasureError, match="ERR needs max_rel"):
         batch_evaluate_metrics(QUERIES, RESULTS, "ERR@5")
     assert batch_evaluate_metrics(QUERIES, RESULTS, "ERR(max_rel=1)@5") == {
@@ -128,6 +128,6 @@ def test_a_measure_of_the_largest_grade_must_be_told_it_when_streaming() -> None
     }
 
 
-def test_a_batch_must_hold_something() -> None:
+def test_the_batch_size_must_be_at_least_1() -> None:
     with pytest.raises(InputError, match="at least 1"):
         batch_evaluate_metrics(QUERIES, RESULTS, batch_size=0)

@@ -69,12 +69,12 @@ def test_means_of_three_queries() -> None:
 
 
 @pytest.mark.parametrize("function", AT_K)
-def test_an_empty_side_gives_zero(function: Callable[..., float]) -> None:
+def test_an_empty_list_gives_zero(function: Callable[..., float]) -> None:
     assert function([], ["a"]) == function(["a"], []) == function([], []) == 0.0
 
 
 @pytest.mark.parametrize("function", AT_K)
-def test_a_string_is_one_id_and_any_iterable_of_relevant_ids_will_do(function: Callable[..., float]) -> None:
+def test_a_string_is_one_id_and_relevant_ids_may_be_any_iterable(function: Callable[..., float]) -> None:
     assert function("a", "a") == function(["a"], ["a"]) == function({"a"}, ("a",)) == function(iter(["a"]), iter(["a"]))
     assert function("doc", ["d", "o", "c"]) == 0.0
 
@@ -87,7 +87,7 @@ def test_k_may_be_larger_than_the_list(function: Callable[..., float]) -> None:
 @pytest.mark.parametrize("function", AT_K)
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "ten"])
 def test_a_cutoff_must_be_a_whole_number_from_1(function: Callable[..., float], k: object) -> None:
-    function(["a"], ["a"], 1)  # what was looked up for 1 is not found for True
+    function(["a"], ["a"], 1)  # the measure cached for 1 is not used for True
     with pytest.raises(MeasureError, match="cutoff"):
         function(["a"], ["a"], k)
 
@@ -98,7 +98,7 @@ def test_ids_are_compared_exactly() -> None:
     assert precision_at_k([" a"], ["a"], 1) == 0.0
 
 
-def test_grades_are_one_table_with_the_relevant_ids() -> None:
+def test_grades_and_relevant_ids_are_judgments_together() -> None:
     grades = {"doc1": 1.0, "doc2": 0.3, "doc3": 0.8, "doc4": 0.0, "doc5": 0.9}
     retrieved = ["doc1", "doc2", "doc3", "doc4", "doc5"]
     assert ndcg_at_k(["doc1", "doc3", "doc5"], retrieved, 5, grades) == pytest.approx(0.9239, abs=1e-4)
@@ -118,7 +118,7 @@ def test_a_repeated_document_counts_for_precision_and_nothing_exceeds_1() -> Non
     assert f1_at_k(relevant, retrieved, 3) == pytest.approx(2 * (1 / 3) / (1 / 3 + 1))
 
 
-def test_a_repeat_keeps_its_place_and_finds_nothing_new() -> None:
+def test_a_repeat_keeps_its_rank_and_adds_nothing() -> None:
     assert average_precision_at_k(["A", "B"], ["A", "A", "B"], 3) == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision_at_k(["A", "B"], ["A", "X", "B"], 3) == pytest.approx((1 + 2 / 3) / 2)
 
@@ -129,7 +129,7 @@ def test_a_relevant_id_given_twice_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("relevant", "retrieved", "said"),
+    ("relevant", "retrieved", "message"),
     [
         (["a"], [1, 2], "retrieved id must be a string, found int"),
         ([None], ["a"], "relevant id must be a string, found NoneType"),
@@ -138,29 +138,29 @@ def test_a_relevant_id_given_twice_is_one() -> None:
         (["a"], ["\ud800"], "surrogate"),
         (["a"], {"a", "b"}, "a set has no order"),
         ({"a": 2}, ["a"], "relevance_grades"),
-        (5, ["a"], "relevant ids must be one id or a list of them, found int"),
+        (5, ["a"], "relevant ids must be one id or a list of ids, found int"),
         (["a"], None, "found NoneType"),
     ],
 )
-def test_what_is_no_id_is_said(relevant: object, retrieved: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        hit_at_k(relevant, retrieved)  # type: ignore[arg-type]  # that is the point
+def test_a_value_that_is_not_an_id_is_an_error(relevant: object, retrieved: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        hit_at_k(relevant, retrieved)  # type: ignore[arg-type]  # refused at run time
 
 
 def test_bytes_are_the_same_ids_as_text() -> None:
-    assert hit_at_k([b"\xff"], ["\udcff"], 1) == hit_at_k([b"a"], ["a"], 1) == 1.0  # type: ignore[list-item]
+    assert hit_at_k([b"\xff"], ["\udcff"], 1) == hit_at_k([b"a"], ["a"], 1) == 1.0  # type: ignore[list-item]  # accepted at run time
 
 
-def test_wrong_grades_are_said() -> None:
+def test_wrong_grades_are_errors() -> None:
     with pytest.raises(InputTypeError, match="must be a number, found str"):
-        ndcg_at_k(["a"], ["a"], 5, {"a": "high"})  # type: ignore[dict-item]
+        ndcg_at_k(["a"], ["a"], 5, {"a": "high"})  # type: ignore[dict-item]  # refused at run time
     with pytest.raises(InputError, match="from -127 to 127"):
         ndcg_at_k(["a"], ["a"], 5, {"a": math.nan})
     with pytest.raises(InputTypeError, match="must map ids to grades"):
-        ndcg_at_k(["a"], ["a"], 5, [1])  # type: ignore[arg-type]
+        ndcg_at_k(["a"], ["a"], 5, [1])  # type: ignore[arg-type]  # refused at run time
 
 
-def test_means_of_lists_of_unequal_length_are_an_error_and_of_none_null() -> None:
+def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_none() -> None:
     with pytest.raises(InputError, match="found 1 and 2"):
         mean_reciprocal_rank([["a"], ["b"]], [["a"]])
     assert mean_reciprocal_rank([], []) is None

@@ -1,4 +1,4 @@
-"""Lists give the numbers that ``evaluate`` gives, for every measure that there is."""
+"""Lists give the numbers that ``evaluate`` gives, for every measure."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def test_repeated_documents_leave_every_value_in_its_range(case: tuple[dict[str,
 
 
 @given(st.tuples(GRADES, REPEATING))
-def test_all_but_precision_and_counts_see_the_first_place_only(case: tuple[dict[str, int], list[str]]) -> None:
+def test_all_but_precision_and_counts_see_only_the_first_occurrence(case: tuple[dict[str, int], list[str]]) -> None:
     judged, ranking = case
     relevant = [doc for doc, grade in judged.items() if grade >= 1]
-    # A repeat is like a document that nobody judged.
-    replaced = [doc if doc not in ranking[:place] else f"new{place}" for place, doc in enumerate(ranking)]
-    one, other = join_lists([relevant], [ranking], [judged]), join_lists([relevant], [replaced], [judged])
+    # A repeat is like an unjudged document.
+    replaced = [doc if doc not in ranking[:index] else f"new{index}" for index, doc in enumerate(ranking)]
+    repeating, unique = join_lists([relevant], [ranking], [judged]), join_lists([relevant], [replaced], [judged])
     for measure in ALL:
         if measure.definition.name not in ("P", "NumRet"):
-            assert np.array_equal(one(measure), other(measure), equal_nan=True), measure
+            assert np.array_equal(repeating(measure), unique(measure), equal_nan=True), measure
 
 
 @pytest.mark.parametrize("name", ["ERR@10", "RBP@10"])

@@ -11,7 +11,7 @@ KEYS = {"t_statistic", "p_value", "significant", "mean_a", "mean_b"}
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
-def test_an_interval_has_the_quantile_of_its_level(confidence: float) -> None:
+def test_an_interval_has_the_quantile_of_its_confidence(confidence: float) -> None:
     wanted = stats.t.interval(confidence, len(A) - 1, loc=sum(A) / len(A), scale=stats.sem(A))
     assert calculate_confidence_interval(A, confidence) == pytest.approx(wanted)
 
@@ -46,7 +46,7 @@ def test_unpaired_is_the_test_of_the_specification(first: list[float], second: l
         assert student_t(first, second, alternative=side).p == pytest.approx(one_sided)
 
 
-def test_alpha_decides() -> None:
+def test_alpha_is_the_significance_level() -> None:
     wanted = stats.ttest_rel(A, B).pvalue
     assert statistical_significance_test(A, B, alpha=wanted + 0.01)["significant"] is True
     assert statistical_significance_test(A, B, alpha=wanted - 0.01)["significant"] is False
@@ -67,6 +67,6 @@ def test_constant_sides_are_equal_or_unknown() -> None:
     assert statistical_significance_test([0.5, 0.5], [0.4, 0.4], paired=False)["p_value"] is None
 
 
-def test_paired_scores_must_be_as_many() -> None:
+def test_paired_scores_must_have_the_same_length() -> None:
     with pytest.raises(InputError, match="as many"):
         statistical_significance_test(A, B[:2])

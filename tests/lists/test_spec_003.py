@@ -1,4 +1,4 @@
-"""What SPEC-003 says beside its test suite: its docstring, its example of reports, its decision on duplicates."""
+"""The parts of SPEC-003 outside its test suite: its docstring, its example of reports, its decision on duplicates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ DETAILED = [
 ]
 
 
-def test_metrics_are_averaged_and_halved() -> None:
+def test_means_and_medians_of_metrics() -> None:
     assert ReportAggregator.aggregate_metrics(RESULTS) == {
         "precision@3": pytest.approx(5 / 9),
         "precision@5": pytest.approx(0.4),
@@ -86,7 +86,7 @@ def test_metrics_are_averaged_and_halved() -> None:
     }
 
 
-def test_nothing_has_no_mean_and_no_median() -> None:
+def test_no_results_have_no_mean_and_no_median() -> None:
     assert set(ReportAggregator.aggregate_metrics([]).values()) == {None}
     assert ReportAggregator.group_by_category([], "mrr") == {}
     assert ReportAggregator.group_by_difficulty([]) == {}
@@ -106,7 +106,7 @@ def test_groups_by_category_and_by_difficulty() -> None:
     }
 
 
-def test_what_a_detailed_result_lacks_is_said() -> None:
+def test_a_missing_key_of_a_detailed_result_is_an_error() -> None:
     with pytest.raises(InputError, match="result 1 has no 'category'; it has metrics"):
         ReportAggregator.group_by_category([{"metrics": {}}], "mrr")
     with pytest.raises(

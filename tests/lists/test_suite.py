@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, MeasureError, RetrievalMetricsSuite, UsageError
+from rankgauge import InputError, MeasureError, RetrievalMetricsSuite, UsageError, evaluate
 
 BLOCK = """\
 retrieval_metrics:
@@ -74,15 +74,15 @@ def test_an_unknown_metric_is_a_value_error_with_the_nearest() -> None:
         RetrievalMetricsSuite().evaluate("qwertz", ["a"], ["a"])
 
 
-def test_a_metric_of_ones_own_is_registered_once() -> None:
+def test_a_custom_metric_is_registered_once() -> None:
     suite = RetrievalMetricsSuite()
     suite.register("first", lambda relevant, retrieved: float(retrieved[0] in relevant))
     assert suite.evaluate("first", ["a"], ["a"]) == 1.0
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="is already registered"):
         suite.register("hit", lambda: 0.0)
 
 
-def test_a_configuration_says_which_metrics_and_that_grades_do_not_count(suite: RetrievalMetricsSuite) -> None:
+def test_a_configuration_selects_the_metrics_and_ignores_grades(suite: RetrievalMetricsSuite) -> None:
     found = suite.evaluate_batch(QUERIES, RESULTS)
     assert list(found.metrics) == ["hit@1", "hit@3", "hit@5", "hit@10", "ndcg@5", "ndcg@10", "mrr", "map@10"]
     assert found.per_query["ndcg@10"][0] == 1.0
@@ -93,7 +93,18 @@ def test_a_configuration_says_which_metrics_and_that_grades_do_not_count(suite: 
     assert low < 0.5 < high
 
 
-def test_grades_count_without_a_configuration_that_forbids_it() -> None:
+def test_intervals_are_those_of_scores(suite: RetrievalMetricsSuite) -> None:
+    names = [f"q{number}" for number in range(len(QUERIES))]
+    qrels = {name: query["relevant_docs"] for name, query in zip(names, QUERIES, strict=True)}
+    scores = evaluate(qrels, dict(zip(names, RESULTS, strict=True)), ["hit@3", "ndcg@10", "mrr"])
+    intervals = suite.evaluate_batch(QUERIES, RESULTS).intervals
+    for measure in ("hit@3", "ndcg@10", "mrr"):
+        wanted = scores.interval(measure)
+        assert intervals[measure] == (wanted.low, wanted.high)
+    assert scores.interval("hit@3").method == "wilson"
+
+
+def test_grades_count_by_default() -> None:
     found = RetrievalMetricsSuite({"measures": ["ndcg@10", "ERR@10"]}).evaluate_batch(QUERIES, RESULTS)
     assert found.per_query["ndcg@10"][0] == pytest.approx(0.7967, abs=1e-4)
     assert found.intervals == {}
@@ -101,7 +112,7 @@ def test_grades_count_without_a_configuration_that_forbids_it() -> None:
 
 def test_binary_judgments_have_no_levels() -> None:
     suite = RetrievalMetricsSuite({"measures": {"names": ["P(rel=2)@5"], "graded": False}})
-    with pytest.raises(UsageError, match=r"P\(rel=2\)@5 asks for grades"):
+    with pytest.raises(UsageError, match=r"P\(rel=2\)@5 needs grades"):
         suite.evaluate_batch(QUERIES, RESULTS)
 
 
@@ -113,7 +124,7 @@ def test_the_size_of_a_batch_changes_nothing(size: int) -> None:
     assert other.evaluate_batch(QUERIES, RESULTS) == usual
 
 
-def test_what_was_computed_is_found_again_and_a_changed_result_is_not(suite: RetrievalMetricsSuite) -> None:
+def test_computed_values_are_cached_and_a_changed_result_is_computed_anew(suite: RetrievalMetricsSuite) -> None:
     assert suite.cache is not None
     first = suite.evaluate_batch(QUERIES, RESULTS)
     assert suite.cache.info().hits == 0
@@ -124,7 +135,7 @@ def test_what_was_computed_is_found_again_and_a_changed_result_is_not(suite: Ret
     assert changed.metrics["mrr"] == 1.0
 
 
-def test_generators_are_never_mistaken_for_one_another(suite: RetrievalMetricsSuite) -> None:
+def test_the_cache_tells_generators_apart(suite: RetrievalMetricsSuite) -> None:
     values = [
         suite.evaluate_batch([{"relevant_docs": (doc for doc in ["a"])}], [(doc for doc in ranking)]).metrics["mrr"]
         for ranking in (["a"], ["x", "a"], ["x", "y"])
@@ -141,7 +152,7 @@ def test_two_results_are_compared_query_by_query(suite: RetrievalMetricsSuite) -
     assert found["mrr"]["test"] == "paired t"
 
 
-def test_a_wrong_configuration_is_said_with_its_line(tmp_path: Path) -> None:
+def test_an_error_in_the_configuration_names_its_line(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text(BLOCK.replace("batch_size", "bath_size"))
     with pytest.raises(InputError, match=r"c\.yaml:20: (?s:.)*'bath_size'(?s:.)*did you mean 'batch_size'"):
         RetrievalMetricsSuite(tmp_path / "c.yaml")

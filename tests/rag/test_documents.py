@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankgauge import Document, InputError, UsageError
-from rankgauge.rag.documents import Unit, id_of, ranking_of, wanted_ids
+from rankgauge.rag.documents import Unit, document_ids, id_of, relevant_ids
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 
@@ -18,11 +18,11 @@ class Hit(NamedTuple):
     score: float
 
 
-WHERE = "result 1 of query 'q'"
+LABEL = "result 1 of query 'q'"
 
 
 @pytest.mark.parametrize(
-    ("item", "source", "wanted"),
+    ("item", "source", "expected"),
     [
         (Document(id="a", raw_text="…"), None, "a"),
         ({"id": "a", "text": "…"}, None, "a"),
@@ -48,12 +48,12 @@ WHERE = "result 1 of query 'q'"
         ({"payload": {"key": "a"}}, "payload.key", "a"),
     ],
 )
-def test_an_id_is_found(item: Any, source: Any, wanted: str) -> None:
-    assert id_of(item, source, "chunk", WHERE) == wanted
+def test_an_id_is_found(item: Any, source: Any, expected: str) -> None:
+    assert id_of(item, source, "chunk", LABEL) == expected
 
 
 @pytest.mark.parametrize(
-    ("item", "wanted"),
+    ("item", "expected"),
     [
         (NodeWithScore(TextNode("a-3", ref_doc_id="a"), 0.9), "a"),
         (LangChainDocument("…", {"source": "a.md"}, id="a-3"), "a.md"),
@@ -61,57 +61,57 @@ def test_an_id_is_found(item: Any, source: Any, wanted: str) -> None:
         ("a", "a"),
     ],
 )
-def test_the_document_of_a_chunk_is_found(item: Any, wanted: str) -> None:
-    assert id_of(item, None, "document", WHERE) == wanted
+def test_the_document_of_a_chunk_is_found(item: Any, expected: str) -> None:
+    assert id_of(item, None, "document", LABEL) == expected
 
 
-def test_an_id_of_none_is_an_error_that_says_what_to_write() -> None:
+def test_an_id_of_none_is_an_error_with_a_hint() -> None:
     with pytest.raises(InputError) as caught:
-        id_of(LangChainDocument("…", {"page": 3, "source": "a.md"}), None, "chunk", WHERE)
+        id_of(LangChainDocument("…", {"page": 3, "source": "a.md"}), None, "chunk", LABEL)
     assert "id of result 1 of query 'q' is None" in str(caught.value)
     assert "id='metadata.source'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("item", "source", "unit", "said"),
+    ("item", "source", "unit", "message"),
     [
         (LangChainDocument("…", {"source": None}), "metadata.source", "chunk", "metadata.source of result 1"),
         (LangChainDocument("…", {"page": 3}), "metadata.source", "chunk", "has no metadata.source"),
-        (LangChainDocument("…"), lambda _: None, "chunk", "what id= returned for result 1 of query 'q' is None"),
-        (object(), None, "chunk", "has not an id: none of id, node_id"),
-        (Document(id="a"), None, "document", "of the document that it is a part of"),
+        (LangChainDocument("…"), lambda _: None, "chunk", "the return value of id= for result 1 of query 'q' is None"),
+        (object(), None, "chunk", "has no id: none of id, node_id"),
+        (Document(id="a"), None, "document", "has no id of its source document"),
         ({"id": ""}, None, "chunk", "is empty"),
         ({"id": 1.5}, None, "chunk", "must be a string"),
         ({"id": True}, None, "chunk", "must be a string"),
     ],
 )
-def test_what_is_no_id_is_an_error(item: Any, source: Any, unit: Unit, said: str) -> None:
-    with pytest.raises(InputError, match=said.replace("(", r"\(")):
-        id_of(item, source, unit, WHERE)
+def test_a_value_that_is_not_an_id_is_an_error(item: Any, source: Any, unit: Unit, message: str) -> None:
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        id_of(item, source, unit, LABEL)
 
 
-def test_an_id_that_comes_again_counts_at_its_first_place() -> None:
-    found = ranking_of(["b", "a", "b", "c", "a"], None, "chunk", "q")
-    assert (found.ids, found.repeated) == (("b", "a", "c"), 2)
+def test_a_repeated_id_counts_at_its_first_rank() -> None:
+    ranking = document_ids(["b", "a", "b", "c", "a"], None, "chunk", "q")
+    assert (ranking.ids, ranking.repeated) == (("b", "a", "c"), 2)
 
 
-@pytest.mark.parametrize("given", ["ab", {"a": 1}, 3, None])
-def test_results_must_be_a_list(given: Any) -> None:
+@pytest.mark.parametrize("documents", ["ab", {"a": 1}, 3, None])
+def test_results_must_be_a_list(documents: Any) -> None:
     with pytest.raises(InputError, match="must be a list of documents"):
-        ranking_of(given, None, "chunk", "q")
+        document_ids(documents, None, "chunk", "q")
 
 
-def test_relevant_ids_may_be_one_and_count_once() -> None:
-    assert wanted_ids("a", "q") == ("a",)
-    assert wanted_ids(["a", "b", "a", 3], "q") == ("a", "b", "3")
+def test_relevant_ids_may_be_a_single_id_and_count_once() -> None:
+    assert relevant_ids("a", "q") == ("a",)
+    assert relevant_ids(["a", "b", "a", 3], "q") == ("a", "b", "3")
     with pytest.raises(InputError, match="is None"):
-        wanted_ids([None], "q")
+        relevant_ids([None], "q")
     with pytest.raises(InputError, match="must be a list"):
-        wanted_ids({"a": 1}, "q")
+        relevant_ids({"a": 1}, "q")
 
 
 def test_a_unit_is_one_of_two() -> None:
     from rankgauge import RetrievalEvaluator
 
     with pytest.raises(UsageError, match="chunk, document"):
-        RetrievalEvaluator(unit="page")  # type: ignore[arg-type]
+        RetrievalEvaluator(unit="page")  # type: ignore[arg-type]  # refused at run time

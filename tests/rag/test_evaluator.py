@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Document, InputError, RankgaugeWarning, RetrievalEvaluator, UsageError, evaluate
 from rankgauge.core.run import Status
-from rankgauge.rag.scoring import fields_at
+from rankgauge.rag.scoring import measures_at
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 IDS = [f"doc{number}" for number in range(1, 6)]
@@ -29,7 +29,7 @@ def test_the_example_has_the_values_that_its_formulas_give() -> None:
     assert found.hit_rate == 1.0
 
 
-def test_grades_make_ndcg_and_relevant_ids_make_the_rest() -> None:
+def test_grades_are_for_ndcg_and_relevant_ids_for_the_rest() -> None:
     grades = {"doc1": 1.0, "doc2": 0.3, "doc3": 0.8, "doc4": 0.0, "doc5": 0.9}
     plain = RetrievalEvaluator().evaluate_single(DOCUMENTS, ["doc1", "doc3", "doc5"], 5)
     found = RetrievalEvaluator().evaluate_single(DOCUMENTS, ["doc1", "doc3", "doc5"], 5, relevance_scores=grades)
@@ -50,14 +50,14 @@ def test_a_relevant_id_with_grade_0_is_a_contradiction() -> None:
 @pytest.mark.parametrize(("retrieved", "relevant"), [([], ["a"]), (["a"], []), ([], []), (["x"], ["a"])])
 def test_nothing_retrieved_and_nothing_relevant_are_zero(retrieved: list[str], relevant: list[str]) -> None:
     found = RetrievalEvaluator().evaluate_single(retrieved, relevant, 5)
-    assert {getattr(found, field) for field in fields_at(5)} == {0.0}
+    assert {getattr(found, field) for field in measures_at(5)} == {0.0}
 
 
 def test_two_of_two_are_not_precision_1_at_5() -> None:
     assert RetrievalEvaluator().evaluate_single(["a", "b"], ["a", "b"], 5).precision_at_k == 0.4
 
 
-def test_mrr_and_map_look_at_all_that_was_returned() -> None:
+def test_mrr_and_map_look_at_all_results() -> None:
     found = RetrievalEvaluator().evaluate_single(["x", "y", "a"], ["a"], 2)
     assert (found.hit_rate, found.mrr, found.map) == (0.0, 1 / 3, 1 / 3)
 
@@ -69,17 +69,17 @@ def test_mrr_and_map_look_at_all_that_was_returned() -> None:
 )
 def test_every_field_is_the_measure_of_the_registry(retrieved: list[str], relevant: list[str], k: int) -> None:
     found = RetrievalEvaluator().evaluate_single(retrieved, relevant, k)
-    scores = evaluate({"q": relevant}, {"q": retrieved}, list(fields_at(k).values()))
-    assert {field: getattr(found, field) for field in fields_at(k)} == {
-        field: scores[measure] for field, measure in fields_at(k).items()
+    scores = evaluate({"q": relevant}, {"q": retrieved}, list(measures_at(k).values()))
+    assert {field: getattr(found, field) for field in measures_at(k)} == {
+        field: scores[measure] for field, measure in measures_at(k).items()
     }
 
 
-def test_a_batch_keeps_the_order_of_its_queries_and_may_ask_one_twice() -> None:
+def test_a_batch_keeps_the_order_of_its_queries_and_may_repeat_one() -> None:
     batch = RetrievalEvaluator().evaluate_batch(["z", "a", "z"] * 4, [["x"], ["a"], []] * 4, [["a"]] * 12, k=1)
-    assert [one.query for one in batch.per_query_metrics] == ["z", "a", "z"] * 4
-    assert [one.hit_rate for one in batch.per_query_metrics] == [0, 1, 0] * 4
-    assert [one.status for one in batch.per_query_metrics[:3]] == [Status.ANSWERED, Status.ANSWERED, Status.EMPTY]
+    assert [row.query for row in batch.per_query_metrics] == ["z", "a", "z"] * 4
+    assert [row.hit_rate for row in batch.per_query_metrics] == [0, 1, 0] * 4
+    assert [row.status for row in batch.per_query_metrics[:3]] == [Status.ANSWERED, Status.ANSWERED, Status.EMPTY]
     assert batch.mean_hit_rate == pytest.approx(1 / 3)
     assert len(batch) == 12
 
@@ -112,17 +112,17 @@ def test_the_same_chunk_twice_is_reported_and_counted_once() -> None:
 def test_chunks_collapse_to_documents_and_k_counts_after_collapsing() -> None:
     nodes = [NodeWithScore(TextNode(f"{doc}-{n}", ref_doc_id=doc), 1.0) for doc in "ab" for n in range(3)]
     batch = RetrievalEvaluator(unit="document").evaluate_batch(["q"], [nodes], [["b"]], k=2)
-    one = batch.per_query_metrics[0]
-    assert (one.retrieved, one.repeated, one.hit_rate, one.precision_at_k) == (("a", "b"), 4, 1.0, 0.5)
+    row = batch.per_query_metrics[0]
+    assert (row.retrieved, row.repeated, row.hit_rate, row.precision_at_k) == (("a", "b"), 4, 1.0, 0.5)
     assert "6 chunks collapsed into 2 documents: 4 dropped" in str(batch)
 
 
-def test_a_path_names_the_id() -> None:
+def test_a_path_names_the_place_of_the_id() -> None:
     documents = [LangChainDocument("…", {"source": name}) for name in ("x.md", "a.md")]
     assert RetrievalEvaluator(id="metadata.source").evaluate_single(documents, ["a.md"], 2).mrr == 0.5
 
 
-def test_weights_give_weighted_means_beside_the_plain_ones() -> None:
+def test_weights_give_weighted_means_besides_the_plain_ones() -> None:
     batch = RetrievalEvaluator().evaluate_batch(["a", "b"], [["x"], ["y"]], [["x"], ["x"]], k=1, weights=[3, 1])
     assert batch.weighted is not None
     assert (batch.mean_hit_rate, batch.weighted["Success@1"]) == (0.5, 0.75)
@@ -132,13 +132,13 @@ def test_weights_give_weighted_means_beside_the_plain_ones() -> None:
         RetrievalEvaluator().evaluate_batch(["a"], [["x"]], [["x"]], weights=[-1])
 
 
-def test_a_batch_prints_means_with_half_intervals() -> None:
+def test_a_batch_prints_means_with_intervals() -> None:
     batch = RetrievalEvaluator().evaluate_batch(["a", "b", "c"], [["x"], ["y"], ["x"]], [["x"]] * 3, k=1)
     first = str(batch).splitlines()[0]
     interval = batch.interval("P@1")
     assert interval.low is not None
-    half = 2 / 3 - interval.low
-    assert first.startswith(f"P@1 0.67 ±{half:.2f}   R@1 0.67")
+    assert interval.high is not None
+    assert first.startswith(f"P@1 0.67 ({interval.low:.2f} to {interval.high:.2f})   R@1 0.67")
     assert first.endswith("3 queries")
 
 

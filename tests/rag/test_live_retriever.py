@@ -1,4 +1,4 @@
-"""A live retriever: every case asked, failures reported, latencies measured."""
+"""A live retriever: called for every test case, failures reported, latencies measured."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from rankgauge import (
     evaluate_retriever_async,
 )
 from rankgauge.core.run import Status
-from rankgauge.rag import asking
+from rankgauge.rag import RetrieverCalls, calls
 from tests.rag.shapes import LangChainDocument
 
 CASES = [{"query": f"q{number}", "relevant_ids": [f"d{number}"]} for number in range(8)]
 
 
 def search(query: str, k: int) -> list[str]:
-    """d0, d1, …: the right one stands at the place of its number."""
+    """d0, d1, …: each document is at the rank of its number."""
     return [f"d{number}" for number in range(k)]
 
 
@@ -47,10 +47,10 @@ def failing(query: str, k: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(calls, "FIRST_PAUSE", 0.001)
 
 
-def test_a_function_is_asked_every_case() -> None:
+def test_a_function_is_called_for_every_case() -> None:
     found = evaluate_retriever(search, CASES, k=5)
     wanted = evaluate(
         {str(case["query"]): list(case["relevant_ids"]) for case in CASES},
@@ -58,7 +58,7 @@ def test_a_function_is_asked_every_case() -> None:
         "RR P@5 nDCG@5",
     )
     assert (found["RR"], found["P@5"], found.mean_ndcg_at_k) == (wanted["RR"], wanted["P@5"], wanted["nDCG@5"])
-    assert [one.query for one in found.per_query_metrics] == [case["query"] for case in CASES]
+    assert [row.query for row in found.per_query_metrics] == [case["query"] for case in CASES]
     assert found.latency_ms is not None
     assert list(found.latency_ms) == ["p50", "p95", "p99", "max"]
     assert str(found).splitlines()[0].endswith("8 queries")
@@ -69,13 +69,13 @@ def test_a_function_is_asked_every_case() -> None:
 @pytest.mark.parametrize("retriever", [search, asearch, lambda query, k: asearch(query, k)])
 def test_every_way_of_calling_gives_the_same_numbers(retriever: Any, concurrency: int, timeout: float | None) -> None:
     plain = evaluate_retriever(search, CASES, 5)
-    found = evaluate_retriever(retriever, CASES, 5, concurrency=concurrency, timeout=timeout)
+    found = evaluate_retriever(retriever, CASES, 5, calls=RetrieverCalls(concurrency=concurrency, timeout=timeout))
     assert found.scores.values.tolist() == plain.scores.values.tolist()
-    assert [one.retrieved for one in found.per_query_metrics] == [one.retrieved for one in plain.per_query_metrics]
+    assert [row.retrieved for row in found.per_query_metrics] == [row.retrieved for row in plain.per_query_metrics]
 
 
-def test_a_query_that_fails_is_failed_and_no_zero() -> None:
-    found = evaluate_retriever(failing, CASES, 8, retries=1)
+def test_a_failed_query_is_not_scored_as_zero() -> None:
+    found = evaluate_retriever(failing, CASES, 8, calls=RetrieverCalls(retries=1))
     others = evaluate_retriever(search, [case for case in CASES if case["query"] != "q3"], 8)
     failed = found.per_query_metrics[3]
     assert found["RR"] == others["RR"]
@@ -90,10 +90,11 @@ def test_a_query_that_fails_is_failed_and_no_zero() -> None:
 
 
 @pytest.mark.parametrize("retriever", [failing, lambda query, k: failing(query, k)])
-def test_a_failure_in_a_thread_is_told_as_one_here(retriever: Any) -> None:
-    here, apart = evaluate_retriever(retriever, CASES, 8), evaluate_retriever(retriever, CASES, 8, concurrency=4)
-    assert here.failures == apart.failures == {"q3": "ConnectionError: no route"}
-    assert here["RR"] == apart["RR"]
+def test_a_failure_in_a_thread_is_reported_like_one_in_this_thread(retriever: Any) -> None:
+    inline = evaluate_retriever(retriever, CASES, 8)
+    threaded = evaluate_retriever(retriever, CASES, 8, calls=RetrieverCalls(concurrency=4))
+    assert inline.failures == threaded.failures == {"q3": "ConnectionError: no route"}
+    assert inline["RR"] == threaded["RR"]
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
@@ -101,7 +102,7 @@ def test_an_exhausted_iterator_is_a_failure_like_any_other(concurrency: int) -> 
     def exhausted(query: str) -> list[str]:
         return [next(iter(()))]
 
-    found = evaluate_retriever(exhausted, CASES[:2], concurrency=concurrency)
+    found = evaluate_retriever(exhausted, CASES[:2], calls=RetrieverCalls(concurrency=concurrency))
     assert all("StopIteration" in why for why in found.failures.values())
     assert len(found.failures) == 2
 
@@ -114,16 +115,18 @@ def test_an_error_reaches_the_caller_within_a_running_loop() -> None:
         asyncio.run(main())
 
 
-def test_where_every_query_fails_there_is_no_mean() -> None:
+def test_if_every_query_fails_there_is_no_mean() -> None:
     found = evaluate_retriever(lambda query: None, CASES[:2])
     assert found.mean_mrr is None
     assert found.latency_ms is None
-    assert found.failures["q0"] == "NoList: returned NoneType, expected a list of documents"
+    assert found.failures["q0"] == "NoDocumentList: returned NoneType, expected a list of documents"
 
 
-def test_more_failures_than_may_be_are_an_error_that_names_them() -> None:
+def test_too_many_failures_are_an_error_that_names_them() -> None:
     assert evaluate_retriever(failing, CASES, max_failures=1).failures
-    with pytest.raises(RetrieverError, match="1 of 8 queries failed, at most 0 may:\n  q3: ConnectionError: no route"):
+    with pytest.raises(
+        RetrieverError, match="1 of 8 queries failed, at most 0 may fail:\n  q3: ConnectionError: no route"
+    ):
         evaluate_retriever(failing, CASES, max_failures=0)
 
 
@@ -136,9 +139,9 @@ def test_a_retry_may_succeed() -> None:
             raise OSError("once more")
         return ["d0"]
 
-    found = evaluate_retriever(flaky, CASES[:2], retries=2)
+    found = evaluate_retriever(flaky, CASES[:2], calls=RetrieverCalls(retries=2))
     assert not found.failures
-    assert [one.attempts for one in found.per_query_metrics] == [3, 3]
+    assert [row.attempts for row in found.per_query_metrics] == [3, 3]
 
 
 @pytest.mark.parametrize("kind", ["thread", "coroutine"])
@@ -156,14 +159,14 @@ def test_a_call_that_takes_too_long_is_timed_out_and_the_rest_go_on(kind: str) -
         return ["d0"]
 
     begin = time.perf_counter()
-    found = evaluate_retriever(slow if kind == "thread" else aslow, CASES, timeout=0.2)
+    found = evaluate_retriever(slow if kind == "thread" else aslow, CASES, calls=RetrieverCalls(timeout=0.2))
     assert time.perf_counter() - begin < 10
     assert found.failures == {"q1": "timeout"}
     assert "1 failed (q1: timeout)" in str(found)
     release.set()
 
 
-def test_no_more_calls_run_at_once_than_asked_for() -> None:
+def test_no_more_calls_run_at_once_than_requested() -> None:
     lock = threading.Lock()
     running, most = 0, 0
 
@@ -177,7 +180,7 @@ def test_no_more_calls_run_at_once_than_asked_for() -> None:
             running -= 1
         return ["d0"]
 
-    evaluate_retriever(counted, CASES, concurrency=3)
+    evaluate_retriever(counted, CASES, calls=RetrieverCalls(concurrency=3))
     assert 1 < most <= 3
 
 
@@ -197,7 +200,7 @@ def test_a_retriever_may_run_a_loop_of_its_own() -> None:
 
 def test_within_a_running_loop_both_forms_work() -> None:
     async def main() -> tuple[float | None, float | None, float | None]:
-        awaited = await evaluate_retriever_async(asearch, CASES, 5, concurrency=4)
+        awaited = await evaluate_retriever_async(asearch, CASES, 5, calls=RetrieverCalls(concurrency=4))
         return awaited["RR"], evaluate_retriever(asearch, CASES, 5)["RR"], evaluate_retriever(search, CASES, 5)["RR"]
 
     assert len(set(asyncio.run(main()))) == 1
@@ -205,22 +208,24 @@ def test_within_a_running_loop_both_forms_work() -> None:
 
 def test_the_async_form_stays_in_the_loop_of_its_client() -> None:
     async def main() -> bool:
-        here = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
 
         async def bound(query: str) -> list[str]:
-            assert asyncio.get_running_loop() is here
+            assert asyncio.get_running_loop() is loop
             return ["d0"]
 
-        return not (await evaluate_retriever_async(bound, CASES[:3], retries=1, timeout=5)).failures
+        return not (
+            await evaluate_retriever_async(bound, CASES[:3], calls=RetrieverCalls(retries=1, timeout=5))
+        ).failures
 
     assert asyncio.run(main())
 
 
 def test_a_case_may_have_a_k_of_its_own() -> None:
-    asked: list[int] = []
+    requested: list[int] = []
 
     def recording(query: str, k: int) -> list[str]:
-        asked.append(k)
+        requested.append(k)
         return search(query, 8)
 
     cases: list[dict[str, Any]] = [
@@ -228,13 +233,13 @@ def test_a_case_may_have_a_k_of_its_own() -> None:
         {"query": "q3", "relevant_ids": ["d3"]},
     ]
     found = evaluate_retriever(recording, cases, k=4)
-    assert asked == [2, 4]
-    assert [one.hit_rate for one in found.per_query_metrics] == [0.0, 1.0]
-    assert [one.precision_at_k for one in found.per_query_metrics] == [0.0, 0.25]
+    assert requested == [2, 4]
+    assert [row.hit_rate for row in found.per_query_metrics] == [0.0, 1.0]
+    assert [row.precision_at_k for row in found.per_query_metrics] == [0.0, 0.25]
     assert found["Success@k"] == 0.5
-    asked.clear()
-    evaluate_retriever(recording, cases, k=4, fetch=20)
-    assert asked == [20, 20]
+    requested.clear()
+    evaluate_retriever(recording, cases, k=4, calls=RetrieverCalls(fetch=20))
+    assert requested == [20, 20]
 
 
 def test_chunks_collapse_and_more_are_fetched_than_k() -> None:
@@ -243,7 +248,7 @@ def test_chunks_collapse_and_more_are_fetched_than_k() -> None:
 
     cases = [{"query": "q", "relevant_ids": ["d1"]}]
     assert evaluate_retriever(chunks, cases, 2, unit="document").mean_hit_rate == 0.0
-    found = evaluate_retriever(chunks, cases, 2, unit="document", fetch=8)
+    found = evaluate_retriever(chunks, cases, 2, unit="document", calls=RetrieverCalls(fetch=8))
     assert found.mean_hit_rate == 1.0
     assert "8 chunks collapsed into 2 documents: 6 dropped" in str(found)
     assert found.to_dict()["repeated"] == 6
@@ -267,11 +272,11 @@ def test_a_wrong_id_ends_the_evaluation_at_once() -> None:
         evaluate_retriever(nameless, CASES)
     assert calls == ["q0"]
     with pytest.raises(InputError, match="is None"):
-        evaluate_retriever(nameless, CASES, concurrency=4)
+        evaluate_retriever(nameless, CASES, calls=RetrieverCalls(concurrency=4))
     assert not evaluate_retriever(nameless, CASES, id="metadata.source").failures
 
 
-def test_measures_that_are_asked_for_are_the_ones_that_are_printed() -> None:
+def test_requested_measures_are_the_ones_that_are_printed() -> None:
     found = evaluate_retriever(search, CASES, 5, measures="RR@3 R@2")
     assert str(found).startswith("RR@3 ")
     assert found.mean_precision_at_k is not None
@@ -282,9 +287,9 @@ def test_latencies_are_of_the_call_alone() -> None:
         time.sleep(0.02)
         return ["d0"]
 
-    found = evaluate_retriever(sleepy, CASES, concurrency=1, timeout=5)
+    found = evaluate_retriever(sleepy, CASES, calls=RetrieverCalls(timeout=5))
     assert found.latency_ms is not None
-    assert all(one.latency is not None and 0.015 < one.latency < 5 for one in found.per_query_metrics)
+    assert all(row.latency is not None and 0.015 < row.latency < 5 for row in found.per_query_metrics)
     assert found.latency_ms["p50"] <= found.latency_ms["p95"] <= found.latency_ms["p99"] == found.latency_ms["max"]
 
 
@@ -306,10 +311,10 @@ def test_a_generator_is_timed_to_its_end() -> None:
     assert found.latency_ms["p50"] > 15
 
 
-def test_progress_is_told_after_every_query() -> None:
-    told: list[tuple[int, int]] = []
-    evaluate_retriever(search, CASES[:3], progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+def test_progress_is_reported_after_every_query() -> None:
+    steps: list[tuple[int, int]] = []
+    evaluate_retriever(search, CASES[:3], progress=lambda done, total: steps.append((done, total)))
+    assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_bar_is_drawn_on_a_terminal_only(
@@ -322,7 +327,7 @@ def test_the_bar_is_drawn_on_a_terminal_only(
     assert capsys.readouterr().err.endswith("] 2 of 2 queries\n")
 
 
-def test_an_interrupt_is_no_failure() -> None:
+def test_an_interrupt_is_not_a_failure() -> None:
     def interrupted(query: str) -> list[str]:
         raise KeyboardInterrupt
 
@@ -340,20 +345,39 @@ def test_cases_come_from_a_file_and_weights_from_a_column(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
-        ({"concurrency": 0}, "concurrency"),
-        ({"timeout": 0}, "timeout"),
-        ({"retries": -1}, "retries"),
         ({"k": 0}, "k must be"),
-        ({"fetch": 0}, "fetch must be"),
         ({"unit": "page"}, "unit must be"),
         ({"measures": "ndgc@5"}, "unknown measure"),
     ],
 )
-def test_wrong_options_are_refused_before_anything_is_asked(wrong: dict[str, Any], said: str) -> None:
+def test_wrong_options_are_errors_before_any_call(wrong: dict[str, Any], message: str) -> None:
     def never(query: str) -> list[str]:
         raise AssertionError
 
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         evaluate_retriever(never, CASES, **wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"timeout": 0}, {"retries": -1}, {"fetch": 0}])
+def test_wrong_call_settings_are_errors(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be"):
+        RetrieverCalls(**wrong)
+
+
+def test_the_interval_of_a_mean_is_that_of_the_scores() -> None:
+    found = evaluate_retriever(search, CASES, k=5)
+    for measure in found.scores.measures:
+        assert found.interval(measure, confidence=0.9) == found.scores.interval(measure, confidence=0.9)
+        interval = found.interval(measure)
+        assert 0 <= (interval.low or 0) <= (interval.high or 0) <= 1
+    assert found.interval("Success@5").method == "wilson"
+
+
+def test_queries_of_the_same_unit_are_one_observation() -> None:
+    cases = [{**case, "unit": f"session {number // 4}"} for number, case in enumerate(CASES)]
+    found = evaluate_retriever(search, cases, k=5)
+    assert found.scores.columns["unit"].tolist() == [case["unit"] for case in cases]
+    assert found.interval("RR").units == 2
+    assert evaluate_retriever(search, CASES, k=5).interval("RR").units is None

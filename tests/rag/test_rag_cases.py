@@ -26,40 +26,43 @@ def test_dicts_files_and_csv_give_the_same_cases(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text(CSV)
     first, *rest = [read_cases(ROWS), *(read_cases(path) for path in sorted(tmp_path.iterdir()))]
     assert [(case.id, case.query, case.k) for case in first.cases] == [("q1", "reset 2FA?", 3), ("q2", "refund?", 5)]
-    assert {query: list(wanted.relevant) for query, wanted in first.wanted.items()} == {"q1": ["a", "b"], "q2": ["c"]}
+    assert {query: list(judged.relevant) for query, judged in first.judgments.items()} == {
+        "q1": ["a", "b"],
+        "q2": ["c"],
+    }
     assert first.columns["category"] == {"q1": "auth", "q2": "billing"}
     assert len(rest) == 3
-    for other in rest:
-        assert other == first
+    for cases in rest:
+        assert cases == first
 
 
-def test_without_an_id_the_query_is_its_own_name() -> None:
+def test_without_an_id_the_query_is_its_own_id() -> None:
     found = read_cases([{"query": "refund?", "relevant_ids": []}])
     assert found.cases[0].id == "refund?"
-    assert found.wanted["refund?"].relevant == []
+    assert found.judgments["refund?"].relevant == []
 
 
 def test_relevant_ids_and_grades_are_kept_apart() -> None:
     found = read_cases([{"query": "q", "relevant_ids": ["a", "b"], "grades": {"a": 2, "c": 0.3}}])
-    assert (found.wanted["q"].relevant, found.wanted["q"].grades) == (["a", "b"], {"a": 2, "b": 1, "c": 0.3})
+    assert (found.judgments["q"].relevant, found.judgments["q"].grades) == (["a", "b"], {"a": 2, "b": 1, "c": 0.3})
     alone = read_cases([{"query": "q", "grades": {"a": 2, "c": 0}}, {"query": "r", "relevant_ids": ["x"]}])
-    assert alone.wanted["q"].relevant == ["a"]
-    assert alone.wanted["r"].relevant == ["x"]
+    assert alone.judgments["q"].relevant == ["a"]
+    assert alone.judgments["r"].relevant == ["x"]
 
 
-def test_what_people_have_in_dicts_is_understood() -> None:
+def test_common_python_types_are_accepted_in_dicts() -> None:
     name = UUID(int=5)
     found = read_cases(
         [{"query": "q", "relevant_ids": {"b", "a"}, "topK": np.int64(4)}, {"query": "r", "relevant_ids": (name,)}]
     )
-    assert (found.wanted["q"].relevant, found.cases[0].k) == (["a", "b"], 4)
-    assert found.wanted["r"].relevant == [str(name)]
+    assert (found.judgments["q"].relevant, found.cases[0].k) == (["a", "b"], 4)
+    assert found.judgments["r"].relevant == [str(name)]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("cases", "message"),
     [
-        ([{"relevant_ids": ["a"], "id": "q"}], "test cases:1: expected a query to ask"),
+        ([{"relevant_ids": ["a"], "id": "q"}], "test cases:1: expected the text of a query"),
         ([{"query": "q"}], "relevant"),
         ([{"query": "q", "relevant_ids": ["a"]}, {"query": "q", "relevant_ids": ["b"]}], "test cases:2: .*'q' again"),
         ([{"query": "q", "relevant_ids": ["a"], "topK": 0}], "test cases:1: expected a whole number of at least 1"),
@@ -67,16 +70,16 @@ def test_what_people_have_in_dicts_is_understood() -> None:
         ([{"query": "q", "relevant_ids": ["a"], "weight": -1}], "weight must be a number of at least 0"),
         ([{"query": "q", "relevant_ids": ["a"], "weight": 1}, {"query": "r", "relevant_ids": ["a"]}], "found nothing"),
         ([{"query": "q", "relevant_ids": [None]}], "test cases:1: expected a string or a whole number"),
-        ([{"query": "q", "relevant_ids": [object()]}], "test cases:1: expected texts, numbers"),
+        ([{"query": "q", "relevant_ids": [object()]}], "test cases:1: expected text, numbers"),
         (["q"], "test cases:1: expected a dict, found str"),
         ({"q": ["a"]}, "expected a list of dicts, found dict"),
         (3, "expected a list of dicts, found int"),
         ([], "there are no test cases"),
     ],
 )  # fmt: skip
-def test_wrong_cases_are_errors_that_say_which(given: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        read_cases(given)
+def test_wrong_cases_are_errors_that_name_the_case(cases: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_cases(cases)
 
 
 def test_a_wrong_line_of_a_csv_file_is_named(tmp_path: Path) -> None:

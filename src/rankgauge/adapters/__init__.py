@@ -1,1 +1,1 @@
-"""Other front doors, thin over evaluation: pipeline logs, story search, trec_eval's command line."""
+"""Other entry points, thin over evaluation: pipeline logs, story search, trec_eval's command line."""

@@ -31,9 +31,9 @@ def signed(value: float | None, digits: int = 3) -> str:
     return MISSING if value is None or value != value else f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def percent(share: float) -> str:
-    """``95%`` for 0.95."""
-    return f"{share * 100:g}%"
+def percent(share: float, digits: int | None = None) -> str:
+    """``95%`` for 0.95; with ``digits``, a fixed number of decimals."""
+    return f"{share * 100:g}%" if digits is None else f"{number(share * 100, digits)}%"
 
 
 def p_value(p: float | None) -> str:

@@ -1,4 +1,4 @@
-"""The metrics of many queries taken together (SPEC-003)."""
+"""Metrics aggregated over queries (SPEC-003)."""
 
 from __future__ import annotations
 
@@ -13,67 +13,73 @@ from rankgauge.lists.calculator import IRMetrics
 from rankgauge.measures.aggregates import aggregate
 
 # The name of each metric in a report → the field that holds it.
-FIELDS = {
+METRIC_FIELDS = {
     "precision@3": "precision_at_3",
     "precision@5": "precision_at_5",
     "recall@10": "recall_at_10",
     "mrr": "mrr",
     "ndcg@10": "ndcg_at_10",
 }
-BY_DIFFICULTY = ("precision@3", "precision@5", "mrr")
+MEDIAN_METRICS = ("precision@3", "mrr")
+DIFFICULTY_METRICS = ("precision@3", "precision@5", "mrr")
 
 
 class ReportAggregator:
     """Means and medians over queries, and means by category and by difficulty.
 
-    Nothing to average is None. A detailed result is a mapping with ``metrics``, itself a mapping from the name of a
-    metric to its value, and ``category`` or ``difficulty``; a metric that is None is left out of the mean.
+    A mean of no values is None. A detailed result is a mapping with ``metrics``, which maps the name of a metric to its
+    value, and with ``category`` or ``difficulty``; a metric that is None is left out of the mean.
     """
 
     @staticmethod
     def aggregate_metrics(results: Iterable[IRMetrics]) -> dict[str, float | None]:
         """The mean of each metric, and the medians of precision@3 and mrr."""
-        listed = list(results)
-        columns = {name: [getattr(result, field) for result in listed] for name, field in FIELDS.items()}
-        out = {name: _mean(values) for name, values in columns.items()}
-        return out | {f"median_{name}": _median(columns[name]) for name in ("precision@3", "mrr")}
+        rows = list(results)
+        columns = {name: [getattr(row, field) for row in rows] for name, field in METRIC_FIELDS.items()}
+        means = {name: _mean(values) for name, values in columns.items()}
+        return means | {f"median_{name}": _median(columns[name]) for name in MEDIAN_METRICS}
 
     @staticmethod
     def group_by_category(detailed_results: Sequence[Mapping[str, Any]], metric_field: str) -> dict[str, float | None]:
         """The mean of one metric in each category, in the order in which the categories first appear."""
-        groups = _grouped(detailed_results, "category")
+        groups = _groups(detailed_results, "category")
         return {
-            category: _mean([_metric(place, metrics, metric_field) for place, metrics in members])
+            category: _mean([_metric(number, metrics, metric_field) for number, metrics in members])
             for category, members in groups.items()
         }
 
     @staticmethod
     def group_by_difficulty(detailed_results: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
-        """How many queries each difficulty has, and the means of precision@3, precision@5 and mrr."""
+        """The number of queries of each difficulty, and the means of precision@3, precision@5 and mrr."""
         return {
             difficulty: {
                 "count": len(members),
-                **{name: _mean([_metric(place, row, name) for place, row in members]) for name in BY_DIFFICULTY},
+                **{
+                    name: _mean([_metric(number, metrics, name) for number, metrics in members])
+                    for name in DIFFICULTY_METRICS
+                },
             }
-            for difficulty, members in _grouped(detailed_results, "difficulty").items()
+            for difficulty, members in _groups(detailed_results, "difficulty").items()
         }
 
 
-def _grouped(results: Sequence[Mapping[str, Any]], key: str) -> dict[str, list[tuple[int, Mapping[str, Any]]]]:
+def _groups(results: Sequence[Mapping[str, Any]], key: str) -> dict[str, list[tuple[int, Mapping[str, Any]]]]:
+    """The number and the metrics of each result, by the value of a key."""
     groups: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
-    for place, result in enumerate(results, 1):
-        for wanted in (key, "metrics"):
-            if wanted not in result:
-                raise InputError(f"result {place} has no '{wanted}'; it has {', '.join(map(str, result)) or 'nothing'}")
-        groups.setdefault(result[key], []).append((place, result["metrics"]))
+    for number, result in enumerate(results, 1):
+        for required in (key, "metrics"):
+            if required not in result:
+                keys = ", ".join(map(str, result)) or "nothing"
+                raise InputError(f"result {number} has no '{required}'; it has {keys}")
+        groups.setdefault(result[key], []).append((number, result["metrics"]))
     return groups
 
 
-def _metric(place: int, metrics: Mapping[str, Any], name: str) -> float | None:
+def _metric(number: int, metrics: Mapping[str, Any], name: str) -> float | None:
     if name not in metrics:
-        close = nearest(name, [str(known) for known in metrics])
+        close = nearest(name, [str(key) for key in metrics])
         raise InputError(
-            f"the metrics of result {place} have no {shown(name)}; they have {', '.join(map(str, metrics)) or 'none'}",
+            f"the metrics of result {number} have no {shown(name)}; they have {', '.join(map(str, metrics)) or 'none'}",
             hint=f"did you mean {close}?" if close else None,
         )
     value: float | None = metrics[name]

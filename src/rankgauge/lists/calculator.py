@@ -1,4 +1,4 @@
-"""All metrics of one result at once (SPEC-003). Retrieved ids come first here, expected ids second."""
+"""All metrics of one ranking at once (SPEC-003). Retrieved ids come first here, expected ids second."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class IRMetrics:
 
 
 class MetricsCalculator:
-    """Metrics of a list of retrieved ids against the expected ones.
+    """Metrics of a list of retrieved ids against the expected ids.
 
-    Ids are compared exactly, case and all. The expected ids are a set: repeating one changes nothing. Precision divides
-    by k. An id that was retrieved twice counts twice for precision and hits, and once for everything else, so that
-    recall never exceeds 1.
+    Ids are compared exactly, including case. The expected ids are a set: repeating one changes nothing. Precision
+    divides by k. An id that was retrieved twice counts twice for precision and hits, and once for every other metric,
+    so that recall never exceeds 1.
 
     >>> metrics = MetricsCalculator.calculate_all(
     ...     retrieved=["mod1", "mod2", "mod3", "mod4", "mod5"], expected=["mod1", "mod3", "mod6"]
@@ -43,7 +43,7 @@ class MetricsCalculator:
         joined = join_lists([expected], [retrieved])
 
         def value(name: str, k: int | None) -> float:
-            return float(joined(functions.at(name, k))[0])
+            return float(joined(functions.measure_at(name, k))[0])
 
         position = value("FirstRel", None)
         return IRMetrics(
@@ -59,30 +59,30 @@ class MetricsCalculator:
 
     @staticmethod
     def precision_at_k(retrieved: AnyIds, expected: AnyIds, k: int) -> float:
-        """P@k = relevant among the first k / k."""
+        """P@k = relevant ids among the first k / k."""
         return functions.precision_at_k(expected, retrieved, k)
 
     @staticmethod
     def recall_at_k(retrieved: AnyIds, expected: AnyIds, k: int) -> float:
-        """R@k = distinct relevant among the first k / all relevant; 0 where nothing is expected."""
+        """R@k = distinct relevant ids among the first k / all relevant ids; 0 if nothing is expected."""
         return functions.recall_at_k(expected, retrieved, k)
 
     @staticmethod
     def mrr(retrieved: AnyIds, expected: AnyIds) -> float:
-        """1 / position of the first relevant id, 0 where there is none. Of one query: its mean is the MRR."""
+        """1 / rank of the first relevant id, or 0 if there is none. For one query: the mean over queries is the MRR."""
         return functions.reciprocal_rank(expected, retrieved)
 
     @staticmethod
     def ndcg_at_k(retrieved: AnyIds, expected: AnyIds, k: int) -> float:
-        """nDCG@k, every expected id having a gain of 1."""
+        """nDCG@k, with a gain of 1 for every expected id."""
         return functions.ndcg_at_k(expected, retrieved, k)
 
     @staticmethod
     def count_hits(retrieved: AnyIds, expected: AnyIds) -> int:
-        """How many of the retrieved ids are expected."""
+        """The number of retrieved ids that are expected."""
         return functions.count_hits(expected, retrieved)
 
     @staticmethod
     def first_relevant_position(retrieved: AnyIds, expected: AnyIds) -> int | None:
-        """The position of the first expected id, from 1; None where there is none."""
+        """The rank of the first expected id, from 1; None if there is none."""
         return functions.first_relevant_position(expected, retrieved)

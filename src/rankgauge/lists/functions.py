@@ -1,7 +1,7 @@
-"""One function a metric: relevant ids, retrieved ids and a cutoff in, a number out (RETRIEVAL-METRICS-001, §5).
+"""One function per metric: relevant ids, retrieved ids and a cutoff in, a number out (RETRIEVAL-METRICS-001, §5).
 
-Relevant ids come first and retrieved ids second, as in the specification; ``MetricsCalculator`` has them the other way
-round, as SPEC-003 does. Either is a list, or a string for one id. An empty side gives 0.0.
+Relevant ids come first and retrieved ids second, as in the specification; ``MetricsCalculator`` takes them in the
+opposite order, as in SPEC-003. Each is a list, or a string for one id. If either is empty, the value is 0.0.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from rankgauge.measures.spec import Measure
 
 
 def hit_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """1.0 where a relevant id stands among the first k, else 0.0: ``Success@k``."""
+    """1.0 if a relevant id is among the first k, else 0.0: ``Success@k``."""
     return _value("Success", relevant_ids, predicted_ids, k)
 
 
 def ndcg_at_k(
     relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10, relevance_grades: Mapping[str, float] | None = None
 ) -> float:
-    """Normalised discounted cumulative gain: ``nDCG@k``, the gain of a document being its grade.
+    """Normalized discounted cumulative gain: ``nDCG@k``, with the grade of a document as its gain.
 
-    A relevant id without a grade has grade 1; an id with a grade counts whether it is among the relevant ids or not.
+    A relevant id without a grade has grade 1; an id with a grade counts even if it is not among the relevant ids.
     """
     return _value("nDCG", relevant_ids, predicted_ids, k, relevance_grades)
 
 
 def precision_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """The share of relevant ids among the first k: ``P@k``, divided by k even where fewer were retrieved."""
+    """The share of relevant ids among the first k: ``P@k``, divided by k even if fewer were retrieved."""
     return _value("P", relevant_ids, predicted_ids, k)
 
 
 def recall_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """The share of all relevant ids that stand among the first k: ``R@k``."""
+    """The share of all relevant ids that are among the first k: ``R@k``."""
     return _value("R", relevant_ids, predicted_ids, k)
 
 
@@ -49,52 +49,52 @@ def f1_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
 
 
 def average_precision_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = 10) -> float:
-    """The mean of the precision at each relevant id, over all relevant ids: ``AP@k``; with k=None the whole list."""
+    """The mean of the precision at each relevant id, over all relevant ids: ``AP@k``; k=None means no cutoff."""
     return _value("AP", relevant_ids, predicted_ids, k)
 
 
 def reciprocal_rank(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None) -> float:
-    """1 divided by the position of the first relevant id, 0.0 where there is none: ``RR``, or ``RR@k``."""
+    """1 divided by the rank of the first relevant id, or 0.0 if there is none: ``RR``, or ``RR@k``."""
     return _value("RR", relevant_ids, predicted_ids, k)
 
 
 def mean_reciprocal_rank(
     relevant_ids_list: Sequence[AnyIds], predicted_ids_list: Sequence[AnyIds], k: int | None = None
 ) -> float | None:
-    """The mean of the reciprocal ranks of several queries; None where there is no query."""
+    """The mean of the reciprocal ranks of several queries; None if there are no queries."""
     return _mean("RR", relevant_ids_list, predicted_ids_list, k)
 
 
 def mean_average_precision(
     relevant_ids_list: Sequence[AnyIds], predicted_ids_list: Sequence[AnyIds], k: int | None = None
 ) -> float | None:
-    """The mean of the average precisions of several queries; None where there is no query."""
+    """The mean of the average precisions of several queries; None if there are no queries."""
     return _mean("AP", relevant_ids_list, predicted_ids_list, k)
 
 
 def first_relevant_position(relevant_ids: AnyIds, predicted_ids: AnyIds) -> int | None:
-    """The position of the first relevant id, from 1; None where there is none."""
-    found = _value("FirstRel", relevant_ids, predicted_ids, None)
-    return None if np.isnan(found) else int(found)
+    """The rank of the first relevant id, from 1; None if there is none."""
+    rank = _value("FirstRel", relevant_ids, predicted_ids, None)
+    return None if np.isnan(rank) else int(rank)
 
 
 def count_hits(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None) -> int:
-    """How many of the retrieved ids (of the first k) are relevant; one that stands twice counts twice."""
+    """The number of relevant ids among the retrieved ones (the first k); an id that appears twice counts twice."""
     return int(_value("NumRelRet", relevant_ids, predicted_ids, k))
 
 
-@lru_cache(maxsize=1024, typed=True)  # typed: True is no cutoff, though it equals 1
-def at(name: str, k: int | None) -> Measure:
-    """The measure of a name at a cutoff, looked up once."""
+@lru_cache(maxsize=1024, typed=True)  # typed: True is not a cutoff, although it equals 1
+def measure_at(name: str, k: int | None) -> Measure:
+    """The measure with a cutoff, looked up once."""
     definition, fixed = NAMES[name]
     return definition(**fixed, cutoff=k)
 
 
 def _value(name: str, relevant: AnyIds, retrieved: AnyIds, k: int | None, grades: Grades | None = None) -> float:
-    measure = at(name, k)
+    measure = measure_at(name, k)
     return float(join_lists([relevant], [retrieved], [grades])(measure)[0])
 
 
 def _mean(name: str, relevant: Sequence[AnyIds], retrieved: Sequence[AnyIds], k: int | None) -> float | None:
-    measure = at(name, k)
+    measure = measure_at(name, k)
     return aggregate(join_lists(relevant, retrieved)(measure), measure.definition.aggregate)

@@ -1,4 +1,4 @@
-"""What a caller may give for ids: one of them, or several, checked once and in bulk."""
+"""The ids that a caller passes in: one string or several ids, checked once and in bulk."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from rankgauge.errors import InputTypeError
 AnyIds = str | Iterable[str]
 
 
-def several(given: AnyIds, what: str) -> list[str]:
-    """The ids in order; a single string is one id. What is wrong with one of them is said as everywhere else."""
-    if isinstance(given, (str, bytes)):
-        return _checked([given], what)
-    if isinstance(given, Mapping):
+def id_list(ids: AnyIds, label: str) -> list[str]:
+    """Return the ids as a checked list; a single string is one id. ``label`` names an id in errors."""
+    if isinstance(ids, (str, bytes)):
+        return _check_ids([ids], label)
+    if isinstance(ids, Mapping):
         raise InputTypeError(
-            f"{what}s must be ids, found a mapping", hint="give the ids, and the grades as relevance_grades"
+            f"{label}s must be ids, found a mapping", hint="pass the ids here and the grades as relevance_grades"
         )
     try:
-        found: list[Any] = list(given)
+        values: list[Any] = list(ids)
     except TypeError:
-        raise InputTypeError(f"{what}s must be one id or a list of them, found {type(given).__name__}") from None
-    return _checked(found, what)
+        raise InputTypeError(f"{label}s must be one id or a list of ids, found {type(ids).__name__}") from None
+    return _check_ids(values, label)
 
 
-def in_order(given: AnyIds, what: str = "retrieved id") -> list[str]:
-    """The same, for ids whose order matters."""
-    if isinstance(given, Set):
+def ranked_ids(ids: AnyIds, label: str = "retrieved id") -> list[str]:
+    """Return ids whose order matters, best first; a set is an error."""
+    if isinstance(ids, Set):
         raise InputTypeError(
-            f"{what}s must be a list, best first, found a {type(given).__name__}", hint="a set has no order"
+            f"{label}s must be a list, best first, found a {type(ids).__name__}", hint="a set has no order"
         )
-    return several(given, what)
+    return id_list(ids, label)
 
 
-def _checked(found: list[Any], what: str) -> list[str]:
-    # One look at all of them together is many times quicker than one at each, and nearly always enough.
+def _check_ids(values: list[Any], label: str) -> list[str]:
+    # One check of all ids joined together is much faster than one check per id, and nearly always enough.
     try:
-        together = "".join(found)
-        if "" not in found and "\0" not in together:
-            together.encode("utf-8", "surrogateescape")
-            return found
+        text = "".join(values)
+        if "" not in values and "\0" not in text:
+            text.encode("utf-8", "surrogateescape")
+            return values
     except (TypeError, UnicodeEncodeError):
         pass
-    return [encode_id(value, what).decode("utf-8", "surrogateescape") for value in found]
+    return [encode_id(value, label).decode("utf-8", "surrogateescape") for value in values]

@@ -1,8 +1,8 @@
 """The join of lists: what ``core.join`` makes of files, made of ids in memory without the cost of columns.
 
-Where a document stands twice in a list, SPEC-003 counts it twice for precision. So a precision and a count look at
-every place. Every other measure looks at the first place of a document only: a repeat keeps its rank, as a document
-that is not judged does, and finds nothing new. Else recall, average precision and nDCG would exceed 1.
+If a document appears twice in a ranking, SPEC-003 counts it twice for precision. So precision and counts see every
+occurrence. Every other measure sees only the first occurrence of a document: a repeat keeps its rank, like an unjudged
+document, and adds nothing. Otherwise recall, average precision and nDCG would exceed 1.
 """
 
 from __future__ import annotations
@@ -19,59 +19,76 @@ from rankgauge.core.qrels import LARGEST_GRADE, checked_grade
 from rankgauge.core.run import Status
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.lists.ids import AnyIds, in_order, several
+from rankgauge.lists.ids import AnyIds, id_list, ranked_ids
 from rankgauge.measures.spec import Measure
 
-REPEATS_COUNT = frozenset({"P", "NumRet"})
-# They have a level of relevance, and look at the grades above it too.
-GRADED_ABOVE_LEVEL = frozenset({"Q", "RnDCG"})
-_ONE = Ids.from_bytes([b"1"])
+MEASURES_COUNTING_REPEATS = frozenset({"P", "NumRet"})
+# These have a relevance level, and also look at the grades above it.
+MEASURES_GRADED_ABOVE_LEVEL = frozenset({"Q", "RnDCG"})
+_ONE_QUERY = Ids.from_bytes([b"1"])
 
 Grades = Mapping[str, float]
-Judged = dict[str, float]
+CheckedGrades = dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A join in which a document may stand twice."""
+class RepeatingHits:
+    """A join in which a document may appear twice."""
 
     hits: Hits
 
     @cached_property
-    def once(self) -> Hits:
-        """Each document at its first place only."""
+    def first_occurrences(self) -> Hits:
+        """The join with only the first occurrence of each document."""
         ordinal = self.hits.ordinal.tolist()
         if len(set(ordinal)) == len(ordinal):
             return self.hits
-        first = np.zeros(len(ordinal), dtype=bool)
-        first[np.unique(self.hits.ordinal, return_index=True)[1]] = True
-        return self.hits.where(first)
+        is_first = np.zeros(len(ordinal), dtype=bool)
+        is_first[np.unique(self.hits.ordinal, return_index=True)[1]] = True
+        return self.hits.where(is_first)
 
 
 @dataclass(frozen=True, eq=False)
 class JoinedLists:
     """Rankings joined with which documents are relevant, and with how relevant each is.
 
-    The two are different tables because a grade may lie below 1, where the list of relevant ids decides.
+    The two joins differ because a grade may be below 1, and then the list of relevant ids decides.
     """
 
-    binary: Table
-    graded: Table
+    binary: RepeatingHits
+    graded: RepeatingHits
 
     def __len__(self) -> int:
         return len(self.binary.hits)
 
     def __call__(self, measure: Measure) -> PerQuery:
-        """The value of a measure for each query; NaN where it has none."""
-        table = self.graded if reads_grades(measure) else self.binary
-        return measure(table.hits if measure.definition.name in REPEATS_COUNT else table.once)
+        """The value of a measure for each query; NaN if it has none."""
+        joined = self.graded if reads_grades(measure) else self.binary
+        counts_repeats = measure.definition.name in MEASURES_COUNTING_REPEATS
+        return measure(joined.hits if counts_repeats else joined.first_occurrences)
 
 
 def reads_grades(measure: Measure) -> bool:
-    """Whether a measure asks how relevant a document is, and not only whether it is."""
-    if measure.definition.name in GRADED_ABOVE_LEVEL or "rel" not in measure.definition.parameters:
+    """Whether a measure depends on how relevant a document is, and not only on whether it is relevant."""
+    if measure.definition.name in MEASURES_GRADED_ABOVE_LEVEL or "rel" not in measure.definition.parameters:
         return True
     return bool(measure["rel"] != 1)
+
+
+def graded_judgments(relevant: Sequence[str], grades: Grades) -> CheckedGrades:
+    """The judgments of one query with grades: a relevant document without a grade has grade 1."""
+    return {**dict.fromkeys(relevant, 1.0), **grades}
+
+
+def binary_judgments(relevant: Sequence[str], grades: Grades) -> CheckedGrades:
+    """The judgments of one query without grades: 1 if a document is among the relevant ids, else 0.
+
+    A document with a negative grade stays unjudged.
+    """
+    return {
+        **{doc: min(grade, 0.0) for doc, grade in graded_judgments(relevant, grades).items()},
+        **dict.fromkeys(relevant, 1.0),
+    }
 
 
 def join_lists(
@@ -80,103 +97,101 @@ def join_lists(
     grades: Sequence[Grades | None] | None = None,
     columns: Mapping[str, Column] | None = None,
 ) -> JoinedLists:
-    """Join the lists of some queries, which are numbered in the order in which they come.
+    """Join the lists of several queries, which are numbered in the given order.
 
-    With grades, a relevant document that has none has grade 1, and a document that has one is judged, whether it is
+    With grades, a relevant document without a grade has grade 1, and a document with a grade is judged, whether it is
     among the relevant ids or not.
     """
     if len(relevant) != len(retrieved):
         raise InputError(
-            f"there must be as many lists of retrieved ids as of relevant ones, found {len(retrieved)} and "
+            f"there must be as many lists of retrieved ids as of relevant ids, found {len(retrieved)} and "
             f"{len(relevant)}"
         )
-    return join_checked(
-        [several(ids, "relevant id") for ids in relevant],
-        [in_order(ids) for ids in retrieved],
-        None if grades is None else [checked_grades(row, number) for number, row in enumerate(grades, 1)],
+    return join_checked_lists(
+        [id_list(ids, "relevant id") for ids in relevant],
+        [ranked_ids(ids) for ids in retrieved],
+        None if grades is None else [check_query_grades(row, number) for number, row in enumerate(grades, 1)],
         columns,
     )
 
 
-def join_checked(
+def join_checked_lists(
     relevant: Sequence[list[str]],
     retrieved: Sequence[list[str]],
-    grades: Sequence[Judged] | None = None,
+    grades: Sequence[CheckedGrades] | None = None,
     columns: Mapping[str, Column] | None = None,
 ) -> JoinedLists:
-    """The same of lists that were checked."""
-    plain = [dict.fromkeys(ids, 1.0) for ids in relevant]
+    """Join lists that have been checked."""
     if grades is None or not any(grades):
-        table = Table(hits_of(retrieved, plain, columns))
-        return JoinedLists(table, table)
-    graded = [{**row, **given} for row, given in zip(plain, grades, strict=True)]
-    # What has a grade and is not relevant was judged all the same (unless it is negative): bpref wants to know.
-    binary = [
-        {**{doc: min(grade, 0.0) for doc, grade in all_.items()}, **row}
-        for all_, row in zip(graded, plain, strict=True)
-    ]
-    return JoinedLists(Table(hits_of(retrieved, binary, columns)), Table(hits_of(retrieved, graded, columns)))
+        joined = RepeatingHits(hits_of(retrieved, [dict.fromkeys(ids, 1.0) for ids in relevant], columns))
+        return JoinedLists(joined, joined)
+    # A document with a grade that is not relevant is still judged (unless the grade is negative), for bpref.
+    binary = [binary_judgments(ids, row) for ids, row in zip(relevant, grades, strict=True)]
+    graded = [graded_judgments(ids, row) for ids, row in zip(relevant, grades, strict=True)]
+    return JoinedLists(
+        RepeatingHits(hits_of(retrieved, binary, columns)), RepeatingHits(hits_of(retrieved, graded, columns))
+    )
 
 
 def hits_of(
     retrieved: Sequence[Sequence[str]],
-    judged: Sequence[Judged],
+    judgments: Sequence[CheckedGrades],
     columns: Mapping[str, Column] | None = None,
 ) -> Hits:
-    """Look up what is judged. A document that stands twice is there twice."""
+    """Look up the judged documents of each ranking. A document that appears twice is there twice."""
     ranks: list[int] = []
     ordinals: list[int] = []
     offsets, judged_offsets = [0], [0]
     grades: list[float] = []
-    for ids, row in zip(retrieved, judged, strict=True):
+    for ids, judged in zip(retrieved, judgments, strict=True):
         begin = judged_offsets[-1]
-        places = {doc: place for place, doc in enumerate(row, begin)}
+        ordinal_of = {doc: ordinal for ordinal, doc in enumerate(judged, begin)}
         for rank, doc in enumerate(ids, 1):
-            if doc in places:
+            if doc in ordinal_of:
                 ranks.append(rank)
-                ordinals.append(places[doc])
+                ordinals.append(ordinal_of[doc])
         offsets.append(len(ranks))
-        judged_offsets.append(begin + len(row))
-        grades += row.values()
+        judged_offsets.append(begin + len(judged))
+        grades += judged.values()
     all_grades: Floats = np.array(grades, dtype=np.float64)
-    ordinal = np.array(ordinals, dtype=np.int64)
-    rank_ = np.array(ranks, dtype=np.int64)
+    ordinal_column = np.array(ordinals, dtype=np.int64)
+    rank_column = np.array(ranks, dtype=np.int64)
     sizes = [len(ids) for ids in retrieved]
     status = [Status.ANSWERED if size else Status.EMPTY for size in sizes]
     return Hits(
-        queries=_ONE if len(sizes) == 1 else numbers(len(sizes)),
+        queries=_ONE_QUERY if len(sizes) == 1 else numbered_ids(len(sizes)),
         status=np.array(status, dtype=np.uint8),
         retrieved=np.array(sizes, dtype=np.int64),
         offsets=np.array(offsets, dtype=np.int64),
-        rank=rank_,
-        grade=all_grades[ordinal],
-        ordinal=ordinal,
-        tie_first=rank_,
-        tie_last=rank_,
+        rank=rank_column,
+        grade=all_grades[ordinal_column],
+        ordinal=ordinal_column,
+        tie_first=rank_column,
+        tie_last=rank_column,
         judged_offsets=np.array(judged_offsets, dtype=np.int64),
         judged=all_grades,
         columns=columns or {},
     )
 
 
-def numbers(queries: int) -> Ids:
-    """Query ids for lists that have none: their numbers from 1, as wide as the last, so that bytes sort as numbers."""
-    width = len(str(queries))
-    return Ids.from_bytes([b"%0*d" % (width, number) for number in range(1, queries + 1)])
+def numbered_ids(count: int) -> Ids:
+    """Ids for queries that have none: numbers from 1, padded with zeros, so that bytes sort as numbers."""
+    width = len(str(count))
+    return Ids.from_bytes([b"%0*d" % (width, number) for number in range(1, count + 1)])
 
 
-def checked_grades(given: Grades | None, number: int) -> Judged:
-    """The grades of one query, each a number within the limits."""
-    if given is None:
+def check_query_grades(grades: Grades | None, number: int) -> CheckedGrades:
+    """Return the grades of one query, or raise if one is not a number within the limits."""
+    if grades is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise InputTypeError(f"relevance grades must map ids to grades, found {type(given).__name__}")
-    ids = several(list(given), "graded id")
-    found = {doc: checked_grade(grade, number, doc) for doc, grade in zip(ids, given.values(), strict=True)}
-    for doc, grade in found.items():
+    if not isinstance(grades, Mapping):
+        raise InputTypeError(f"relevance grades must map ids to grades, found {type(grades).__name__}")
+    ids = id_list(list(grades), "graded id")
+    checked = {doc: checked_grade(grade, number, doc) for doc, grade in zip(ids, grades.values(), strict=True)}
+    for doc, grade in checked.items():
         if not abs(grade) <= LARGEST_GRADE:
             raise InputError(
                 f"grade of document {shown(doc)} for query {number} is {grade:g}, expected a number from "
                 f"{-LARGEST_GRADE} to {LARGEST_GRADE}"
             )
-    return found
+    return checked

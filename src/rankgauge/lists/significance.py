@@ -1,4 +1,4 @@
-"""How sure a mean is and whether two systems differ, with the signatures of RETRIEVAL-METRICS-001, §6."""
+"""The interval of a mean and the test of two systems, with the signatures of RETRIEVAL-METRICS-001, §6."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rankgauge.stats.tests import paired_t, student_t
 
 
 class Significance(TypedDict):
-    """What a test of two systems found; ``reason`` says why there is no p value."""
+    """The result of a test of two systems; ``reason`` says why there is no p value."""
 
     t_statistic: float | None
     p_value: float | None
@@ -28,21 +28,22 @@ class Significance(TypedDict):
 def calculate_confidence_interval(
     scores: Sequence[float], confidence_level: float = 0.95
 ) -> tuple[float, float] | tuple[None, None]:
-    """The interval of a mean by Student's t, at any level; ``(None, None)`` where the scores do not show their spread.
+    """The interval of a mean by Student's t; ``(None, None)`` if the scores do not show how much they vary.
 
-    That is so for fewer than two scores and where all are equal: ``rankgauge.stats.intervals.mean_interval`` says why.
+    That is the case for fewer than two scores and if all are equal: ``rankgauge.stats.intervals.mean_interval`` gives
+    the reason. The function sees numbers, not a measure: ``Scores.interval`` chooses the interval that suits a measure.
     """
-    found = mean_interval(scores, confidence=confidence_level)
-    return (None, None) if found.low is None or found.high is None else (found.low, found.high)
+    interval = mean_interval(scores, confidence=confidence_level)
+    return (None, None) if interval.low is None or interval.high is None else (interval.low, interval.high)
 
 
 def statistical_significance_test(
     scores_a: Sequence[float], scores_b: Sequence[float], alpha: float = 0.05, *, paired: bool = True
 ) -> Significance:
-    """Whether two systems differ by more than luck: Student's t test, paired over the same queries.
+    """Test whether two systems differ significantly: Student's t test, paired over the same queries.
 
-    ``paired=False`` is the test of two samples that have nothing to do with each other, equal variances assumed: what
-    the specification does, and too cautious where both systems answered the same queries.
+    ``paired=False`` is the test of two independent samples with equal variances: what the specification does, and too
+    conservative if both systems answered the same queries.
     """
     check_between("alpha", alpha, 0, 1)
     result = paired_t(scores_a, scores_b) if paired else student_t(scores_a, scores_b)

@@ -1,90 +1,167 @@
-"""How a retriever is called: which of its methods, how it takes k, and what it gives back."""
+"""Every query sent to a retriever, with bounded concurrency, timeouts and retries.
+
+One coroutine sends the queries; what differs is who calls the retriever. ``InlineCaller`` calls it in this thread, for
+retrievers that belong to it (a SQLite connection), and never suspends, so that no event loop is needed. ``LoopCaller``
+awaits what can be awaited and calls everything else in a thread of its own, which a timeout can abandon.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from rankgauge.errors import InputTypeError
+from rankgauge.errors import UsageError
+from rankgauge.rag.loops import run_in_thread
+from rankgauge.rag.retrievers import RetrieverFunction, documents_of, is_awaitable
+from rankgauge.rag.scoring import check_k
 
-# LlamaIndex has retrieve, LangChain invoke (and once get_relevant_documents), each with an asynchronous twin.
-METHODS = ("retrieve", "invoke", "get_relevant_documents", "aretrieve", "ainvoke", "aget_relevant_documents")
-K_NAMES = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", "similarity_top_k")
-LISTS = ("documents", "results", "matches", "hits", "points", "nodes", "source_nodes", "source_documents")
-
-
-class NoList(Exception):
-    """What a retriever gave back holds no list of documents."""
+FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
+LONGEST_PAUSE = 5.0
+TimedDocuments = tuple[list[Any], float]
+CallHandler = Callable[[int, "CallResult"], None]
 
 
 @dataclass(frozen=True)
-class Retriever:
-    """A function from a query and k to documents, or to something that can be awaited for them."""
+class RetrieverCalls:
+    """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
 
-    name: str
-    function: Callable[..., Any]
-    k_name: str | None = None
-    k_second: bool = False
+    ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
+    ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first.
+    """
 
-    @property
-    def is_async(self) -> bool:
-        """Whether it is known, before a call, that its results must be awaited."""
-        call = getattr(self.function, "__call__", None)  # noqa: B004 - an object's own method is looked at, not called
-        return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call)
+    fetch: int | None = None
+    concurrency: int = 1
+    timeout: float | None = None
+    retries: int = 0
 
-    def __call__(self, query: str, k: int) -> Any:
-        """What comes back, as it comes."""
-        if self.k_name is not None:
-            return self.function(query, **{self.k_name: k})
-        return self.function(query, k) if self.k_second else self.function(query)
-
-
-def as_retriever(given: Any, name: str | None = None) -> Retriever:
-    """A function as it is; of an object the first known method, or else the object where it can be called."""
-    method = None
-    if not inspect.isroutine(given) and not inspect.isclass(given):
-        method = next((m for m in METHODS if callable(getattr(given, m, None))), None)
-    function = given if method is None else getattr(given, method)
-    if inspect.isclass(given) or not callable(function):
-        what = given.__name__ if inspect.isclass(given) else type(given).__name__
-        raise InputTypeError(
-            f"a retriever must be a function, or an object with one of {', '.join(METHODS)}; found {what}",
-            hint="make an object of the class first" if inspect.isclass(given) else None,
-        )
-    title = name or str(getattr(given, "__name__", None) or type(given).__name__)
-    return Retriever(title, function, *_takes_k(function))
+    def __post_init__(self) -> None:
+        if self.fetch is not None:
+            check_k(self.fetch, "fetch")
+        if not isinstance(self.concurrency, int) or self.concurrency < 1:
+            raise UsageError(f"concurrency must be a whole number of at least 1, found {self.concurrency!r}")
+        if not isinstance(self.retries, int) or self.retries < 0:
+            raise UsageError(f"retries must be a whole number of at least 0, found {self.retries!r}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise UsageError(f"timeout must be a number of seconds above 0, found {self.timeout!r}")
 
 
-def _takes_k(function: Callable[..., Any]) -> tuple[str | None, bool]:
-    """Under which name k is taken, or whether it must stand second. One that takes no k is asked without."""
+DEFAULT_CALLS = RetrieverCalls()
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """The result of one query: documents and the seconds that the call took, or the error."""
+
+    documents: list[Any] | None
+    attempts: int
+    latency: float | None = None
+    error: str | None = None
+
+
+class NeedsEventLoop(Exception):
+    """A call returned an awaitable, which this thread cannot await."""
+
+
+class Caller(Protocol):
+    """Who calls the retriever."""
+
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
+        """Return the documents, and the seconds that the call took."""
+
+    async def pause(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+
+
+class InlineCaller:
+    """Calls in this thread, one after the other."""
+
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
+        """Call, and wait for the result, however long that takes."""
+        begin = time.perf_counter()
+        result = retriever(query, k)
+        if is_awaitable(result):
+            if inspect.iscoroutine(result):
+                result.close()  # it has not started, and will be called again
+            raise NeedsEventLoop
+        return documents_of(result), time.perf_counter() - begin
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep."""
+        time.sleep(seconds)
+
+
+class LoopCaller:
+    """Calls in the event loop, or in a thread."""
+
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
+        """Call, and give up after the timeout."""
+        return await asyncio.wait_for(self._call(retriever, query, k), timeout)
+
+    async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedDocuments:
+        begin = time.perf_counter()
+        if retriever.is_async:
+            return documents_of(await retriever(query, k)), time.perf_counter() - begin
+
+        def timed_call() -> tuple[Any, float]:
+            started = time.perf_counter()
+            result = retriever(query, k)
+            # A generator does its work while it is read, so reading it is part of the call.
+            documents = result if is_awaitable(result) else documents_of(result)
+            return documents, time.perf_counter() - started
+
+        result, seconds = await run_in_thread(timed_call)
+        if is_awaitable(result):
+            return documents_of(await result), time.perf_counter() - begin
+        return result, seconds
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep, while other calls go on."""
+        await asyncio.sleep(seconds)
+
+
+async def call_with_retries(
+    caller: Caller, retriever: RetrieverFunction, query: str, k: int, calls: RetrieverCalls
+) -> CallResult:
+    """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
+    for attempt in range(1, calls.retries + 2):
+        try:
+            documents, seconds = await caller.call(retriever, query, k, calls.timeout)
+            return CallResult(documents, attempt, seconds)
+        except NeedsEventLoop:
+            raise
+        except TimeoutError as error:
+            reason = f"timeout: {error}" if str(error) else "timeout"
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        if attempt <= calls.retries:
+            await caller.pause(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
+    return CallResult(None, attempt, error=reason)
+
+
+async def call_for_all(
+    caller: Caller,
+    retriever: RetrieverFunction,
+    queries: Sequence[tuple[str, int]],
+    calls: RetrieverCalls,
+    handle: CallHandler,
+) -> None:
+    """Send every query, and pass on each result with the index of its query; at most ``calls.concurrency`` at once."""
+    waiting = iter(enumerate(queries))
+
+    async def work() -> None:
+        for index, (query, k) in waiting:
+            handle(index, await call_with_retries(caller, retriever, query, k, calls))
+
+    if isinstance(caller, InlineCaller):
+        await work()
+        return
+    workers = [asyncio.ensure_future(work()) for _ in range(min(calls.concurrency, len(queries)))]
     try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a builtin may not say
-        return None, False
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    for name in K_NAMES:
-        if name in parameters and parameters[name].kind in named:
-            return name, False
-    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    second = [parameter for parameter in parameters.values() if parameter.kind in placed][1:2]
-    return None, bool(second) and second[0].default is inspect.Parameter.empty
-
-
-def documents_of(result: Any) -> list[Any]:
-    """The documents in what a retriever gave back: a list, or an object or mapping that holds one."""
-    if isinstance(result, Mapping):
-        found = next((result[name] for name in LISTS if name in result), None)
-    elif isinstance(result, Iterable):
-        found = result
-    else:
-        found = next((value for name in LISTS if (value := getattr(result, name, None)) is not None), None)
-    if found is None or isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
-        raise NoList(f"returned {type(result).__name__}, expected a list of documents")
-    return list(found)
-
-
-def is_awaitable(result: Any) -> bool:
-    """Whether something is to be awaited."""
-    return isinstance(result, Awaitable)
+        await asyncio.gather(*workers)
+    finally:
+        for worker in workers:
+            worker.cancel()

@@ -1,8 +1,8 @@
-"""Test cases: a query, the ids that it should find, and what else is known of it.
+"""Test cases: a query, the ids that it should retrieve, and other columns.
 
 {"query": "reset 2FA?", "relevant_ids": ["kb-104"], "grades": {"kb-104": 3}, "category": "auth", "topK": 5}
 
-They are read as a log is, of which they are the half that was wanted: the same keys, the same checks.
+They are read like the judgments of a log: the same keys, the same checks.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from rankgauge.io.rows import qrels_of
 from rankgauge.io.sources import name_of, read_bytes
 from rankgauge.io.text import checked
 from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.scoring import Wanted
+from rankgauge.rag.scoring import QueryJudgments
 
 AnyCases = str | Path | Iterable[Mapping[str, Any]]
-SOURCE = "test cases"
-SEPARATORS = ("|", ";", ",")
+CASES_SOURCE = "test cases"
+ID_SEPARATORS = ("|", ";", ",")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A query, and how many results it is asked for where it says so itself."""
+    """A query, and its own k if it has one."""
 
     id: str
     query: str
@@ -44,62 +44,67 @@ class Case:
 
 @dataclass(frozen=True)
 class Cases:
-    """Test cases in the order in which they were given, and what they should find."""
+    """Test cases in the order of the input, with the judgments and the other columns of each query."""
 
     cases: Sequence[Case]
-    wanted: Mapping[str, Wanted]
+    judgments: Mapping[str, QueryJudgments]
     columns: Mapping[str, Mapping[str, Any]]
 
 
-def read_cases(given: AnyCases) -> Cases:
-    """Test cases from a JSON Lines, JSON or CSV file, or from dicts."""
-    if isinstance(given, (str, Path)):
-        data, _ = read_bytes(given)
-        faults, title = Faults(str(given)), name_of(given)
+def read_cases(test_cases: AnyCases) -> Cases:
+    """Read test cases from a JSON Lines, JSON or CSV file, or from dicts."""
+    if isinstance(test_cases, (str, Path)):
+        data, _ = read_bytes(test_cases)
+        faults, title = Faults(str(test_cases)), name_of(test_cases)
         head = Head(data)
         if not head.is_json:
-            data = _lines(_csv_records(faults, checked(faults, data), head))
+            data = _json_lines(_csv_records(faults, checked(faults, data), head))
     else:
-        faults, title = Faults(SOURCE), SOURCE
-        data = _lines(enumerate(_dicts(given), 1))
-    found = log.load(faults, data)
-    rows = found.qrels_rows(faults)
+        faults, title = Faults(CASES_SOURCE), CASES_SOURCE
+        data = _json_lines(enumerate(_check_dicts(test_cases), 1))
+    cases_log = log.load(faults, data)
+    rows = cases_log.qrels_rows(faults)
     faults.stop()
     qrels = qrels_of(rows, name=title)
-    texts = found.texts()
-    columns = {name: dict(values) for name, values in found.columns().items() if name != found.keys.get("text")}
+    texts = cases_log.texts()
+    text_key = cases_log.keys.get("text")
+    columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
     cases = []
-    for row, key in found.queries.items():
-        name = key.decode("utf-8", "surrogateescape")
-        line = int(found.records.line[row]) or None
+    for row, key in cases_log.queries.items():
+        query_id = key.decode("utf-8", "surrogateescape")
+        line = int(cases_log.records.line[row]) or None
         if key not in texts:
-            raise InputError.at(faults.source, line, "expected a query to ask, found none", hint='write {"query": "…"}')
-        cases.append(Case(name, texts[key], _k(faults.source, line, columns.get("k", {}).get(name))))
+            raise InputError.at(
+                faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
+            )
+        cases.append(Case(query_id, texts[key], _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))))
     if WEIGHT in columns:
         checked_weights([columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    return Cases(cases, _wanted(found, qrels, cases), columns)
+    return Cases(cases, _judgments(cases_log, qrels, cases), columns)
 
 
-def _wanted(found: log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, Wanted]:
-    """What each case should find: the ids that it lists, or else those with a grade above 0."""
+def _judgments(cases_log: log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
+    """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
-    names = qrels.queries.to_text()
-    for number, doc, grade in zip(qrels.query.tolist(), qrels.docs.to_text(), qrels.grades.tolist(), strict=True):
-        grades[names[number]][doc] = grade
+    query_ids = qrels.queries.to_text()
+    for query, doc, grade in zip(qrels.query.tolist(), qrels.docs.to_text(), qrels.grades.tolist(), strict=True):
+        grades[query_ids[query]][doc] = grade
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
-    key = found.keys.get("relevant")
-    if key is not None and "grades" in found.keys:
-        rows = found.records.records
-        listing = {row: query for row, query in found.queries.items() if rows[row].get(key) is not None}
-        keys = {role: name for role, name in found.keys.items() if role != "grades"}
-        listed = replace(found, keys=keys, queries=listing).qrels_rows(Faults(SOURCE))
-        relevant.update({query.decode("utf-8", "surrogateescape"): [] for query in listing.values()})
-        for query, doc in zip(listed.query.to_text(), listed.doc.to_text(), strict=True):
-            relevant[query].append(doc)
-    return {query: Wanted(relevant[query], docs) for query, docs in grades.items()}
+    relevant_key = cases_log.keys.get("relevant")
+    if relevant_key is not None and "grades" in cases_log.keys:
+        records = cases_log.records.records
+        with_list = {
+            row: query for row, query in cases_log.queries.items() if records[row].get(relevant_key) is not None
+        }
+        keys = {role: key for role, key in cases_log.keys.items() if role != "grades"}
+        rows = replace(cases_log, keys=keys, queries=with_list).qrels_rows(Faults(CASES_SOURCE))
+        relevant.update({query.decode("utf-8", "surrogateescape"): [] for query in with_list.values()})
+        for query_id, doc in zip(rows.query.to_text(), rows.doc.to_text(), strict=True):
+            relevant[query_id].append(doc)
+    return {query: QueryJudgments(relevant[query], docs) for query, docs in grades.items()}
 
 
-def _k(source: str, line: int | None, value: object) -> int | None:
+def _check_case_k(source: str, line: int | None, value: object) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -107,73 +112,74 @@ def _k(source: str, line: int | None, value: object) -> int | None:
     return value
 
 
-def _dicts(given: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _check_dicts(test_cases: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     hint = 'test cases are a file, or a list of {"query": "…", "relevant_ids": ["…"]}'
-    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
-        raise InputTypeError(f"{SOURCE}: expected a list of dicts, found {type(given).__name__}", hint=hint)
-    listed = list(given)
-    for number, case in enumerate(listed, 1):
+    if isinstance(test_cases, (Mapping, bytes)) or not isinstance(test_cases, Iterable):
+        raise InputTypeError(f"{CASES_SOURCE}: expected a list of dicts, found {type(test_cases).__name__}", hint=hint)
+    cases = list(test_cases)
+    for number, case in enumerate(cases, 1):
         if not isinstance(case, Mapping):
-            raise InputTypeError(f"{SOURCE}:{number}: expected a dict, found {type(case).__name__}", hint=hint)
-    if not listed:
+            raise InputTypeError(f"{CASES_SOURCE}:{number}: expected a dict, found {type(case).__name__}", hint=hint)
+    if not cases:
         raise InputError("there are no test cases", hint=hint)
-    return listed
+    return cases
 
 
-def _lines(records: Iterable[tuple[int, Mapping[str, Any]]]) -> bytes:
-    """Records as JSON Lines, each on the line that it came from, so that messages name it."""
+def _json_lines(records: Iterable[tuple[int, Mapping[str, Any]]]) -> bytes:
+    """Records as JSON Lines, each on its original line, so that errors name that line."""
     lines: dict[int, str] = {}
     for line, record in records:
         try:
-            lines[line] = json.dumps(dict(record), default=_plain)
+            lines[line] = json.dumps(dict(record), default=_json_value)
         except (TypeError, ValueError) as error:
-            raise InputTypeError(f"{SOURCE}:{line}: {error}") from None
+            raise InputTypeError(f"{CASES_SOURCE}:{line}: {error}") from None
     return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1)).encode()
 
 
-def _plain(value: object) -> Any:
-    """What JSON does not know and people have in their dicts."""
+def _json_value(value: object) -> Any:
+    """A JSON value for the types that JSON lacks and that are common in dicts."""
     if isinstance(value, (set, frozenset, tuple)):
         return sorted(value) if not isinstance(value, tuple) else list(value)
     if isinstance(value, (UUID, Path)):
         return str(value)
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
-    raise TypeError(f"expected texts, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
+    raise TypeError(f"expected text, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
 
 
 def _csv_records(faults: Faults, data: bytes, head: Head) -> list[tuple[int, dict[str, Any]]]:
-    """Rows under a header. A list of ids is separated by |, ; or a comma, or written as JSON."""
-    mark = b"\t" if b"\t" in head.line else b";" if b";" in head.line and b"," not in head.line else b","
-    cells = delimited.headed(delimited.cut(faults, data, mark))
+    """Rows under a header, with their lines. A list of ids is separated by |, ; or a comma, or written as JSON."""
+    delimiter = b"\t" if b"\t" in head.line else b";" if b";" in head.line and b"," not in head.line else b","
+    cells = delimited.headed(delimited.cut(faults, data, delimiter))
     faults.stop()
     columns = [column.to_text() for column in cells.cells]
-    out = []
+    records = []
     for line, row in zip(cells.line.tolist(), zip(*columns, strict=True), strict=True):
-        record = {name: _cell(name, text.strip()) for name, text in zip(cells.names, row, strict=True) if text.strip()}
+        cells_of = zip(cells.names, map(str.strip, row), strict=True)
+        record = {name: _cell_value(name, text) for name, text in cells_of if text}
         for name in cells.names:
-            if _is("relevant", name):
+            if _has_role(name, "relevant"):
                 record.setdefault(name, [])
-        out.append((line, record))
-    return out
+        records.append((line, record))
+    return records
 
 
-def _cell(name: str, text: str) -> Any:
-    if text[0] in "[{" and (_is("relevant", name) or _is("grades", name)):
+def _cell_value(name: str, text: str) -> Any:
+    if text[0] in "[{" and (_has_role(name, "relevant") or _has_role(name, "grades")):
         try:
             return json.loads(text)
         except ValueError:
             return text
-    if _is("relevant", name):
-        mark = next((mark for mark in SEPARATORS if mark in text), None)
-        return [text] if mark is None else [part.strip() for part in text.split(mark) if part.strip()]
-    if _is("k", name) or plain(name) == WEIGHT:
+    if _has_role(name, "relevant"):
+        separator = next((mark for mark in ID_SEPARATORS if mark in text), None)
+        return [text] if separator is None else [part.strip() for part in text.split(separator) if part.strip()]
+    if _has_role(name, "k") or plain(name) == WEIGHT:
         try:
-            return int(text) if _is("k", name) else float(text)
+            return int(text) if _has_role(name, "k") else float(text)
         except ValueError:
             return text
     return text
 
 
-def _is(role: str, name: str) -> bool:
-    return any(plain(name) == plain(known) for tier in log.KEYS[role] for known in tier)
+def _has_role(name: str, role: str) -> bool:
+    return any(plain(name) == plain(key) for tier in log.KEYS[role] for key in tier)

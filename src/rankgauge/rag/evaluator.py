@@ -1,4 +1,4 @@
-"""Documents that were retrieved and ids that should have been: one query, or many."""
+"""Retrieved documents against relevant ids: one query, or many."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any, SupportsFloat
 
 from rankgauge.errors import InputError, RankgaugeWarning, shown
 from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.documents import IdSource, Unit, check_unit, ranking_of, wanted_ids
-from rankgauge.rag.metrics import Asked, QueryMetrics
+from rankgauge.rag.documents import IdSource, Unit, check_unit, document_ids, relevant_ids
+from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, Wanted, check_k, fields_at, graded, score
+from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, check_k, measures_at, score
 
 Grades = Mapping[str, SupportsFloat]
 
 
 class RetrievalEvaluator:
-    """Scores retrieved documents against the ids that are relevant.
+    """Scores retrieved documents against the relevant ids.
 
     A document is any object with an id, a mapping, a LangChain document, a LlamaIndex node, or an id itself. ``id``
-    says where the id is: an attribute or key, a dotted path such as ``metadata.source``, or a function.
-    ``unit="document"`` collapses chunks to the document that they are part of, and k counts documents.
+    names the place of the id: an attribute or key, a dotted path such as ``metadata.source``, or a function.
+    ``unit="document"`` collapses chunks into their source document, and k counts documents.
     """
 
     def __init__(self, *, id: IdSource = None, unit: Unit = "chunk") -> None:
@@ -36,7 +36,7 @@ class RetrievalEvaluator:
         k: int = DEFAULT_K,
         relevance_scores: Grades | None = None,
     ) -> QueryMetrics:
-        """The numbers of one query. Grades, where given, are what nDCG is made of."""
+        """The values of one query. Grades, if there are any, are the gains of nDCG."""
         batch = self.evaluate_batch(
             ["query"],
             [retrieved_documents],
@@ -56,41 +56,42 @@ class RetrievalEvaluator:
         *,
         weights: Sequence[float] | None = None,
     ) -> RetrievalResult:
-        """The numbers of each query and their means. With weights there are weighted means beside the plain ones."""
+        """The values of each query and their means; with weights, weighted means as well."""
         k = check_k(k)
-        grades = [None] * len(queries) if relevance_scores_list is None else relevance_scores_list
-        for name, given in (
+        grades_list = [None] * len(queries) if relevance_scores_list is None else relevance_scores_list
+        for name, values in (
             ("retrieved_documents_list", retrieved_documents_list),
             ("relevant_document_ids_list", relevant_document_ids_list),
-            ("relevance_scores_list", grades),
+            ("relevance_scores_list", grades_list),
             ("weights", queries if weights is None else weights),
         ):
-            if len(given) != len(queries):
-                raise InputError(f"{len(queries)} queries, but {name} has {len(given)}")
-        # A text may be asked twice, so queries go by their number; its width keeps them in order.
-        names = [str(number).zfill(len(str(len(queries)))) for number in range(1, len(queries) + 1)]
-        asked: list[Asked] = []
-        wanted: dict[str, Wanted] = {}
-        for name, query, documents, relevant, graded_ids in zip(
-            names, queries, retrieved_documents_list, relevant_document_ids_list, grades, strict=True
+            if len(values) != len(queries):
+                raise InputError(f"{len(queries)} queries, but {name} has {len(values)}")
+        # The same text may be a query twice, so queries are identified by number, padded to sort in order.
+        ids = [str(number).zfill(len(str(len(queries)))) for number in range(1, len(queries) + 1)]
+        outcomes: list[QueryOutcome] = []
+        judgments: dict[str, QueryJudgments] = {}
+        for query_id, query, documents, relevant, grades in zip(
+            ids, queries, retrieved_documents_list, relevant_document_ids_list, grades_list, strict=True
         ):
-            found = ranking_of(documents, self.id, self.unit, query)
-            asked.append(Asked(name, query, k, found.ids, found.repeated))
-            wanted[name] = graded(wanted_ids(relevant, query), graded_ids, query)
-        columns = None if weights is None else {WEIGHT: dict(zip(names, checked_weights(weights), strict=True))}
-        retrieved = {one.id: one.retrieved for one in asked}
-        scores = score(retrieved, wanted, fields_at(k).values(), columns=columns)
-        result = result_of(scores, asked, k, self.unit)
+            ranking = document_ids(documents, self.id, self.unit, query)
+            outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, ranking.repeated))
+            judgments[query_id] = check_judgments(relevant_ids(relevant, query), grades, query)
+        columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}
+        retrieved = {outcome.id: outcome.retrieved for outcome in outcomes}
+        scores = score(retrieved, judgments, measures_at(k).values(), columns=columns)
+        result = result_of(scores, outcomes, k, self.unit)
         warn_of_repeats(result)
         return result
 
 
 def warn_of_repeats(result: RetrievalResult) -> None:
-    """A warning where chunks came twice, which no retriever should return."""
+    """Warn if a retriever returned the same chunk twice for a query."""
     if result.unit == "chunk" and result.repeated:
-        first = next(one for one in result.per_query_metrics if one.repeated)
+        first = next(metrics for metrics in result.per_query_metrics if metrics.repeated)
         warnings.warn(
-            f"{result.remarks[-1]}, as in query {shown(first.query)} (for chunks of one document say unit='document')",
+            f"{result.remarks[-1]}, for example in query {shown(first.query)} "
+            "(use unit='document' for chunks of one document)",
             RankgaugeWarning,
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""The numbers of one query, and how they came about."""
+"""The values of one query, and the answer of the retriever behind them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rankgauge.core.run import Status
 
 @dataclass(frozen=True, kw_only=True)
 class QueryMetrics:
-    """The numbers of one query, NaN where its retriever failed, and how they came about.
+    """The values of one query, NaN if its retriever failed, and the answer behind them.
 
-    ``mrr`` and ``map`` are the reciprocal rank and the average precision of this one query, over all that was returned.
+    ``mrr`` and ``map`` are the reciprocal rank and the average precision of this one query, over all returned results.
     """
 
     precision_at_k: float
@@ -28,21 +28,23 @@ class QueryMetrics:
     query: str
     status: Status
     retrieved: tuple[str, ...] = ()
-    repeated: int = 0  # results dropped because their id had come before
+    repeated: int = 0  # results dropped because their id appeared before
     error: str | None = None
     latency: float | None = None  # seconds, of the call that was answered
     attempts: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; a number that there is not is null."""
-        out = {field.name: getattr(self, field.name) for field in fields(self)}
-        out = {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in out.items()}
-        return {**out, "status": self.status.name.lower(), "retrieved": list(self.retrieved)}
+        """For JSON; a value that does not exist is null."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {
+            key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()
+        }
+        return {**plain, "status": self.status.name.lower(), "retrieved": list(self.retrieved)}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One query as it was asked and what came back, before it is scored."""
+class QueryOutcome:
+    """One query and what the retriever returned for it, before scoring."""
 
     id: str
     query: str

@@ -1,4 +1,4 @@
-"""A bar on standard error."""
+"""A progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import sys
 from collections.abc import Callable
 
 Progress = Callable[[int, int], None]
-WIDTH = 30
+BAR_WIDTH = 30
 
 
-def bar(done: int, total: int) -> None:
-    """Draw how far it is over what was drawn before; nothing where standard error is no terminal."""
+def draw_bar(done: int, total: int) -> None:
+    """Draw the bar over the previous one; nothing if standard error is not a terminal."""
     if not sys.stderr.isatty():
         return
-    full = WIDTH * done // max(total, 1)
+    filled = BAR_WIDTH * done // max(total, 1)
     end = "\n" if done == total else ""
-    sys.stderr.write(f"\r[{'█' * full}{'·' * (WIDTH - full)}] {done} of {total} queries{end}")
+    sys.stderr.write(f"\r[{'█' * filled}{'·' * (BAR_WIDTH - filled)}] {done} of {total} queries{end}")
     sys.stderr.flush()
 
 
-def as_progress(given: bool | Progress) -> Progress | None:
-    """The bar, a function of the caller's, or nothing."""
-    if callable(given):
-        return given
-    return bar if given else None
+def progress_function(progress: bool | Progress) -> Progress | None:
+    """The bar for True, nothing for False, or the caller's own function."""
+    if callable(progress):
+        return progress
+    return draw_bar if progress else None

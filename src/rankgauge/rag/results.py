@@ -1,4 +1,4 @@
-"""What the evaluation of a retriever gives back: every query's numbers, their means, and how sure those are."""
+"""The result of evaluating a retriever: the values of every query, their means and intervals."""
 
 from __future__ import annotations
 
@@ -10,37 +10,36 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.run import Status
 from rankgauge.errors import printable
 from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.measures.weights import weighted_means
 from rankgauge.rag.documents import Unit
-from rankgauge.rag.metrics import Asked, QueryMetrics
-from rankgauge.rag.scoring import fields_at
-from rankgauge.stats.intervals import mean_interval
+from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
+from rankgauge.rag.scoring import measures_at
 from rankgauge.stats.results import Interval
 
 SCHEMA = "rankgauge.retrieval/1"
-SHOWN = ("precision_at_k", "recall_at_k", "mrr", "ndcg_at_k")
-LISTED = 3
+PRINTED_FIELDS = ("precision_at_k", "recall_at_k", "mrr", "ndcg_at_k")
+SHOWN_FAILURES = 3
 PERCENTILES = (50, 95, 99)
 MILLISECONDS = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
 class RetrievalResult(Tabular):
-    """Every measure over all queries that were answered, and ``per_query_metrics`` in the order they were given."""
+    """Every measure over all answered queries, and ``per_query_metrics`` in the order of the input."""
 
     scores: Scores
     per_query_metrics: tuple[QueryMetrics, ...]
     fields: Mapping[str, Measure]  # field of the metrics → its measure
-    shown: tuple[Measure, ...]
+    printed: tuple[Measure, ...]
     unit: Unit = "chunk"
 
     def __getitem__(self, measure: str | Measure) -> float | None:
-        """The mean of a measure; None where nothing was answered."""
+        """The mean of a measure; None if no query was answered."""
         return self.scores[measure]
 
     def __len__(self) -> int:
@@ -78,34 +77,31 @@ class RetrievalResult(Tabular):
 
     @property
     def mean_hit_rate(self) -> float | None:
-        """The share of queries with a hit among the first k."""
+        """The share of queries with a relevant document among the first k."""
         return self.mean("hit_rate")
 
     def mean(self, field: str) -> float | None:
-        """The mean of one of the seven fields; None where nothing was answered."""
+        """The mean of one of the seven fields; None if no query was answered."""
         return self.scores[self.fields[field]]
 
     def interval(self, measure: str | Measure, *, confidence: float = 0.95) -> Interval:
-        """Student's t interval of a mean over the queries that were answered."""
-        return mean_interval(
-            [value for value in self.scores.per_query(measure).values() if value is not None], confidence=confidence
-        )
+        """The interval of a mean over the answered queries, as :meth:`Scores.interval` chooses it."""
+        return self.scores.interval(measure, confidence=confidence)
 
-    @cached_property
+    @property
     def weighted(self) -> dict[str, float | None] | None:
-        """The means in which a query counts by its weight; None where the queries have none."""
-        scores = self.scores
-        return weighted_means(scores.measures, scores.values, scores.averaged, scores.columns)
+        """The means in which a query counts by its weight; None if the queries have no weights."""
+        return self.scores.weighted
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why each query failed that did."""
-        return {one.id: one.error or "" for one in self.per_query_metrics if one.status == Status.FAILED}
+        """The error of each failed query."""
+        return {row.id: row.error or "" for row in self.per_query_metrics if row.status == Status.FAILED}
 
     @property
     def repeated(self) -> int:
-        """How many results were dropped because their id had come before in the same result."""
-        return sum(one.repeated for one in self.per_query_metrics)
+        """The number of results dropped because their id appeared before in the same ranking."""
+        return sum(row.repeated for row in self.per_query_metrics)
 
     @cached_property
     def latency_ms(self) -> dict[str, float] | None:
@@ -120,81 +116,82 @@ class RetrievalResult(Tabular):
         return {**out, "max": known[-1]}
 
     def __str__(self) -> str:
-        measures = "   ".join(_shown(m.name, self[m], self.interval(m)) for m in self.shown)
-        lines = [f"{measures}   {self._counted()}"]
+        means = "   ".join(_mean_text(m.name, self[m], self.interval(m)) for m in self.printed)
+        lines = [f"{means}   {self._counts()}"]
         if self.weighted is not None:
-            lines.append("weighted   " + "   ".join(_shown(m.name, self.weighted[m.name]) for m in self.shown))
+            lines.append("weighted   " + "   ".join(_mean_text(m.name, self.weighted[m.name]) for m in self.printed))
         if self.latency_ms is not None:
             lines.append("latency   " + "   ".join(f"{name} {value:.3g} ms" for name, value in self.latency_ms.items()))
         return "\n".join([*lines, *self.remarks])
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader must know beside the numbers."""
-        out = [note.message for note in self.scores.notes if note.code == "no-relevant"]
+        """What a reader must know besides the numbers."""
+        remarks = [note.message for note in self.scores.notes if note.code == "no-relevant"]
         if self.repeated and self.unit == "document":
-            kept = sum(len(one.retrieved) for one in self.per_query_metrics)
-            out.append(f"{self.repeated + kept} chunks collapsed into {kept} documents: {self.repeated} dropped")
+            kept = sum(len(row.retrieved) for row in self.per_query_metrics)
+            remarks.append(f"{self.repeated + kept} chunks collapsed into {kept} documents: {self.repeated} dropped")
         elif self.repeated:
-            what = "result repeats" if self.repeated == 1 else "results repeat"
-            out.append(f"{self.repeated} {what} an id of the same query: counted once, at the first place")
-        return tuple(out)
+            verb = "repeats" if self.repeated == 1 else "repeat"
+            results = plural(self.repeated, "result")
+            remarks.append(f"{results} {verb} an id of the same query: counted once, at the first rank")
+        return tuple(remarks)
 
-    def _counted(self) -> str:
-        total = len(self)
-        said = f"{total} {'query' if total == 1 else 'queries'}"
+    def _counts(self) -> str:
+        queries = plural(len(self), "query")
         if not self.failures:
-            return said
-        some = list(self.failures.items())
-        listed = "; ".join(f"{printable(query)}: {printable(why)}" for query, why in some[:LISTED])
-        return f"{said}, {len(some)} failed ({listed}{'; …' if len(some) > LISTED else ''})"
+            return queries
+        failures = list(self.failures.items())
+        shown = "; ".join(f"{printable(query)}: {printable(reason)}" for query, reason in failures[:SHOWN_FAILURES])
+        return f"{queries}, {len(failures)} failed ({shown}{'; …' if len(failures) > SHOWN_FAILURES else ''})"
 
     def summary_table(self) -> Table:
         """Each measure with its interval."""
-        head = ["measure", "mean", "95 % from", "to", "n"]
+        head = ["measure", "mean", "95% from", "to", "n"]
         rows: list[list[object]] = []
         for name, (value, n) in self.scores.over_queries.items():
             interval = self.interval(name)
             rows.append([name, value, interval.low, interval.high, n])
             if self.weighted is not None:
                 rows[-1].append(self.weighted[name])
-        return Table(head if self.weighted is None else [*head, "weighted"], rows, self._counted())
+        return Table(head if self.weighted is None else [*head, "weighted"], rows, self._counts())
 
     def frame_columns(self) -> Columns:
-        """One row a query, in the order in which they were given."""
-        row = {query: place for place, query in enumerate(self.scores.queries)}
-        places = np.array([row[one.id] for one in self.per_query_metrics], dtype=np.int64)
-        scored = score_columns(self.scores)
-        out: dict[str, Sequence[Any]] = {
-            "id": [one.id for one in self.per_query_metrics],
-            "query": [one.query for one in self.per_query_metrics],
-            "status": [one.status.name.lower() for one in self.per_query_metrics],
-            "k": [one.k for one in self.per_query_metrics],
+        """One row per query, in the order of the input."""
+        row_of = {query: row for row, query in enumerate(self.scores.queries)}
+        rows = np.array([row_of[metrics.id] for metrics in self.per_query_metrics], dtype=np.int64)
+        values = score_columns(self.scores)
+        columns: dict[str, Sequence[Any]] = {
+            "id": [metrics.id for metrics in self.per_query_metrics],
+            "query": [metrics.query for metrics in self.per_query_metrics],
+            "status": [metrics.status.name.lower() for metrics in self.per_query_metrics],
+            "k": [metrics.k for metrics in self.per_query_metrics],
         }
-        out |= {m.name: [scored[m.name][at] for at in places] for m in self.scores.measures}
+        columns |= {m.name: [values[m.name][row] for row in rows] for m in self.scores.measures}
         if self.latency_ms is not None:
-            out["latency_ms"] = [
-                None if one.latency is None else one.latency * MILLISECONDS for one in self.per_query_metrics
+            columns["latency_ms"] = [
+                None if metrics.latency is None else metrics.latency * MILLISECONDS
+                for metrics in self.per_query_metrics
             ]
-        out["error"] = [one.error for one in self.per_query_metrics]
-        for name, values in self.scores.columns.items():
-            out.setdefault(name, values[places].tolist())
-        return out
+        columns["error"] = [metrics.error for metrics in self.per_query_metrics]
+        for name, column in self.scores.columns.items():
+            columns.setdefault(name, column[rows].tolist())
+        return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: full precision, null for what has no value."""
+        """For JSON: full precision, null if there is no value."""
         measures: dict[str, Any] = {}
         for name, (value, n) in self.scores.over_queries.items():
-            found = self.interval(name)
+            interval = self.interval(name)
             measures[name] = {
                 "value": value,
                 "n": n,
-                "low": found.low,
-                "high": found.high,
-                "confidence": found.confidence,
+                "low": interval.low,
+                "high": interval.high,
+                "confidence": interval.confidence,
             }
-            if found.reason:
-                measures[name]["reason"] = found.reason
+            if interval.reason:
+                measures[name]["reason"] = interval.reason
             if self.weighted is not None:
                 measures[name]["weighted"] = self.weighted[name]
         return {
@@ -206,49 +203,36 @@ class RetrievalResult(Tabular):
                 "asked": len(self),
                 "averaged": int(self.scores.averaged.sum()),
                 "failed": len(self.failures),
-                "empty": sum(one.status == Status.EMPTY for one in self.per_query_metrics),
+                "empty": sum(row.status == Status.EMPTY for row in self.per_query_metrics),
                 "without_relevant": int(self.scores.without_relevant.sum()),
             },
             "measures": measures,
             "latency_ms": self.latency_ms,
             "repeated": self.repeated,
             "remarks": list(self.remarks),
-            "per_query": [one.to_dict() for one in self.per_query_metrics],
+            "per_query": [row.to_dict() for row in self.per_query_metrics],
         }
 
 
 def result_of(
-    scores: Scores, asked: Sequence[Asked], cutoff: int | str, unit: Unit, shown: Sequence[Measure] = ()
+    scores: Scores, outcomes: Sequence[QueryOutcome], cutoff: int | str, unit: Unit, printed: Sequence[Measure] = ()
 ) -> RetrievalResult:
-    """The scores of queries that were asked, in the order in which they were."""
-    named = fields_at(cutoff)
-    columns = {field: scores.values[:, scores.measures.index(measure)] for field, measure in named.items()}
-    row = {query: place for place, query in enumerate(scores.queries)}
-    found = []
-    for one in asked:
-        at = row[one.id]
-        status = Status(int(scores.status[at]))
-        values = {field: math.nan if status == Status.FAILED else float(v[at]) for field, v in columns.items()}
-        found.append(
-            QueryMetrics(
-                **values,
-                k=one.k,
-                id=one.id,
-                query=one.query,
-                status=status,
-                retrieved=one.retrieved,
-                repeated=one.repeated,
-                error=one.error,
-                latency=one.latency,
-                attempts=one.attempts,
-            )
-        )
-    return RetrievalResult(scores, tuple(found), named, tuple(shown) or tuple(named[field] for field in SHOWN), unit)
+    """The result of the queries in the order of their outcomes."""
+    fields = measures_at(cutoff)
+    columns = {field: scores.values[:, scores.measures.index(measure)] for field, measure in fields.items()}
+    row_of = {query: row for row, query in enumerate(scores.queries)}
+    per_query = []
+    for outcome in outcomes:
+        row = row_of[outcome.id]
+        status = Status(int(scores.status[row]))
+        values: dict[str, Any] = {
+            field: math.nan if status == Status.FAILED else float(column[row]) for field, column in columns.items()
+        }
+        per_query.append(QueryMetrics(**values, status=status, **vars(outcome)))
+    default = tuple(fields[field] for field in PRINTED_FIELDS)
+    return RetrievalResult(scores, tuple(per_query), fields, tuple(printed) or default, unit)
 
 
-def _shown(name: str, value: float | None, interval: Interval | None = None) -> str:
-    if value is None:
-        return f"{name} –"
-    if interval is None or interval.low is None or interval.high is None:
-        return f"{name} {value:.2f}"
-    return f"{name} {value:.2f} ±{(interval.high - interval.low) / 2:.2f}"
+def _mean_text(name: str, value: float | None, interval: Interval | None = None) -> str:
+    ends = "" if interval is None else span(interval.low, interval.high, 2)
+    return f"{name} {number(value, 2)} ({ends})" if ends else f"{name} {number(value, 2)}"

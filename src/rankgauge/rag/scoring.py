@@ -1,8 +1,8 @@
-"""Ids in, scores out: the measures of a RAG evaluation, all of them from the registry.
+"""Ids in, scores out: the measures of a RAG evaluation, all from the registry.
 
-Relevant ids say what is relevant; grades say how much. So a measure that counts relevant documents, at its default
-level, sees the ids alone, and every other measure sees the grades: a document with a grade of 0.3 that is not among
-the relevant ids adds to nDCG and not to precision.
+Relevant ids decide what is relevant; grades decide how much. So a measure that counts relevant documents, at its
+default level, sees only the ids, and every other measure sees the grades: a document with a grade of 0.3 that is not
+among the relevant ids adds to nDCG and not to precision.
 """
 
 from __future__ import annotations
@@ -19,81 +19,76 @@ from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.scores import Scores
+from rankgauge.lists.joined import binary_judgments, graded_judgments, reads_grades
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
-from rankgauge.rag.documents import text_id
+from rankgauge.rag.documents import id_text
 
 DEFAULT_K = 5
-# The field of a result → its measure. Those with a cutoff look at the first k, the others at all that came back.
-AT_K = {"precision_at_k": "P", "recall_at_k": "R", "f1_at_k": "F1", "ndcg_at_k": "nDCG", "hit_rate": "Success"}
-UNCUT = {"mrr": "RR", "map": "AP"}
+# The field of a result → its measure. Those with a cutoff look at the first k results, the others at all results.
+MEASURES_AT_K = {"precision_at_k": "P", "recall_at_k": "R", "f1_at_k": "F1", "ndcg_at_k": "nDCG", "hit_rate": "Success"}
+MEASURES_WITHOUT_CUTOFF = {"mrr": "RR", "map": "AP"}
+FIELD_ORDER = ("precision_at_k", "recall_at_k", "f1_at_k", "mrr", "map", "ndcg_at_k", "hit_rate")
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What one query should find: ids, and how relevant they and others are."""
+class QueryJudgments:
+    """The relevant ids of one query, and the grades of these and other documents."""
 
     relevant: Sequence[str]
     grades: Mapping[str, float] = field(default_factory=dict)
 
 
-def graded(relevant: Sequence[str], grades: object, query: str) -> Wanted:
-    """Relevant ids and grades, checked against each other."""
+def check_judgments(relevant: Sequence[str], grades: object, query: str) -> QueryJudgments:
+    """Return relevant ids and grades, or raise if they contradict each other."""
     if grades is None:
-        return Wanted(relevant)
+        return QueryJudgments(relevant)
     if not isinstance(grades, Mapping):
         raise InputTypeError(f"grades of query {shown(query)} must map ids to numbers, found {type(grades).__name__}")
-    where = f"a graded id of query {shown(query)}"
-    found = {text_id(doc, where): checked_grade(grade, query, doc) for doc, grade in grades.items()}
+    label = f"a graded id of query {shown(query)}"
+    checked = {id_text(doc, label): checked_grade(grade, query, doc) for doc, grade in grades.items()}
     for doc in relevant:
-        if found.get(doc, 1) <= 0:
-            raise InputError(f"document {shown(doc)} of query {shown(query)} is relevant and has grade {found[doc]:g}")
-    return Wanted(relevant, found)
+        if checked.get(doc, 1) <= 0:
+            raise InputError(
+                f"document {shown(doc)} of query {shown(query)} is relevant and has grade {checked[doc]:g}"
+            )
+    return QueryJudgments(relevant, checked)
 
 
-def fields_at(k: int | str) -> dict[str, Measure]:
+def measures_at(k: int | str) -> dict[str, Measure]:
     """The measure of each field for a cutoff: a number, or the query column that holds it."""
-    names = {field: f"{name}@{k}" for field, name in AT_K.items()} | UNCUT
-    order = ["precision_at_k", "recall_at_k", "f1_at_k", "mrr", "map", "ndcg_at_k", "hit_rate"]
-    return dict(zip(order, parse_measures([names[field] for field in order]), strict=True))
+    names = {field: f"{name}@{k}" for field, name in MEASURES_AT_K.items()} | MEASURES_WITHOUT_CUTOFF
+    return dict(zip(FIELD_ORDER, parse_measures([names[field] for field in FIELD_ORDER]), strict=True))
 
 
-def check_k(k: object, what: str = "k") -> int:
-    """A cutoff, or an error that says what was found."""
+def check_k(k: object, name: str = "k") -> int:
+    """Return a number of results, or raise an error that shows what was found."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise UsageError(f"{what} must be a whole number of at least 1, found {k!r}")
+        raise UsageError(f"{name} must be a whole number of at least 1, found {k!r}")
     return int(k)
 
 
 def score(
     retrieved: Mapping[str, Sequence[str]],
-    wanted: Mapping[str, Wanted],
+    judgments: Mapping[str, QueryJudgments],
     measures: MeasureNames,
     *,
     failed: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
     name: str = "retrieved",
 ) -> Scores:
-    """The value of each measure for each query; a query that failed is not averaged."""
+    """The value of each measure for each query; a failed query is not averaged."""
     run = Run.from_lists(retrieved, name=name, failed=failed)
-    tables: dict[str, dict[str, float]] = {}
-    plain: dict[str, dict[str, float]] = {}
-    for query, one in wanted.items():
-        tables[query] = {**dict.fromkeys(one.relevant, 1.0), **one.grades}
-        relevant = set(one.relevant)
-        plain[query] = {doc: float(doc in relevant) for doc in tables[query]}
-    scores = evaluate(Qrels.from_dict(tables, columns=columns, name="test cases"), run, measures)
-    if tables == plain:
+    graded = {query: graded_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
+    binary = {query: binary_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
+    scores = evaluate(Qrels.from_dict(graded, columns=columns, name="test cases"), run, measures)
+    if graded == binary:
         return scores
-    binary = evaluate(Qrels.from_dict(plain, columns=columns), run, measures)
-    chosen = np.array([_counts_relevant(measure) for measure in scores.measures])
+    binary_scores = evaluate(Qrels.from_dict(binary, columns=columns), run, measures)
+    is_graded = np.array([reads_grades(measure) for measure in scores.measures])
     return replace(
         scores,
-        values=np.where(chosen, binary.values, scores.values),
-        without_relevant=binary.without_relevant,
-        notes=binary.notes,
+        values=np.where(is_graded, scores.values, binary_scores.values),
+        without_relevant=binary_scores.without_relevant,
+        notes=binary_scores.notes,
     )
-
-
-def _counts_relevant(measure: Measure) -> bool:
-    return measure.definition.parameters.get("rel") == 1 and measure["rel"] == 1

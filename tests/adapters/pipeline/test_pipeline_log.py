@@ -40,7 +40,7 @@ def test_all_three_steps_are_read(tmp_path: Path) -> None:
     assert [line.split()[0] for line in str(found).splitlines()] == ["routing", "gate", "rerank"]
 
 
-def test_a_step_that_is_not_there_is_left_out_with_the_reason(tmp_path: Path) -> None:
+def test_a_missing_step_is_left_out_with_the_reason(tmp_path: Path) -> None:
     found = evaluate_pipeline(log(tmp_path, {"query": "q", "expert": "a", "optimal_expert": "a"}))
     assert found.routing is not None
     assert found.absent == {"gate": "no row has skipped", "rerank": "no row has reranked_ids"}
@@ -48,7 +48,7 @@ def test_a_step_that_is_not_there_is_left_out_with_the_reason(tmp_path: Path) ->
     assert found.to_dict()["gate"] is None
 
 
-def test_judgments_say_what_needs_retrieval_where_the_log_does_not(tmp_path: Path) -> None:
+def test_without_the_key_judgments_determine_which_queries_need_retrieval(tmp_path: Path) -> None:
     rows = [
         {"query_id": "q1", "skipped": True},
         {"query_id": "q2", "skipped": True},
@@ -62,7 +62,7 @@ def test_judgments_say_what_needs_retrieval_where_the_log_does_not(tmp_path: Pat
         evaluate_pipeline(log(tmp_path, *rows))
 
 
-def test_reranking_takes_judgments_from_elsewhere(tmp_path: Path) -> None:
+def test_reranking_uses_judgments_from_a_file(tmp_path: Path) -> None:
     rows = [{"query_id": "q1", "retrieved_ids": ["a", "b"], "reranked_ids": ["b", "a"]}]
     (tmp_path / "qrels").write_text("q1 0 b 1\n")
     found = evaluate_pipeline(log(tmp_path, *rows), qrels=str(tmp_path / "qrels"), measure="RR")
@@ -73,16 +73,16 @@ def test_reranking_takes_judgments_from_elsewhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"query": "q", "skipped": "yes", "needs_retrieval": True}, "expected true or false as skipped of query 'q'"),
-        ({"query": "q", "retrieved_ids": ["a"]}, "no step of a pipeline is in this log"),
+        ({"query": "q", "retrieved_ids": ["a"]}, "the log has no step of a pipeline"),
         ({"query": "q", "expert": "a", "route": "b"}, "expected one key for route, found 2"),
         ({"query": "q", "retrieved_ids": [None], "reranked_ids": ["a"], "relevant_ids": ["a"]}, "log.jsonl:1: "),
     ],
 )
-def test_a_wrong_log_is_an_error(tmp_path: Path, row: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_a_wrong_log_is_an_error(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         evaluate_pipeline(log(tmp_path, row))
 
 

@@ -18,7 +18,7 @@ def test_accuracy_is_the_share_of_queries_sent_to_their_best_expert() -> None:
 def test_the_best_expert_may_be_among_the_first_n() -> None:
     found = routing_accuracy([["a", "b"], ["b", "c", "a"], "c"], ["b", "a", "c"])
     assert found.top == {1: pytest.approx(1 / 3), 2: pytest.approx(2 / 3), 3: 1.0}
-    assert "66.7 % in the first 2" in str(found)
+    assert "66.7% in the top 2" in str(found)
 
 
 def test_each_expert_has_a_recall_and_a_precision() -> None:
@@ -37,10 +37,10 @@ def test_a_query_sent_nowhere_is_wrong() -> None:
 def test_the_interval_is_that_of_a_proportion() -> None:
     found = routing_accuracy(["a"] * 10, ["a"] * 9 + ["b"])
     assert found.interval.low == pytest.approx(0.5958, abs=1e-4)
-    assert "90.0 % to the right expert (95 % 59.6 to 98.2)" in str(found)
+    assert "90.0% to the best expert (95% CI 59.6% to 98.2%)" in str(found)
 
 
-def test_nothing_routed_has_no_accuracy() -> None:
+def test_without_queries_there_is_no_accuracy() -> None:
     found = routing_accuracy([], [])
     assert (found.accuracy, str(found)) == (None, "routing   no queries")
 
@@ -54,9 +54,9 @@ def test_the_result_is_a_table_a_frame_and_a_dict() -> None:
 
 
 @pytest.mark.parametrize(
-    ("routes", "best", "said"),
+    ("routes", "best", "message"),
     [
-        (["a"], ["a", "b"], "routes has 1 queries, optimal_experts has 2"),
+        (["a"], ["a", "b"], "routes has 1 query, optimal_experts has 2 queries"),
         ({"q": "a"}, {"r": "a"}, "optimal_experts lacks 1 of the queries: 'q'"),
         ({"q": "a"}, ["a"], "both lists or both mappings"),
         (["a"], [None], "best expert of query '1' must be a name"),
@@ -65,6 +65,6 @@ def test_the_result_is_a_table_a_frame_and_a_dict() -> None:
         ("ab", "ab", "must be a list"),
     ],
 )
-def test_wrong_routes_are_errors(routes: Any, best: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_wrong_routes_are_errors(routes: Any, best: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         routing_accuracy(routes, best)

@@ -9,10 +9,10 @@ import pytest
 
 from rankgauge import retrieval_quality
 from rankgauge.render.text import story as render
-from tests.adapters.story.stories import SHIPPED
+from tests.adapters.story.stories import BUNDLED
 
 Command = Callable[..., Any]
-STORY, QUERIES = SHIPPED / "story.md", SHIPPED / "queries.jsonl"
+STORY, QUERIES = BUNDLED / "story.md", BUNDLED / "queries.jsonl"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "s.md", tmp_path / "q.jsonl"
 
 
-def test_the_shipped_story_passes_and_prints_a_row_a_query(command: Command) -> None:
+def test_the_bundled_story_passes_and_prints_one_row_per_query(command: Command) -> None:
     done = command("rq", STORY, QUERIES)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
@@ -48,14 +48,14 @@ def test_a_value_that_is_not_above_the_threshold_exits_1(command: Command, files
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"text": "storm"}\n'])
-def test_without_labelled_queries_it_is_skipped_and_exits_0(
+def test_without_labeled_queries_it_is_skipped_and_exits_0(
     command: Command, files: tuple[Path, Path], text: str
 ) -> None:
     files[1].write_text(text)
     done = command("rq", *files)
-    assert (done.code, done.out) == (0, "RQ skipped: no labelled queries\n")
+    assert (done.code, done.out) == (0, "RQ skipped: no labeled queries\n")
     made = json.loads(command("rq", *files, "--format", "json").out)
-    assert (made["value"], made["pass"], made["skipped"]) == (None, None, "no labelled queries")
+    assert (made["value"], made["pass"], made["skipped"]) == (None, None, "no labeled queries")
 
 
 def test_an_unknown_scene_exits_2_with_its_id(command: Command, files: tuple[Path, Path]) -> None:
@@ -70,33 +70,31 @@ def test_warnings_go_to_standard_error(command: Command, files: tuple[Path, Path
     files[1].write_text('{"text": "storm", "relevant": ["scene-1"]}\n{"text": "calm"}\n')
     done = command("rq", *files)
     assert done.code == 0
-    assert done.err == f"warning: {files[1]}: 1 query has no relevant scenes and counts nothing [input]\n"
+    assert done.err == f"warning: {files[1]}: 1 query has no relevant scenes and is not counted [input]\n"
 
 
 @pytest.mark.parametrize(
     "wrong",
     [["--profile", "wordllama"], ["--k", "0"], ["--threshold", "2"], ["--threshold", "nan"], ["--format", "xml"]],
 )
-def test_a_wrong_call_exits_64(command: Command, files: tuple[Path, Path], wrong: list[str]) -> None:
+def test_a_usage_error_exits_64(command: Command, files: tuple[Path, Path], wrong: list[str]) -> None:
     assert command("rq", *files, *wrong).code == 64
 
 
-def test_standard_input_can_be_one_of_the_files_only(command: Command) -> None:
+def test_only_one_of_the_files_can_be_standard_input(command: Command) -> None:
     done = command("rq", "-", "-")
-    assert (done.code, done.err) == (64, "error: standard input can be only one of the files\n")
+    assert (done.code, done.err) == (64, "error: only one of the files can be standard input\n")
 
 
-def test_a_file_that_is_not_there_exits_2(command: Command, files: tuple[Path, Path]) -> None:
+def test_a_missing_file_exits_2(command: Command, files: tuple[Path, Path]) -> None:
     assert command("rq", files[0], files[0].parent / "nowhere").code == 2
 
 
-def test_the_verdict_is_bold_where_there_is_colour() -> None:
+def test_the_verdict_is_bold_with_color() -> None:
     found = retrieval_quality({"a": "storm"}, [{"text": "storm", "relevant": ["a"]}])
-    assert render.as_text(found, colour=True).startswith("\x1b[1mRQ passed\x1b[0m: MRR 1.0000")
+    assert render.as_text(found, color=True).startswith("\x1b[1mRQ passed\x1b[0m: MRR 1.0000")
 
 
-def test_a_text_with_control_characters_cannot_speak_to_the_terminal(
-    command: Command, files: tuple[Path, Path]
-) -> None:
+def test_control_characters_do_not_reach_the_terminal(command: Command, files: tuple[Path, Path]) -> None:
     files[1].write_text(json.dumps({"text": "storm \x1b[31m", "relevant": ["scene-1"]}))
     assert "\x1b" not in command("rq", *files).out

@@ -20,22 +20,23 @@ from rankgauge import InputError, RankgaugeWarning, UsageError, Vector, open_doc
 from rankgauge import evaluate as evaluate_run
 from rankgauge.adapters.story.result import QueryQuality
 from rankgauge.adapters.story.story import read_story
+from rankgauge.core import ranking
 from rankgauge.retrieval.base import Questions
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.hashing import words
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.stopwords import ENGLISH
-from tests.adapters.story.stories import SHIPPED, asked_for, query
+from tests.adapters.story.stories import BUNDLED, query, story_ranked_by
 
 PROFILES = ["vsa", "bow"]
 
 
 def order(result: Any, id: str) -> list[str]:
-    return [found.scene for found in result[id].ranking]
+    return [scene.scene for scene in result[id].ranking]
 
 
 def test_the_recall_of_the_specification_is_two_thirds() -> None:
-    story = asked_for("danger", ["4", "8", "3", "1", "2", "7", "5", "6"])
+    story = story_ranked_by("danger", ["4", "8", "3", "1", "2", "7", "5", "6"])
     found = retrieval_quality(story, [query("danger", "3", "4", "7")], profile="bow")
     assert order(found, "danger")[:5] == ["4", "8", "3", "1", "2"]
     assert found.recall_at_k == 2 / 3
@@ -43,7 +44,7 @@ def test_the_recall_of_the_specification_is_two_thirds() -> None:
 
 
 def test_the_mrr_of_the_specification_is_eleven_eighteenths() -> None:
-    story = asked_for("one", ["a", "b", "c"])
+    story = story_ranked_by("one", ["a", "b", "c"])
     queries = [{"id": str(rank), "text": "one", "relevant": [id]} for rank, id in [(1, "a"), (3, "c"), (2, "b")]]
     found = retrieval_quality(story, queries, profile="bow")
     assert [q.rr for q in found.queries] == [1.0, 1 / 3, 0.5]
@@ -54,20 +55,20 @@ def test_the_mrr_of_the_specification_is_eleven_eighteenths() -> None:
 def test_the_value_is_a_mean_of_reciprocals_and_not_of_ranks() -> None:
     ids = [str(n) for n in range(1, 11)]
     queries = [{"text": "one", "relevant": ["1"]}, {"text": "one", "relevant": ["10"]}]
-    found = retrieval_quality(asked_for("one", ids), queries, profile="bow", threshold=0.5)
+    found = retrieval_quality(story_ranked_by("one", ids), queries, profile="bow", threshold=0.5)
     assert (found.value, [q.rank for q in found.queries]) == (0.55, [1, 10])
 
 
-def test_ranks_go_over_all_scenes_and_k_is_only_for_recall() -> None:
+def test_ranks_are_over_all_scenes_and_k_is_only_for_recall() -> None:
     ids = [str(n) for n in range(1, 11)]
-    found = retrieval_quality(asked_for("one", ids), [query("one", "8", "9")], profile="bow", k=2)
+    found = retrieval_quality(story_ranked_by("one", ids), [query("one", "8", "9")], profile="bow", k=2)
     assert (found.value, found.recall_at_k, found["one"].rank) == (1 / 8, 0.0, 8)
     assert len(found["one"].ranking) == 10
 
 
 @pytest.mark.parametrize("key", ["topK", "top_k", "k", "TopK"])
-def test_a_query_may_have_a_depth_of_its_own(key: str) -> None:
-    story = asked_for("one", ["a", "b", "c", "d"])
+def test_a_query_may_have_its_own_cutoff(key: str) -> None:
+    story = story_ranked_by("one", ["a", "b", "c", "d"])
     queries = [query("one", "a", "d"), {**query("one", "a", "d"), "id": "own", key: 4}]
     found = retrieval_quality(story, queries, profile="bow", k=2)
     assert [(q.k, q.recall) for q in found.queries] == [(2, 0.5), (4, 1.0)]
@@ -84,10 +85,23 @@ def test_scenes_that_tie_keep_story_order(profile: str, ids: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_order_case_and_white_space_of_a_text_do_not_matter(profile: str) -> None:
+def test_case_and_white_space_of_a_text_do_not_matter(profile: str) -> None:
     plain = retrieval_quality({"a": "caf\u00e9 noir", "b": "x"}, [query("caf\u00e9", "a")], profile=profile)
     other = retrieval_quality({"a": " Cafe\u0301\n\tNOIR ", "b": "x"}, [query("CAFE\u0301", "a")], profile=profile)
     assert other["CAFE\u0301"].ranking == plain["caf\u00e9"].ranking
+
+
+def test_scenes_are_ordered_by_the_one_order_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    order_rule = ranking.order
+
+    def recorded(*args: Any) -> Any:
+        calls.append(args)
+        return order_rule(*args)
+
+    monkeypatch.setattr(ranking, "order", recorded)
+    retrieval_quality({"a": "storm", "b": "sea"}, [query("storm", "a")])
+    assert len(calls) == 1
 
 
 TEXT = st.lists(st.sampled_from("anna storm sea night anna's boat the a of".split()), min_size=1, max_size=6)
@@ -123,9 +137,9 @@ def _quietly(story: Any, queries: Any, profile: str) -> Any:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_shipped_story_is_ranked_as_exact_arithmetic_ranks_it(profile: str) -> None:
-    story = read_story(SHIPPED / "story.jsonl")
-    found = retrieval_quality(story, SHIPPED / "queries.jsonl", profile=profile)
+def test_the_bundled_story_is_ranked_as_exact_arithmetic_ranks_it(profile: str) -> None:
+    story = read_story(BUNDLED / "story.jsonl")
+    found = retrieval_quality(story, BUNDLED / "queries.jsonl", profile=profile)
     one = embedder(profile)
 
     def exact(text: str) -> list[Fraction]:
@@ -146,8 +160,8 @@ def test_the_shipped_story_is_ranked_as_exact_arithmetic_ranks_it(profile: str) 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_cosines_and_values_are_those_of_the_vector_retriever_and_evaluate(profile: str) -> None:
-    story = read_story(SHIPPED / "story.md")
-    found = retrieval_quality(story, SHIPPED / "queries.jsonl", profile=profile)
+    story = read_story(BUNDLED / "story.md")
+    found = retrieval_quality(story, BUNDLED / "queries.jsonl", profile=profile)
     documents = open_documents({scene.id: scene.text for scene in story.scenes})
     run = Vector(documents, embedder(profile)).retrieve(Questions.of({q.id: q.text for q in found.queries}), len(story))
     docs, scores = run.docs.to_text(), run.scores.tolist()
@@ -168,7 +182,7 @@ def _alone(relevant: list[float], q: QueryQuality) -> bool:
 
 
 def test_a_value_equal_to_the_threshold_does_not_pass() -> None:
-    story = asked_for("one", ["a", "b", "c", "d", "e"])
+    story = story_ranked_by("one", ["a", "b", "c", "d", "e"])
     half = [{"text": "one", "relevant": ["b"]}]
     assert retrieval_quality(story, half, profile="bow", threshold=0.5).passed is False
     assert retrieval_quality(story, half, profile="bow", threshold=0.499).passed is True
@@ -183,7 +197,7 @@ def test_a_value_equal_to_the_threshold_does_not_pass() -> None:
 @pytest.mark.parametrize(
     "queries", [None, [], [{"text": "storm"}], [{"text": "storm", "relevant": []}, {"text": "x", "relevant": None}]]
 )
-def test_without_labelled_queries_the_metric_is_skipped(queries: Any) -> None:
+def test_without_labeled_queries_the_metric_is_skipped(queries: Any) -> None:
     found = _quietly({"a": "storm"}, queries, "vsa")
     assert found.to_dict() == {
         "metric": "RQ",
@@ -194,24 +208,24 @@ def test_without_labelled_queries_the_metric_is_skipped(queries: Any) -> None:
         "k": 5,
         "recall_at_k": None,
         "queries": [],
-        "skipped": "no labelled queries",
+        "skipped": "no labeled queries",
     }
-    assert str(found) == "RQ skipped: no labelled queries"
+    assert str(found) == "RQ skipped: no labeled queries"
 
 
-def test_a_query_without_labels_counts_nothing_and_is_told_of() -> None:
-    with pytest.warns(RankgaugeWarning, match="queries: 1 query has no relevant scenes and count"):
+def test_a_query_without_labels_is_not_counted_and_warned_of() -> None:
+    with pytest.warns(RankgaugeWarning, match="queries: 1 query has no relevant scenes and is not counted"):
         found = retrieval_quality({"a": "storm"}, [query("storm", "a"), {"text": "calm"}])
     assert (found.value, len(found.queries)) == (1.0, 1)
 
 
-def test_a_query_that_is_like_no_scene_gets_story_order_and_is_told_of() -> None:
-    with pytest.warns(RankgaugeWarning, match="query 'q' is like no scene at all: its ranking is story order"):
+def test_a_query_that_matches_no_scene_gets_story_order_and_a_warning() -> None:
+    with pytest.warns(RankgaugeWarning, match="query 'q' matches no scene: its ranking is story order"):
         found = retrieval_quality({"a": "storm", "b": "sea"}, [{"id": "q", "text": "to be or not", "relevant": ["b"]}])
     assert found["q"].rank == 2
 
 
-def test_a_scene_that_the_story_does_not_have_is_named() -> None:
+def test_an_unknown_scene_is_named() -> None:
     queries = [query("storm", "scene-1", "scene-99"), query("sea", "nowhere")]
     with pytest.raises(InputError) as error:
         retrieval_quality({"scene-1": "storm", "scene-9": "sea"}, queries)
@@ -245,12 +259,12 @@ def test_the_result_has_the_keys_of_the_specification() -> None:
     }
     assert found.to_pandas()["first"].tolist() == ["a"]
     assert "storm" in found._repr_html_()
-    with pytest.raises(KeyError, match="no labelled query 'x'"):
+    with pytest.raises(KeyError, match="no labeled query 'x'"):
         found["x"]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"profile": "vsaa"}, "did you mean vsa"),
         ({"k": 0}, "k must be a whole number of at least 1"),
@@ -259,8 +273,8 @@ def test_the_result_has_the_keys_of_the_specification() -> None:
         ({"threshold": 1.5}, "threshold must be"),
     ],
 )
-def test_a_wrong_call_says_what_is_wrong(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_a_usage_error_names_the_option(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         retrieval_quality({"a": "storm"}, [query("storm", "a")], **wrong)
 
 
@@ -269,7 +283,7 @@ DIGESTS = {"vsa": "e3caf0c3bf0b563a", "bow": "ace9185c36cea7cf"}
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_numbers_never_change(profile: str) -> None:
-    found = retrieval_quality(SHIPPED / "story.md", SHIPPED / "queries.jsonl", profile=profile)
+    found = retrieval_quality(BUNDLED / "story.md", BUNDLED / "queries.jsonl", profile=profile)
     text = json.dumps([[*((hit.scene, hit.cosine) for hit in q.ranking)] for q in found.queries])
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[profile]
 
@@ -279,7 +293,7 @@ def test_the_numbers_do_not_depend_on_the_process() -> None:
         "import json, sys; from rankgauge import retrieval_quality; "
         "print(json.dumps(retrieval_quality(sys.argv[1], sys.argv[2]).to_dict()))"
     )
-    files = [str(SHIPPED / "story.jsonl"), str(SHIPPED / "queries.jsonl")]
+    files = [str(BUNDLED / "story.jsonl"), str(BUNDLED / "queries.jsonl")]
     made = {
         subprocess.run(
             [sys.executable, "-c", code, *files],
@@ -293,8 +307,8 @@ def test_the_numbers_do_not_depend_on_the_process() -> None:
     assert made == {json.dumps(retrieval_quality(*files).to_dict()) + "\n"}
 
 
-def test_the_labels_of_a_query_may_stand_in_any_order() -> None:
-    story = asked_for("one", ["a", "b", "c"])
+def test_the_labels_of_a_query_may_be_in_any_order() -> None:
+    story = story_ranked_by("one", ["a", "b", "c"])
     results = [retrieval_quality(story, [query("one", *ids)], profile="bow") for ids in permutations("bc")]
     assert len({(r.value, r.recall_at_k) for r in results}) == 1
     assert np.isclose(results[0].value or 0, 0.5)

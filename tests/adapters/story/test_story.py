@@ -10,7 +10,7 @@ import pytest
 
 from rankgauge import InputError, RankgaugeWarning, read_story
 from rankgauge.adapters.story.story import Scene
-from tests.adapters.story.stories import SHIPPED
+from tests.adapters.story.stories import BUNDLED
 
 SCENES = [{"id": "s1", "title": "Fog", "text": "The chain jams."}, {"id": "s2", "title": "Dawn", "text": "A bell."}]
 EXPECTED = (Scene("s1", "Fog The chain jams."), Scene("s2", "Dawn A bell."))
@@ -44,7 +44,7 @@ def test_every_format_gives_the_same_story(form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "source",
     [
         SCENES,
         BY_ID,
@@ -52,14 +52,14 @@ def test_every_format_gives_the_same_story(form: str, tmp_path: Path) -> None:
         {"scenes": SCENES[::-1], "ordered_ids": ["s1", "s2"]},
     ],
 )
-def test_python_objects_give_it_too(given: Any) -> None:
-    story = read_story(given)
+def test_python_objects_give_the_same_story(source: Any) -> None:
+    story = read_story(source)
     assert story.scenes == EXPECTED
     assert read_story(story) is story
 
 
-def test_the_shipped_story_is_the_same_in_both_forms() -> None:
-    markdown, lines = read_story(SHIPPED / "story.md"), read_story(SHIPPED / "story.jsonl")
+def test_the_bundled_story_is_the_same_in_both_formats() -> None:
+    markdown, lines = read_story(BUNDLED / "story.md"), read_story(BUNDLED / "story.jsonl")
     assert markdown.scenes == lines.scenes
     assert len(markdown) == 15
     assert markdown.ids[6] == "scene-7"
@@ -88,27 +88,26 @@ def ids_of(tmp_path: Path, text: str) -> list[str]:
     ],
 )
 def test_a_text_is_split_at_its_scene_headings(text: str, ids: list[str], tmp_path: Path) -> None:
-
     assert ids_of(tmp_path, text) == ids
 
 
 def test_a_deeper_heading_is_part_of_its_scene_and_another_ends_it(tmp_path: Path) -> None:
     path = tmp_path / "story.md"
     path.write_text("## Scene 1: Fog\na\n### Later\nb\n# Part two\nlost\n## Scene 2\nc\n")
-    with pytest.warns(RankgaugeWarning, match=r"story\.md:6: 1 line stands outside of any scene"):
+    with pytest.warns(RankgaugeWarning, match=r"story\.md:6: 1 line is outside of any scene"):
         story = read_story(path)
     assert [scene.text for scene in story.scenes] == ["Fog a ### Later b", "c"]
 
 
 def test_a_heading_as_deep_as_a_scene_ends_it(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("## Scene 1\na\n## Afterword\nthanks\n")
-    with pytest.warns(RankgaugeWarning, match="s:4: 1 line stands outside"):
+    with pytest.warns(RankgaugeWarning, match="s:4: 1 line is outside"):
         assert [scene.text for scene in read_story(tmp_path / "s").scenes] == ["a"]
 
 
-def test_lines_above_the_first_scene_are_told_of(tmp_path: Path) -> None:
+def test_lines_above_the_first_scene_are_warned_of(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("by nobody\nat all\n## Fog\ntext\n")
-    with pytest.warns(RankgaugeWarning, match=r"s:1: 2 lines stand outside"):
+    with pytest.warns(RankgaugeWarning, match=r"s:1: 2 lines are outside"):
         read_story(tmp_path / "s")
 
 
@@ -136,31 +135,31 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "said"), WRONG, ids=[said for _, said in WRONG])
-def test_what_is_wrong_with_a_story_is_said_with_its_place(text: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_an_error_in_a_story_names_its_place(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "story").write_text(text)
     with pytest.raises(InputError) as error:
         read_story(tmp_path / "story")
     assert str(error.value).startswith(f"{tmp_path / 'story'}:")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_a_story_in_another_encoding_is_refused(tmp_path: Path) -> None:
+def test_a_story_in_another_encoding_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes("## Caf\xe9\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"s:1: expected UTF-8"):
         read_story(tmp_path / "s")
 
 
-def test_a_story_that_is_no_story_is_refused() -> None:
+def test_a_value_that_is_not_a_story_is_an_error() -> None:
     with pytest.raises(InputError, match="must be a path, a dict or a list of scenes, found int"):
-        read_story(3)  # type: ignore[arg-type]
+        read_story(3)  # type: ignore[arg-type]  # refused at run time
     with pytest.raises(InputError, match="story: expected an object as entry 1"):
-        read_story(["s1"])  # type: ignore[list-item]
+        read_story(["s1"])  # type: ignore[list-item]  # refused at run time
 
 
 def test_ids_that_are_numbers_are_their_digits() -> None:
     assert read_story([{"id": 7, "text": "x"}]).ids == ("7",)
 
 
-def test_half_a_character_in_a_text_is_replaced() -> None:
+def test_a_lone_surrogate_in_a_text_is_replaced() -> None:
     assert read_story({"a": "storm \ud83d"}).scenes[0].text == "storm \ufffd"

@@ -38,29 +38,27 @@ def test_options_may_follow_the_files(command: Command, files: tuple[Path, Path]
     assert command("trec_eval", *files, "-m", "map").out == "map                   \tall\t0.7500\n"
 
 
-def test_a_parameter_that_trec_eval_ignores_is_ignored_and_said(command: Command, files: tuple[Path, Path]) -> None:
+def test_a_parameter_that_trec_eval_ignores_is_ignored_with_a_note(command: Command, files: tuple[Path, Path]) -> None:
     outcome = command("trec_eval", "-m", "recip_rank.1", *files)
     assert outcome.out == "recip_rank            \tall\t0.7500\n"
     assert "takes no parameter" in outcome.err
     assert "-M 1" in outcome.err
 
 
-def test_only_the_first_parameter_of_a_measure_counts_and_that_is_said(
-    command: Command, files: tuple[Path, Path]
-) -> None:
+def test_only_the_first_parameter_of_a_measure_counts_with_a_note(command: Command, files: tuple[Path, Path]) -> None:
     outcome = command("trec_eval", "-m", "P.3", "-m", "P.4", *files)
     assert outcome.out == "P_3                   \tall\t0.3333\n"
     assert "P.4 is ignored" in outcome.err
 
 
-def test_a_cutoff_that_is_misread_is_misread_alike_and_said(command: Command, files: tuple[Path, Path]) -> None:
+def test_a_cutoff_that_trec_eval_misreads_is_misread_with_a_note(command: Command, files: tuple[Path, Path]) -> None:
     outcome = command("trec_eval", "-m", "P.1e3", *files)
     assert outcome.out.startswith("P_1 ")
     assert "is read as 1" in outcome.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["-m", "mapp"], 1, "did you mean map"),
         (["-m", "P.0"], 2, "above 0"),
@@ -78,16 +76,16 @@ def test_a_cutoff_that_is_misread_is_misread_alike_and_said(command: Command, fi
         (["-m", "rbp"], 1, "illegal measure"),
     ],
 )
-def test_what_cannot_be_asked_for(
-    command: Command, files: tuple[Path, Path], arguments: list[str], code: int, said: str
+def test_wrong_options_exit_with_trec_evals_codes(
+    command: Command, files: tuple[Path, Path], arguments: list[str], code: int, message: str
 ) -> None:
     outcome = command("trec_eval", *arguments, *files)
     assert (outcome.code, outcome.out) == (code, "")
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "code", "said"),
+    ("qrels", "run", "code", "message"),
     [
         (b"", RUN.encode(), 2, "empty"),
         (QRELS.encode(), b"\n\n", 2, "no result lines"),
@@ -101,14 +99,14 @@ def test_what_cannot_be_asked_for(
         (b"1 0 a 1\n1 0 a 1\n", RUN.encode(), 4, "twice"),
     ],
 )
-def test_files_that_cannot_be_read(
-    command: Command, tmp_path: Path, qrels: bytes, run: bytes, code: int, said: str
+def test_files_that_cannot_be_read_exit_with_trec_evals_codes(
+    command: Command, tmp_path: Path, qrels: bytes, run: bytes, code: int, message: str
 ) -> None:
     (tmp_path / "qrels").write_bytes(qrels)
     (tmp_path / "run").write_bytes(run)
     outcome = command("trec_eval", tmp_path / "qrels", tmp_path / "run")
     assert (outcome.code, outcome.out) == (code, "")
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 def test_lines_of_queries_before_a_broken_one_are_printed(command: Command, tmp_path: Path) -> None:

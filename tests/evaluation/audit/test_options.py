@@ -6,11 +6,10 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from rankgauge.cli.options.audits import NONE, Asked, Audits, audit_options
 
 from rankgauge import InputError, UsageError
-from rankgauge.cli.options.audits import NONE, Asked, Audits, audit_options
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.render.text.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}}
@@ -73,4 +72,4 @@ def test_what_has_no_place_is_refused() -> None:
 def test_a_live_retriever_has_no_audits_and_no_bands(command: Callable[..., Any], option: list[str]) -> None:
     done = command("evaluate", "--retriever", "nowhere:search", "--cases", "none.jsonl", *option)
     assert done.code == 64
-    assert f"{option[0]} is for runs in files" in done.err
+    assert f"{option[0]} applies to runs in files" in done.err

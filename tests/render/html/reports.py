@@ -10,7 +10,6 @@ from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import Statistics, compare_scores
 from rankgauge.config.bands.loading import load_bands
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.evaluation.notes import Note
 from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Finding, Place, Validation

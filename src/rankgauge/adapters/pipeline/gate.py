@@ -8,20 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.adapters.pipeline.pairs import Given, named, paired
+from rankgauge.adapters.pipeline.pairs import (
+    PIPELINE_MEASURE,
+    QueryValues,
+    align_queries,
+    by_query,
+    interval_text,
+    paired_interval,
+)
+from rankgauge.core.formatting import number, percent, plural
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
-from rankgauge.stats.intervals import difference_interval
+from rankgauge.measures.spec import Measure
 from rankgauge.stats.results import Interval
 
 
 @dataclass(frozen=True)
-class GateResult(Tabular):
+class GateEfficiency(Tabular):
     """Retrievals saved and what they cost.
 
-    ``efficiency`` is the percentage of all queries for which retrieval was rightly skipped. It says nothing of those
-    wrongly skipped: a gate that skips everything has the best efficiency that there is.
+    ``efficiency`` is the percentage of all queries for which retrieval was correctly skipped. It ignores the wrongly
+    skipped queries: a gate that skips everything has the highest possible efficiency.
     """
 
     efficiency: float | None
@@ -29,39 +37,40 @@ class GateResult(Tabular):
     saved: int  # skipped, and not needed
     wrongly_skipped: tuple[str, ...]
     wrongly_retrieved: tuple[str, ...]
-    rightly_retrieved: int
-    precision: float | None  # of the queries for which it retrieved, those that needed it
-    recall: float | None  # of the queries that needed it, those for which it retrieved
-    quality_lost: Interval | None  # mean over the queries whose quality is known
+    correctly_retrieved: int
+    precision: float | None  # the share of queries with retrieval that needed it
+    recall: float | None  # the share of queries that needed retrieval and got it
+    quality_lost: Interval | None  # the mean over the queries whose quality is known
 
     def __str__(self) -> str:
         if self.efficiency is None:
             return "gate      no queries"
-        said = [
-            f"gate      {self.efficiency:.1f} % of {self.n} retrievals rightly saved",
+        share = percent(self.efficiency / 100, 1)
+        parts = [
+            f"gate      retrieval correctly skipped for {share} of {plural(self.n, 'query')}",
             f"{len(self.wrongly_skipped)} wrongly skipped",
             f"{len(self.wrongly_retrieved)} wrongly retrieved",
-            f"precision {_share(self.precision)}",
-            f"recall {_share(self.recall)}",
+            f"precision {number(self.precision, 3)}",
+            f"recall {number(self.recall, 3)}",
         ]
         lost = self.quality_lost
         if lost is not None and lost.estimate is not None:
-            said.append(f"quality lost {lost.estimate:.4f}" + _ends(lost))
-        return ", ".join(said)
+            parts.append(f"quality lost {number(lost.estimate)}{interval_text(lost, 4)}")
+        return ", ".join(parts)
 
     def summary_table(self) -> Table:
-        """Needed or not against retrieved or not."""
+        """Whether retrieval was needed against whether it happened."""
         rows = [
-            ["needed", self.rightly_retrieved, len(self.wrongly_skipped)],
+            ["needed", self.correctly_retrieved, len(self.wrongly_skipped)],
             ["not needed", len(self.wrongly_retrieved), self.saved],
         ]
         return Table(["retrieval", "retrieved", "skipped"], rows, str(self))
 
     def frame_columns(self) -> Columns:
-        """The queries that the gate got wrong."""
+        """The queries with a wrong decision."""
         wrong = {"wrongly skipped": self.wrongly_skipped, "wrongly retrieved": self.wrongly_retrieved}
-        rows = [(query, what) for what, queries in wrong.items() for query in queries]
-        return {"query": [query for query, _ in rows], "what": [what for _, what in rows]}
+        rows = [(query, decision) for decision, queries in wrong.items() for query in queries]
+        return {"query": [query for query, _ in rows], "decision": [decision for _, decision in rows]}
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -72,7 +81,7 @@ class GateResult(Tabular):
             "saved": self.saved,
             "wrongly_skipped": list(self.wrongly_skipped),
             "wrongly_retrieved": list(self.wrongly_retrieved),
-            "rightly_retrieved": self.rightly_retrieved,
+            "correctly_retrieved": self.correctly_retrieved,
             "precision": self.precision,
             "recall": self.recall,
             "quality_lost": None
@@ -82,63 +91,57 @@ class GateResult(Tabular):
 
 
 def gate_efficiency(
-    retrieved: Given[bool],
-    needed: Given[bool],
+    retrieved: QueryValues[bool],
+    needed: QueryValues[bool],
     *,
-    quality: Given[float | None] | None = None,
-    quality_skipped: Given[float | None] | None = None,
-) -> GateResult:
-    """The percentage of queries for which retrieval was rightly skipped, and beside it what a gate gets wrong.
+    quality: QueryValues[float | None] | None = None,
+    quality_skipped: QueryValues[float | None] | None = None,
+    measure: str | Measure = PIPELINE_MEASURE,
+) -> GateEfficiency:
+    """The percentage of queries for which retrieval was correctly skipped, and the mistakes of the gate.
 
-    ``quality`` is what each query has where retrieval runs (nDCG of a shadow run, say; None where it is not known),
-    ``quality_skipped`` what it has without (0 where it is not given): their difference over the skipped queries,
-    averaged over all whose quality is known, is what the gate loses.
+    ``quality`` is the value of ``measure`` for each query with retrieval (for example of a shadow run; None if it is
+    not known), ``quality_skipped`` the value without retrieval (0 if it is not given): their difference over the
+    skipped queries, averaged over all queries whose quality is known, is the quality that the gate loses.
     """
-    ran, wants = paired(retrieved, needed, ("retrieved", "needed"))
-    for name, given in (("retrieved", ran), ("needed", wants)):
-        for query, value in given.items():
+    ran, needs = align_queries(retrieved, needed, ("retrieved", "needed"))
+    for name, decisions in (("retrieved", ran), ("needed", needs)):
+        for query, value in decisions.items():
             if not isinstance(value, (bool, np.bool_)):
                 raise InputTypeError(f"{name} of query {shown(query)} must be True or False, found {value!r}")
-    saved = sum(not ran[query] and not wants[query] for query in ran)
-    skipped = tuple(query for query in ran if wants[query] and not ran[query])
-    extra = tuple(query for query in ran if ran[query] and not wants[query])
-    # The queries for which the gate retrieved are a set that should be those which need it.
-    chosen, right = [query for query in ran if ran[query]], [query for query in wants if wants[query]]
-    shares = evaluate({"gate": right}, {"gate": chosen}, ["SetP", "SetR"]) if ran else None
-    return GateResult(
+    saved = sum(not ran[query] and not needs[query] for query in ran)
+    wrongly_skipped = tuple(query for query in ran if needs[query] and not ran[query])
+    wrongly_retrieved = tuple(query for query in ran if ran[query] and not needs[query])
+    # The queries with retrieval are a set that should equal the set of those that need it.
+    with_retrieval, in_need = [query for query in ran if ran[query]], [query for query in needs if needs[query]]
+    shares = evaluate({"gate": in_need}, {"gate": with_retrieval}, ["SetP", "SetR"]) if ran else None
+    return GateEfficiency(
         efficiency=100 * saved / len(ran) if ran else None,
         n=len(ran),
         saved=saved,
-        wrongly_skipped=skipped,
-        wrongly_retrieved=extra,
-        rightly_retrieved=len(chosen) - len(extra),
-        precision=shares["SetP"] if shares is not None and chosen else None,
-        recall=shares["SetR"] if shares is not None and right else None,
-        quality_lost=None if quality is None else _lost(ran, quality, quality_skipped),
+        wrongly_skipped=wrongly_skipped,
+        wrongly_retrieved=wrongly_retrieved,
+        correctly_retrieved=len(with_retrieval) - len(wrongly_retrieved),
+        precision=shares["SetP"] if shares is not None and with_retrieval else None,
+        recall=shares["SetR"] if shares is not None and in_need else None,
+        quality_lost=None if quality is None else _quality_lost(ran, quality, quality_skipped, measure),
     )
 
 
-def _lost(
-    ran: Mapping[str, bool], quality: Given[float | None], quality_skipped: Given[float | None] | None
+def _quality_lost(
+    ran: Mapping[str, bool],
+    quality: QueryValues[float | None],
+    quality_skipped: QueryValues[float | None] | None,
+    measure: str | Measure,
 ) -> Interval:
-    having = _known(ran, quality, "quality")
-    without = {} if quality_skipped is None else _known(ran, quality_skipped, "quality_skipped")
-    gated = {query: value if ran[query] else without.get(query, 0.0) for query, value in having.items()}
-    return difference_interval(list(having.values()), list(gated.values()))
+    retrieving = _known_quality(ran, quality, "quality")
+    skipping = {} if quality_skipped is None else _known_quality(ran, quality_skipped, "quality_skipped")
+    gated = {query: value if ran[query] else skipping.get(query, 0.0) for query, value in retrieving.items()}
+    return paired_interval(np.array(list(retrieving.values())), np.array(list(gated.values())), measure)
 
 
-def _known(ran: Mapping[str, bool], given: Given[float | None], what: str) -> dict[str, float]:
-    found = named(given, what)
-    if not isinstance(given, Mapping) and len(found) != len(ran):
-        raise InputError(f"{what} has {len(found)} queries, retrieved has {len(ran)}")
-    return {query: float(value) for query in ran if (value := found.get(query)) is not None}
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _ends(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
-        return ""
-    return f" (95 % {interval.low:+.4f} to {interval.high:+.4f})"
+def _known_quality(ran: Mapping[str, bool], quality: QueryValues[float | None], name: str) -> dict[str, float]:
+    values = by_query(quality, name)
+    if not isinstance(quality, Mapping) and len(values) != len(ran):
+        raise InputError(f"{name} has {plural(len(values), 'query')}, retrieved has {plural(len(ran), 'query')}")
+    return {query: float(value) for query in ran if (value := values.get(query)) is not None}

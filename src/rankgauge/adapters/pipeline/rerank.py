@@ -1,4 +1,4 @@
-"""What a reranker does to a ranking."""
+"""What a reranker changes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.adapters.pipeline.pairs import Given, paired, queries
+from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE, QueryValues, align_queries, paired_interval
+from rankgauge.core.formatting import number, percent, plural, signed, span
+from rankgauge.core.tables import Column
 from rankgauge.evaluation.evaluate import AnyQrels, evaluate
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.effect import Effect, effect
-from rankgauge.stats.intervals import difference_interval
 from rankgauge.stats.results import Interval
-
-MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True)
 class RerankingResult(Tabular):
-    """The change of a mean, in percent of the baseline's, with the paired interval.
+    """The change of a mean, in percent of the baseline's mean, with the paired interval.
 
-    The ends in percent are those of the difference over the baseline's mean, which is taken as it is.
+    The ends in percent are those of the difference divided by the baseline's mean, which is taken as exact.
     """
 
-    improvement: float | None  # percent; None, with a reason, where the baseline is 0
+    improvement: float | None  # percent; None, with a reason, if the baseline is 0
     low: float | None
     high: float | None
     reason: str | None
@@ -42,21 +41,22 @@ class RerankingResult(Tabular):
     def __str__(self) -> str:
         if self.baseline is None or self.reranked is None:
             return "rerank    no queries"
-        size = f"{self.measure} {self.baseline:.4f} to {self.reranked:.4f}"
-        change = f"undefined: {self.reason}" if self.improvement is None else f"{self.improvement:+.1f} %"
-        ends = "" if self.low is None or self.high is None else f" (95 % {self.low:+.1f} to {self.high:+.1f})"
+        means = f"{self.measure} {number(self.baseline)} to {number(self.reranked)}"
+        change = f"undefined: {self.reason}" if self.improvement is None else f"{signed(self.improvement, 1)}%"
+        ends = span(self.low, self.high, 1, sign=True)
+        interval = f" ({percent(self.difference.confidence)} CI {ends})" if ends else ""
         counts = f"{self.effect.wins} won, {self.effect.ties} tied, {self.effect.losses} lost"
-        return f"rerank    {change}{ends}, {size}; {counts} of {queries(self.effect.n)}"
+        return f"rerank    {change}{interval}, {means}; {counts} of {plural(self.effect.n, 'query')}"
 
     def summary_table(self) -> Table:
         """Before, after, and the change."""
-        head = ["measure", "before", "after", "change %", "95 % from", "to", "won", "tied", "lost"]
+        head = ["measure", "before", "after", "change %", "95% from", "to", "won", "tied", "lost"]
         counts = [self.effect.wins, self.effect.ties, self.effect.losses]
         row = [self.measure, self.baseline, self.reranked, self.improvement, self.low, self.high, *counts]
         return Table(head, [row], str(self))
 
     def frame_columns(self) -> Columns:
-        """One row a query."""
+        """One row per query."""
         return {
             "query": list(self.values),
             "before": [before for before, _ in self.values.values()],
@@ -65,7 +65,7 @@ class RerankingResult(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = self.difference
+        difference = self.difference
         return {
             "reranking_improvement": self.improvement,
             "low": self.low,
@@ -75,11 +75,11 @@ class RerankingResult(Tabular):
             "baseline": self.baseline,
             "reranked": self.reranked,
             "difference": {
-                "mean": found.estimate,
-                "low": found.low,
-                "high": found.high,
-                "confidence": found.confidence,
-                "reason": found.reason,
+                "mean": difference.estimate,
+                "low": difference.low,
+                "high": difference.high,
+                "confidence": difference.confidence,
+                "reason": difference.reason,
             },
             "n": self.effect.n,
             "wins": self.effect.wins,
@@ -89,30 +89,41 @@ class RerankingResult(Tabular):
 
 
 def reranking_improvement(
-    baseline: Any, reranked: Any, *, qrels: AnyQrels | None = None, measure: str | Measure = MEASURE
+    baseline: Any, reranked: Any, *, qrels: AnyQrels | None = None, measure: str | Measure = PIPELINE_MEASURE
 ) -> RerankingResult:
-    """How much better the reranked results are, in percent of the baseline.
+    """The improvement of the reranked results, in percent of the baseline.
 
-    Both are the values of each query (nDCG, say; lists in the same order, mappings from query to value, or
+    Both are the values of ``measure`` for each query (lists in the same order, mappings from query to value, or
     ``Scores``); or, with judgments, both are runs, which are scored with ``measure``.
     """
     if qrels is not None:
         baseline, reranked = evaluate(qrels, baseline, measure), evaluate(qrels, reranked, measure)
     name = str(baseline.measures[0]) if qrels is not None else str(measure)
-    before, after = paired(_values(baseline, measure), _values(reranked, measure), ("baseline", "reranked"))
-    first, second = list(after.values()), list(before.values())
-    difference = difference_interval(first, second)
-    mean, other = (aggregate(np.array(values, dtype=np.float64), "mean") for values in (second, first))
-    found = Percent.of(difference, mean, other)
-    values = {query: (float(value), float(after[query])) for query, value in before.items()}
+    before, after = align_queries(
+        _values_of(baseline, measure), _values_of(reranked, measure), ("baseline", "reranked")
+    )
+    after_values = np.array(list(after.values()), dtype=np.float64)
+    before_values = np.array(list(before.values()), dtype=np.float64)
+    difference = paired_interval(after_values, before_values, measure, _units_of(baseline, before))
+    before_mean, after_mean = aggregate(before_values, "mean"), aggregate(after_values, "mean")
+    change = PercentChange.of(difference, before_mean, after_mean)
     return RerankingResult(
-        found.value, found.low, found.high, found.reason, name, mean, other, difference, effect(first, second), values
+        improvement=change.value,
+        low=change.low,
+        high=change.high,
+        reason=change.reason,
+        measure=name,
+        baseline=before_mean,
+        reranked=after_mean,
+        difference=difference,
+        effect=effect(after_values, before_values),
+        values={query: (float(value), float(after[query])) for query, value in before.items()},
     )
 
 
 @dataclass(frozen=True)
-class Percent:
-    """A difference in percent of a base, or why there is none."""
+class PercentChange:
+    """A difference in percent of a baseline, or the reason why there is none."""
 
     value: float | None = None
     low: float | None = None
@@ -120,19 +131,27 @@ class Percent:
     reason: str | None = None
 
     @classmethod
-    def of(cls, difference: Interval, base: float | None, other: float | None) -> Percent:
-        """Undefined where the base is 0: anything would be infinitely better."""
-        if base is None or other is None:
+    def of(cls, difference: Interval, baseline: float | None, reranked: float | None) -> PercentChange:
+        """Undefined if the baseline is 0: any change would be infinite."""
+        if baseline is None or reranked is None:
             return cls(reason="there are no queries")
-        if base == 0:
+        if baseline == 0:
             return cls(reason="the baseline is 0")
-        low, high = (None if end is None else 100 * end / base for end in (difference.low, difference.high))
-        return cls(100 * (other - base) / base, low, high)
+        low, high = (None if end is None else 100 * end / baseline for end in (difference.low, difference.high))
+        return cls(100 * (reranked - baseline) / baseline, low, high)
 
 
-def _values(given: Any, measure: str | Measure) -> Given[float]:
-    """The value of each query. Of scores, those that were averaged."""
-    if isinstance(given, Scores):
-        return {query: value for query, value in given.per_query(measure).items() if value is not None}
-    found: Given[float] = given
-    return found
+def _values_of(values: Any, measure: str | Measure) -> QueryValues[float]:
+    """The value of each query; of scores, those of the averaged queries."""
+    if isinstance(values, Scores):
+        return {query: value for query, value in values.per_query(measure).items() if value is not None}
+    per_query: QueryValues[float] = values
+    return per_query
+
+
+def _units_of(values: Any, queries: Mapping[str, float]) -> Column | None:
+    """The unit of each query, if scores have units."""
+    if not isinstance(values, Scores) or "unit" not in values.columns:
+        return None
+    row_of = {query: row for row, query in enumerate(values.queries)}
+    return values.columns["unit"][[row_of[query] for query in queries]]

@@ -1,4 +1,4 @@
-"""Which expert a query is sent to. Experts are ranked for a query as documents are, so success is Success@n."""
+"""Which expert a query is sent to. Experts are ranked for a query like documents, so success is Success@n."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.adapters.pipeline.pairs import Given, paired, queries
+from rankgauge.adapters.pipeline.pairs import QueryValues, align_queries
+from rankgauge.core.formatting import percent, plural
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
-from rankgauge.stats.proportions import wilson_interval
 from rankgauge.stats.results import Interval
 
 Route = str | Sequence[str] | None
-DEEPEST = 10  # the largest n whose accuracy is told
-NOWHERE = ""  # in the confusions, where a query was sent to no expert
+LARGEST_N = 10  # the largest n for which the accuracy in the top n is reported
+NO_EXPERT = ""  # in the confusions, for a query that was sent to no expert
 
 
 @dataclass(frozen=True)
 class Expert:
-    """How one expert fared: of the queries that were its own, and of those that it was sent."""
+    """The results of one expert: on the queries for which it is the best, and on those sent to it."""
 
     name: str
     own: int
     sent: int
-    right: int
+    correct: int
 
     @property
     def recall(self) -> float | None:
-        """The share of its own queries that it was sent; None where it has none."""
-        return self.right / self.own if self.own else None
+        """The share of its own queries that were sent to it; None if it has none."""
+        return self.correct / self.own if self.own else None
 
     @property
     def precision(self) -> float | None:
-        """The share of the queries that it was sent that are its own; None where it was sent none."""
-        return self.right / self.sent if self.sent else None
+        """The share of the queries sent to it that are its own; None if none were sent."""
+        return self.correct / self.sent if self.sent else None
 
 
 @dataclass(frozen=True)
 class RoutingResult(Tabular):
-    """The share of queries sent to their best expert, and who was taken for whom."""
+    """The share of queries sent to their best expert, and which experts were confused."""
 
     accuracy: float | None
     n: int
@@ -53,11 +53,11 @@ class RoutingResult(Tabular):
     def __str__(self) -> str:
         if self.accuracy is None:
             return "routing   no queries"
-        ends = ""
-        if self.interval.low is not None and self.interval.high is not None:
-            ends = f" (95 % {100 * self.interval.low:.1f} to {100 * self.interval.high:.1f})"
-        more = "".join(f", {100 * share:.1f} % in the first {n}" for n, share in self.top.items() if n > 1)
-        return f"routing   {100 * self.accuracy:.1f} % to the right expert{ends}{more}; {queries(self.n)}"
+        ends, low, high = "", self.interval.low, self.interval.high
+        if low is not None and high is not None:
+            ends = f" ({percent(self.interval.confidence)} CI {percent(low, 1)} to {percent(high, 1)})"
+        top = "".join(f", {percent(share, 1)} in the top {n}" for n, share in self.top.items() if n > 1)
+        return f"routing   {percent(self.accuracy, 1)} to the best expert{ends}{top}; {plural(self.n, 'query')}"
 
     def summary_table(self) -> Table:
         """The confusion table: best experts down, chosen experts across."""
@@ -70,9 +70,9 @@ class RoutingResult(Tabular):
         return Table(["best \\ chosen", *(name or "none" for name in chosen), "recall", "precision"], rows, str(self))
 
     def frame_columns(self) -> Columns:
-        """One row for each pair of best and chosen expert."""
+        """One row per pair of best and chosen expert."""
         cells = [(best, name, count) for best, row in self.confusion.items() for name, count in row.items()]
-        return {name: [cell[at] for cell in cells] for at, name in enumerate(("best", "chosen", "queries"))}
+        return {name: [cell[column] for cell in cells] for column, name in enumerate(("best", "chosen", "queries"))}
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -91,37 +91,37 @@ class RoutingResult(Tabular):
         }
 
 
-def routing_accuracy(routes: Given[Route], optimal_experts: Given[str]) -> RoutingResult:
-    """How often a query was sent to its best expert.
+def routing_accuracy(routes: QueryValues[Route], optimal_experts: QueryValues[str]) -> RoutingResult:
+    """The share of queries that were sent to their best expert.
 
-    A route is an expert, a list of them with the best first (for the accuracy of the first n), or None where the query
+    A route is an expert, a list of experts with the best first (for the accuracy in the top n), or None if the query
     was sent nowhere, which counts as wrong. The interval is Wilson's.
     """
-    sent, best = paired(routes, optimal_experts, ("routes", "optimal_experts"))
-    ranked = {query: _ranked(query, route) for query, route in sent.items()}
+    routed, best = align_queries(routes, optimal_experts, ("routes", "optimal_experts"))
+    ranked = {query: _check_route(query, route) for query, route in routed.items()}
     for query, expert in best.items():
         if not isinstance(expert, str) or not expert:
             raise InputTypeError(f"the best expert of query {shown(query)} must be a name, found {expert!r}")
-    deepest = min(DEEPEST, max((len(route) for route in ranked.values()), default=1))
-    names = {n: f"Success@{n}" for n in range(1, max(1, deepest) + 1)}
+    longest = min(LARGEST_N, max((len(route) for route in ranked.values()), default=1))
+    names = {n: f"Success@{n}" for n in range(1, max(1, longest) + 1)}
     scores = evaluate({query: [expert] for query, expert in best.items()}, ranked, list(names.values()))
     top = {n: value for n, name in names.items() if (value := scores[name]) is not None}
-    first = [value for value in scores.per_query("Success@1").values() if value is not None]
-    pairs = Counter((expert, (ranked[query] or [NOWHERE])[0]) for query, expert in best.items())
+    pairs = Counter((expert, (ranked[query] or [NO_EXPERT])[0]) for query, expert in best.items())
     confusion: dict[str, dict[str, int]] = {}
     for (expert, chosen), count in sorted(pairs.items()):
         confusion.setdefault(expert, {})[chosen] = count
-    return RoutingResult(top.get(1), len(best), wilson_interval(first), top, confusion, _experts(pairs))
+    interval = scores.interval("Success@1")
+    return RoutingResult(top.get(1), len(best), interval, top, confusion, _experts(pairs))
 
 
-def _ranked(query: str, route: Route) -> list[str]:
-    given: object = route
-    listed: list[Any] = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-    if not all(isinstance(name, str) and name for name in listed):
+def _check_route(query: str, route: Route) -> list[str]:
+    value: object = route
+    names: list[Any] = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(name, str) and name for name in names):
         raise InputTypeError(f"the route of query {shown(query)} must be names of experts, found {route!r}")
-    if len(set(listed)) < len(listed):
-        raise InputError(f"the route of query {shown(query)} names an expert twice: {', '.join(map(shown, listed))}")
-    return listed
+    if len(set(names)) < len(names):
+        raise InputError(f"the route of query {shown(query)} names an expert twice: {', '.join(map(shown, names))}")
+    return names
 
 
 def _experts(pairs: Counter[tuple[str, str]]) -> tuple[Expert, ...]:
@@ -130,5 +130,5 @@ def _experts(pairs: Counter[tuple[str, str]]) -> tuple[Expert, ...]:
     for (best, chosen), count in pairs.items():
         own[best] += count
         sent[chosen] += count
-    known = sorted((own.keys() | sent.keys()) - {NOWHERE})
-    return tuple(Expert(name, own[name], sent[name], pairs[name, name]) for name in known)
+    names = sorted((own.keys() | sent.keys()) - {NO_EXPERT})
+    return tuple(Expert(name, own[name], sent[name], pairs[name, name]) for name in names)

@@ -1,8 +1,8 @@
 """Markdown and plain text, split at scene headings.
 
-A heading is a Markdown one (``## The storm``), or a line that says no more than which scene begins (``Scene 3``,
-``SCENE IV: The storm``). Where any heading says ``Scene`` and its number, those are the scenes; else the Markdown
-headings of the deepest level are. A deeper heading is part of its scene; another one, as deep or less, ends it.
+A heading is a Markdown heading (``## The storm``), or a line that only names a scene (``Scene 3``, ``SCENE IV: The
+storm``). If any heading has ``Scene`` and a number, those headings are the scenes; otherwise the Markdown headings of
+the deepest level are. A deeper heading is part of its scene; any other heading of the same or a higher level ends it.
 
     ## The storm {#s3}      has the id s3, and the title The storm
     ## Scene 3: The storm   has the id scene-3, and the title The storm
@@ -20,26 +20,26 @@ from rankgauge.errors import InputError, RankgaugeWarning, place
 
 MARKDOWN = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 ANCHOR = re.compile(r"[ \t]*\{#([^\s{}]+)\}[ \t]*$")
-SCENE = re.compile(r"scene[ \t]+(\d+[a-z]?|[ivxl]+)(?:[ \t]*[:.–—-][ \t]*(.*))?$", re.IGNORECASE)
+NUMBERED_SCENE = re.compile(r"scene[ \t]+(\d+[a-z]?|[ivxl]+)(?:[ \t]*[:.–—-][ \t]*(.*))?$", re.IGNORECASE)
 EMPHASIS = re.compile(r"(?<!\w)[*_`]+|[*_`]+(?!\w)")
 WORD = re.compile(r"\w+")
-BELOW = 7  # the level of a heading without a mark: deeper than all that have one
+PLAIN_TEXT_LEVEL = 7  # the level of a heading without a Markdown mark: deeper than all Markdown levels
 
 
 @dataclass(frozen=True)
-class Heading:
+class SceneHeading:
     """A line that may begin a scene."""
 
     line: int
     level: int
     id: str
     title: str
-    numbered: bool
+    is_numbered: bool
 
 
 @dataclass(frozen=True)
-class Section:
-    """A scene as the text has it."""
+class SceneSection:
+    """A scene as it appears in the text."""
 
     line: int
     id: str
@@ -47,16 +47,16 @@ class Section:
     text: str
 
 
-def sections(source: str, text: str) -> list[Section]:
-    """The scenes of a text, in its order. What stands outside of them is told of, and left out."""
+def split_scenes(source: str, text: str) -> list[SceneSection]:
+    """The scenes of a text, in its order. Text outside of them is left out, with a warning."""
     lines = [line.rstrip() for line in text.split("\n")]
     headings = {heading.line: heading for heading in _headings(lines)}
     if not headings:
         raise InputError.at(
             source, None, "expected scene headings, found none", hint="write '## The storm' or 'Scene 3: The storm'"
         )
-    bodies: dict[Heading, list[str]] = {scene: [] for scene in _scenes(list(headings.values()))}
-    current: Heading | None = None
+    bodies: dict[SceneHeading, list[str]] = {scene: [] for scene in _scene_headings(list(headings.values()))}
+    current: SceneHeading | None = None
     outside: list[int] = []
     for number, line in enumerate(lines, 1):
         heading = headings.get(number)
@@ -69,39 +69,40 @@ def sections(source: str, text: str) -> list[Section]:
         elif WORD.search(line):
             outside.append(number)
     if outside:
-        _tell(source, outside)
+        _warn_of_lost_lines(source, outside)
     return [
-        Section(scene.line, scene.id, _plain(scene.title), _plain("\n".join(body))) for scene, body in bodies.items()
+        SceneSection(scene.line, scene.id, _without_emphasis(scene.title), _without_emphasis("\n".join(body)))
+        for scene, body in bodies.items()
     ]
 
 
-def _scenes(headings: list[Heading]) -> list[Heading]:
+def _scene_headings(headings: list[SceneHeading]) -> list[SceneHeading]:
     deepest = max(heading.level for heading in headings)
-    numbered = [heading for heading in headings if heading.numbered]
+    numbered = [heading for heading in headings if heading.is_numbered]
     return numbered or [heading for heading in headings if heading.level == deepest]
 
 
-def _headings(lines: list[str]) -> Iterator[Heading]:
+def _headings(lines: list[str]) -> Iterator[SceneHeading]:
     for number, line in enumerate(lines, 1):
-        marked = MARKDOWN.match(line)
-        said = marked.group(2) if marked else line.strip()
-        anchor = ANCHOR.search(said)
-        said = said[: anchor.start()] if anchor else said
-        scene = SCENE.match(said)
-        if marked or scene:
-            title = (scene.group(2) or "") if scene else said
-            name = f"scene-{scene.group(1).lower()}" if scene else "-".join(WORD.findall(said.lower()))
-            level = len(marked.group(1)) if marked else BELOW
-            yield Heading(number, level, anchor.group(1) if anchor else name, title, scene is not None)
+        markdown = MARKDOWN.match(line)
+        text = markdown.group(2) if markdown else line.strip()
+        anchor = ANCHOR.search(text)
+        text = text[: anchor.start()] if anchor else text
+        scene = NUMBERED_SCENE.match(text)
+        if markdown or scene:
+            title = (scene.group(2) or "") if scene else text
+            name = f"scene-{scene.group(1).lower()}" if scene else "-".join(WORD.findall(text.lower()))
+            level = len(markdown.group(1)) if markdown else PLAIN_TEXT_LEVEL
+            yield SceneHeading(number, level, anchor.group(1) if anchor else name, title, scene is not None)
 
 
-def _plain(text: str) -> str:
-    """Without the marks of emphasis, which would else be part of words."""
+def _without_emphasis(text: str) -> str:
+    """The text without emphasis marks, which would otherwise be part of words."""
     return EMPHASIS.sub("", text)
 
 
-def _tell(source: str, outside: list[int]) -> None:
-    count = f"{len(outside)} lines stand" if len(outside) > 1 else "1 line stands"
+def _warn_of_lost_lines(source: str, lines: list[int]) -> None:
+    subject = f"{len(lines)} lines are" if len(lines) > 1 else "1 line is"
     warnings.warn(
-        f"{place(source, outside[0])}{count} outside of any scene and cannot be found", RankgaugeWarning, stacklevel=6
+        f"{place(source, lines[0])}{subject} outside of any scene and cannot be found", RankgaugeWarning, stacklevel=6
     )

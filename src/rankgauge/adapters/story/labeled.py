@@ -1,8 +1,8 @@
-"""Labelled queries: a search text and the scenes that it should find.
+"""Labeled queries: a search text and the scenes that it should find.
 
 {"id": "q1", "text": "scenes with Anna in danger", "relevant": ["s3", "s4", "s7"], "topK": 5}
 
-One a line, in an array, or in a document under ``queries``. A query without relevant scenes is not labelled.
+One per line, in an array, or in a document under ``queries``. A query without relevant scenes is not labeled.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankgauge.adapters.story.fields import Row, canonical, listed, name_of, objects
+from rankgauge.adapters.story.records import SourceRecord, canonical_text, check_id, read_records, records_of
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
@@ -21,20 +21,20 @@ from rankgauge.io.formats.jsonl import said
 from rankgauge.io.formats.jsontext import Pairs
 from rankgauge.io.sources import read_bytes
 
-IDS = ("query_id", "qid", "question_id", "id", "_id")
-TEXTS = ("text", "query", "question", "search")
-RELEVANT = (
+QUERY_ID_KEYS = ("query_id", "qid", "question_id", "id", "_id")
+QUERY_TEXT_KEYS = ("text", "query", "question", "search")
+RELEVANT_KEYS = (
     *("relevant_scene_ids", "relevant_scenes", "expected_scene_ids", "expected_scenes", "scene_ids"),
     *(name for tier in log.KEYS["relevant"] for name in tier),
 )
-DEPTHS = ("top_k", "k")
-QUERIES = "queries"
-SOURCE = "queries"
+TOP_K_KEYS = ("top_k", "k")
+QUERIES_KEY = "queries"
+QUERIES_SOURCE = "queries"
 
 
 @dataclass(frozen=True)
-class LabelledQuery:
-    """A search text, the scenes that it should find, and how far recall looks where the query says so itself."""
+class LabeledQuery:
+    """A search text, the scenes that it should find, and its own cutoff for recall if it has one."""
 
     id: str
     text: str
@@ -44,88 +44,91 @@ class LabelledQuery:
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """The queries that have labels, in their order, and how many have none."""
+class LabeledQueries:
+    """The queries that have labels, in their order, and the number of those that have none."""
 
-    queries: tuple[LabelledQuery, ...]
-    unlabelled: int = 0
-    source: str = SOURCE
-
-
-AnyQueries = str | Path | Labelled | Iterable[Mapping[str, Any]] | None
+    queries: tuple[LabeledQuery, ...]
+    unlabeled: int = 0
+    source: str = QUERIES_SOURCE
 
 
-def read_labelled(given: AnyQueries) -> Labelled:
-    """Labelled queries from a JSON Lines or JSON file, or from dicts. An empty file holds none."""
-    if isinstance(given, Labelled):
-        return given
-    if isinstance(given, (str, Path)):
-        return _labelled(_rows(str(given), read_bytes(given)[0]), str(given))
-    if given is None:
-        return Labelled(())
-    if isinstance(given, (Mapping, bytes, bytearray)) or not isinstance(given, Iterable):
+AnyQueries = str | Path | LabeledQueries | Iterable[Mapping[str, Any]] | None
+
+
+def read_labeled_queries(queries: AnyQueries) -> LabeledQueries:
+    """Read labeled queries from a JSON Lines or JSON file, or from dicts. An empty file has none."""
+    if isinstance(queries, LabeledQueries):
+        return queries
+    if isinstance(queries, (str, Path)):
+        return _labeled_queries(_records(str(queries), read_bytes(queries)[0]), str(queries))
+    if queries is None:
+        return LabeledQueries(())
+    if isinstance(queries, (Mapping, bytes, bytearray)) or not isinstance(queries, Iterable):
         raise InputTypeError(
-            f"{SOURCE}: expected a list of dicts, found {type(given).__name__}",
+            f"{QUERIES_SOURCE}: expected a list of dicts, found {type(queries).__name__}",
             hint='queries are a file, or a list of {"text": "…", "relevant": ["…"]}',
         )
-    return _labelled(listed(given, SOURCE), SOURCE)
+    return _labeled_queries(records_of(queries, QUERIES_SOURCE), QUERIES_SOURCE)
 
 
-def _rows(source: str, data: bytes) -> list[Row]:
+def _records(source: str, data: bytes) -> list[SourceRecord]:
     head = Head(data)
     if not head.text.strip():
         return []
     if not head.is_json:
         raise InputError.at(
-            source, 1, f"expected JSON, found {shown(head.line)}", hint='write {"text": "…", "relevant": ["…"]} a line'
+            source,
+            1,
+            f"expected JSON, found {shown(head.line)}",
+            hint='write one {"text": "…", "relevant": ["…"]} per line',
         )
-    rows, document = objects(Faults(source), data, QUERIES)
+    records, document = read_records(Faults(source), data, QUERIES_KEY)
     if document is None:
-        return rows
-    inner = document.first((QUERIES,))
+        return records
+    inner = document.first((QUERIES_KEY,))
     if isinstance(inner, Pairs) or not isinstance(inner, list):
-        raise document.error(f"expected a list under {QUERIES}, found {said(inner)}")
-    return listed(inner, source)
+        raise document.error(f"expected a list under {QUERIES_KEY}, found {said(inner)}")
+    return records_of(inner, source)
 
 
-def _labelled(rows: list[Row], source: str) -> Labelled:
-    queries: list[LabelledQuery] = []
-    seen: set[str] = set()
-    for number, row in enumerate(rows, 1):
-        query = _query(row, number)
-        if query.id in seen:
-            raise row.error(f"expected each query id once, found {shown(query.id)} again")
-        seen.add(query.id)
+def _labeled_queries(records: list[SourceRecord], source: str) -> LabeledQueries:
+    queries: list[LabeledQuery] = []
+    ids: set[str] = set()
+    for number, record in enumerate(records, 1):
+        query = _query(record, number)
+        if query.id in ids:
+            raise record.error(f"expected each query id once, found {shown(query.id)} again")
+        ids.add(query.id)
         queries.append(query)
-    labelled = tuple(query for query in queries if query.relevant)
-    return Labelled(labelled, len(queries) - len(labelled), source)
+    labeled = tuple(query for query in queries if query.relevant)
+    return LabeledQueries(labeled, len(queries) - len(labeled), source)
 
 
-def _query(row: Row, number: int) -> LabelledQuery:
-    given = row.first(IDS)
-    id = str(number) if given is None else name_of(given, "query id", row)
-    text = row.first(TEXTS)
+def _query(record: SourceRecord, number: int) -> LabeledQuery:
+    value = record.first(QUERY_ID_KEYS)
+    id = str(number) if value is None else check_id(value, "query id", record)
+    text = record.first(QUERY_TEXT_KEYS)
     if not isinstance(text, str) or not text.strip():
-        known = ", ".join(TEXTS)
-        raise row.error(f"expected a search text ({known}) of query {shown(id)}, found {said(text or None)}")
-    return LabelledQuery(id, canonical(text), _relevant(row, id), _depth(row, id), row.line)
+        keys = ", ".join(QUERY_TEXT_KEYS)
+        raise record.error(f"expected a search text ({keys}) of query {shown(id)}, found {said(text or None)}")
+    return LabeledQuery(id, canonical_text(text), _relevant(record, id), _top_k(record, id), record.line)
 
 
-def _relevant(row: Row, id: str) -> tuple[str, ...]:
-    """The ids that a query names, each once; a lone one needs no list."""
-    given = row.only(RELEVANT, "the relevant scenes")
-    if given is None:
+def _relevant(record: SourceRecord, id: str) -> tuple[str, ...]:
+    """The relevant ids of a query, each once; a single id needs no list."""
+    value = record.only(RELEVANT_KEYS, "the relevant scenes")
+    if value is None:
         return ()
-    if isinstance(given, (str, int)):
-        given = [given]
-    if isinstance(given, (Pairs, Mapping)) or not isinstance(given, (list, tuple, set, frozenset)):
-        raise row.error(f"expected a list of scene ids as relevant to query {shown(id)}, found {said(given)}")
-    names = [name_of(value, f"scene id of query {shown(id)}", row) for value in given]
-    return tuple(dict.fromkeys(sorted(names) if isinstance(given, (set, frozenset)) else names))
+    if isinstance(value, (str, int)):
+        value = [value]
+    if isinstance(value, (Pairs, Mapping)) or not isinstance(value, (list, tuple, set, frozenset)):
+        raise record.error(f"expected a list of scene ids as relevant to query {shown(id)}, found {said(value)}")
+    ids = [check_id(scene, f"scene id of query {shown(id)}", record) for scene in value]
+    return tuple(dict.fromkeys(sorted(ids) if isinstance(value, (set, frozenset)) else ids))
 
 
-def _depth(row: Row, id: str) -> int | None:
-    value = row.only(DEPTHS, "topK")
+def _top_k(record: SourceRecord, id: str) -> int | None:
+    value = record.only(TOP_K_KEYS, "topK")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise row.error(f"expected a whole number of at least 1 as topK of query {shown(id)}, found {said(value)}")
+        raise record.error(f"expected a whole number of at least 1 as topK of query {shown(id)}, found {said(value)}")
     return value

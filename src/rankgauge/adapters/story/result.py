@@ -1,4 +1,4 @@
-"""What searching a story came to."""
+"""The result of searching a story."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rankgauge.core.formatting import number, plural
 from rankgauge.errors import shown
 from rankgauge.evaluation.notebook import Columns, Table, Tabular
 
 METRIC = "RQ"
-NO_QUERIES = "no labelled queries"
+NO_QUERIES = "no labeled queries"
 
 
 @dataclass(frozen=True)
-class Found:
-    """A scene in a result, and its cosine with the query."""
+class RankedScene:
+    """A scene in a ranking, and its cosine with the query."""
 
     scene: str
     cosine: float
@@ -23,7 +24,7 @@ class Found:
 
 @dataclass(frozen=True)
 class QueryQuality:
-    """What one query found. ``ranking`` holds every scene of the story, best first."""
+    """The result of one query. ``ranking`` has every scene of the story, best first."""
 
     id: str
     text: str
@@ -32,10 +33,10 @@ class QueryQuality:
     rr: float
     k: int
     recall: float
-    ranking: Sequence[Found]
+    ranking: Sequence[RankedScene]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: of the ranking, the first k."""
+        """For JSON, with the first k of the ranking."""
         return {
             "id": self.id,
             "text": self.text,
@@ -44,15 +45,15 @@ class QueryQuality:
             "rr": self.rr,
             "k": self.k,
             "recall_at_k": self.recall,
-            "top": [{"scene": found.scene, "cosine": found.cosine} for found in self.ranking[: self.k]],
+            "top": [{"scene": scene.scene, "cosine": scene.cosine} for scene in self.ranking[: self.k]],
         }
 
 
 @dataclass(frozen=True)
 class RetrievalQuality(Tabular):
-    """The mean reciprocal rank of the labelled queries, and whether it is above the threshold.
+    """The mean reciprocal rank of the labeled queries, and whether it is above the threshold.
 
-    Without labelled queries there is no value, and nothing passes or fails.
+    Without labeled queries there is no value, and nothing passes or fails.
     """
 
     value: float | None
@@ -66,12 +67,12 @@ class RetrievalQuality(Tabular):
 
     @property
     def skipped(self) -> str | None:
-        """Why there is no value; None where there is one."""
+        """Why there is no value; None if there is one."""
         return None if self.queries else NO_QUERIES
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; ``skipped`` is there only where the metric was."""
-        out: dict[str, Any] = {
+        """For JSON; ``skipped`` is there only if the metric was skipped."""
+        result: dict[str, Any] = {
             "metric": METRIC,
             "value": self.value,
             "pass": self.passed,
@@ -81,23 +82,23 @@ class RetrievalQuality(Tabular):
             "recall_at_k": self.recall_at_k,
             "queries": [query.to_dict() for query in self.queries],
         }
-        return out if self.skipped is None else {**out, "skipped": self.skipped}
+        return result if self.skipped is None else {**result, "skipped": self.skipped}
 
     def __str__(self) -> str:
         if self.value is None or self.recall_at_k is None:
             return f"{METRIC} skipped: {self.skipped}"
         verdict = "passed" if self.passed else "FAILED"
         above = "above" if self.passed else "not above"
-        depths = {query.k for query in self.queries}
-        recall = f"recall@{self.k}" if depths == {self.k} else "recall@k"
-        count = "1 query" if len(self.queries) == 1 else f"{len(self.queries)} queries"
+        cutoffs = {query.k for query in self.queries}
+        recall = f"recall@{self.k}" if cutoffs == {self.k} else "recall@k"
         return (
-            f"{METRIC} {verdict}: MRR {self.value:.4f}, {above} {self.threshold:g}; {recall} {self.recall_at_k:.4f}; "
-            f"{count} over {self.scenes} scenes, {self.profile}"
+            f"{METRIC} {verdict}: MRR {number(self.value)}, {above} {self.threshold:g}; "
+            f"{recall} {number(self.recall_at_k)}; "
+            f"{plural(len(self.queries), 'query')} over {plural(self.scenes, 'scene')}, {self.profile}"
         )
 
     def summary_table(self) -> Table:
-        """A row for each query."""
+        """One row per query."""
         rows = [
             [query.id, query.text, query.rank, query.rr, query.recall, query.k, query.ranking[0].scene]
             for query in self.queries
@@ -105,14 +106,14 @@ class RetrievalQuality(Tabular):
         return Table(["query", "text", "rank", "RR", "recall", "k", "first scene"], rows, str(self))
 
     def frame_columns(self) -> Columns:
-        """The queries, with what each found first."""
+        """The queries, with the first scene of each ranking."""
         table = self.summary_table()
         names = ["query", "text", "rank", "rr", "recall", "k", "first"]
-        return {name: [row[place] for row in table.rows] for place, name in enumerate(names)}
+        return {name: [row[column] for row in table.rows] for column, name in enumerate(names)}
 
     def __getitem__(self, query: str) -> QueryQuality:
-        """What one query found, by its id."""
-        for found in self.queries:
-            if found.id == query:
-                return found
-        raise KeyError(f"no labelled query {shown(query)}")
+        """The result of one query, by its id."""
+        for result in self.queries:
+            if result.id == query:
+                return result
+        raise KeyError(f"no labeled query {shown(query)}")

@@ -1,4 +1,4 @@
-"""Judgments and results as trec_eval reads them: what it misreads is misread alike, what crashes it is an error."""
+"""Judgments and results as trec_eval reads them, misreadings included; what crashes it is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankgauge.adapters.trec_eval.errors import COMPUTE, FILE, Stop
+from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_FILE_ERROR, TrecEvalError
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
@@ -27,49 +27,55 @@ SPECIAL = re.compile(rb"[+-]?(?:inf|nan)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Results:
-    """A run as it stands in the file, with the name on its last line."""
+    """A run as it is in the file, with the run id of its last line."""
 
     run: Run
-    runid: bytes
+    run_id: bytes
 
 
 def read_qrels(path: str, compat: Compat) -> Qrels:
-    """Judgments. Repeated documents are found when their query is evaluated, not here."""
-    lines = _lines(path, 4, compat, commented=compat == "trec_eval-10")
-    wrong = np.concatenate([lines.short, lines.blank, lines.line[lines.count > 4]])
-    if len(wrong):
-        line = int(wrong.min())
-        raise Stop(FILE, f"{path}:{line}: malformed line, expected 4 columns: {shown(lines.text(line))}")
+    """Read judgments. Repeated documents are detected when their query is evaluated, not here."""
+    lines = _read_lines(path, 4, compat)
+    malformed = np.concatenate([lines.short, lines.blank, lines.line[lines.count > 4]])
+    if len(malformed):
+        line = int(malformed.min())
+        raise TrecEvalError(
+            TREC_FILE_ERROR, f"{path}:{line}: malformed line, expected 4 columns: {shown(lines.text(line))}"
+        )
     tokens = lines.column(3)
     return Qrels.build(lines.column(0), lines.column(2), _grades(path, tokens, lines.line), name=path, unique=False)
 
 
 def read_results(path: str, compat: Compat) -> Results:
-    """A run."""
-    lines = _lines(path, 6, compat, commented=compat == "trec_eval-10")
+    """Read a run."""
+    lines = _read_lines(path, 6, compat)
     if len(lines.short):
         line = int(lines.short[0])
-        raise Stop(FILE, f"{path}:{line}: malformed line, expected 6 columns: {shown(lines.text(line))}")
+        raise TrecEvalError(
+            TREC_FILE_ERROR, f"{path}:{line}: malformed line, expected 6 columns: {shown(lines.text(line))}"
+        )
     if not len(lines):
-        raise Stop(FILE, f"{path}: no result lines")
+        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: no result lines")
     scores = _scores(path, lines)
     run = Run.build(lines.column(0), lines.column(2), scores, name=path)
     return Results(run, lines.column(5)[len(lines) - 1])
 
 
-def _lines(path: str, columns: int, compat: Compat, *, commented: bool) -> Lines:
+def _read_lines(path: str, columns: int, compat: Compat) -> Lines:
     if path == "-" and compat == "trec_eval-9":
-        raise Stop(FILE, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does")
+        raise TrecEvalError(
+            TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
+        )
     try:
         data, _ = read_bytes(path)
     except InputError as error:
-        raise Stop(FILE, error.message) from None
+        raise TrecEvalError(TREC_FILE_ERROR, error.message) from None
     if not data:
-        raise Stop(FILE, f"{path}: file is empty")
+        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: file is empty")
     if b"\0" in data:
-        raise Stop(FILE, f"{path}: NUL byte at offset {data.index(bytes(1))}: not a text file")
-    if commented and b"#" in data:
-        # A comment is a line that begins with the sign; within a line it is part of an id.
+        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: NUL byte at offset {data.index(bytes(1))}: not a text file")
+    if compat == "trec_eval-10" and b"#" in data:
+        # A comment is a line that begins with #; within a line, # is part of an id.
         data = re.sub(rb"(?m)^#[^\n]*\n?", b"", data)
     return cut(padded(data), columns)
 
@@ -77,30 +83,30 @@ def _lines(path: str, columns: int, compat: Compat, *, commented: bool) -> Lines
 def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
     """Whole numbers as C's atol reads them."""
     if int(tokens.length.max(initial=0)) <= 8:
-        distinct, where = np.unique(tokens.words(0), return_inverse=True)
+        distinct, index = np.unique(tokens.words(0), return_inverse=True)
         texts = [int(word).to_bytes(8, "little").rstrip(b"\0") for word in distinct.tolist()]
     else:
-        texts, where = list(tokens), np.arange(len(tokens))
+        texts, index = list(tokens), np.arange(len(tokens))
     values = [trec.whole(text.decode("latin-1")) for text in texts]
     if values and max(values) >= trec.LARGEST:
-        row = int(np.flatnonzero(np.array(values)[where] >= trec.LARGEST)[0])
-        raise Stop(COMPUTE, f"{path}:{line[row]}: grade {shown(tokens[row])} is too large")
-    return np.array(values, dtype=np.float64)[where.reshape(-1)]
+        row = int(np.flatnonzero(np.array(values)[index] >= trec.LARGEST)[0])
+        raise TrecEvalError(TREC_COMPUTE_ERROR, f"{path}:{line[row]}: grade {shown(tokens[row])} is too large")
+    return np.array(values, dtype=np.float64)[index.reshape(-1)]
 
 
 def _scores(path: str, lines: Lines) -> Floats:
-    """Numbers as C's atof reads them; NaN, whose order is undefined, is an error."""
+    """Numbers as C's atof reads them; NaN, which has no order, is an error."""
     tokens = lines.column(4)
-    values, plain = decimals.parse(tokens)
-    for row in np.flatnonzero(~plain).tolist():
-        values[row] = number(tokens[row])
+    values, is_plain = decimals.parse(tokens)
+    for row in np.flatnonzero(~is_plain).tolist():
+        values[row] = leading_number(tokens[row])
         if math.isnan(values[row]):
-            raise Stop(FILE, f"{path}:{lines.line[row]}: score is NaN, which has no place in an order")
+            raise TrecEvalError(TREC_FILE_ERROR, f"{path}:{lines.line[row]}: score is NaN, which cannot be ranked")
     return values
 
 
-def number(text: bytes) -> float:
-    """The number at the beginning of a text, and 0 where there is none."""
+def leading_number(text: bytes) -> float:
+    """The number at the beginning of a text, or 0 if there is none."""
     if match := SPECIAL.match(text):
         return float(match[0])
     if match := HEXADECIMAL.match(text):

@@ -6,12 +6,12 @@ import getopt
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rankgauge.adapters.trec_eval.errors import FILE, USAGE, Stop
+from rankgauge.adapters.trec_eval.errors import TREC_FILE_ERROR, TREC_USAGE_ERROR, TrecEvalError
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, nearest, shown
 from rankgauge.measures import trec_names as trec
 
-LONG = {
+LONG_OPTIONS = {
     "help": "h",
     "version": "v",
     "query_eval_wanted": "q",
@@ -32,40 +32,42 @@ LONG = {
 
 @dataclass
 class Options:
-    """What was asked for."""
+    """The command line, parsed."""
 
     per_query: bool = False
     summary: bool = True
     complete: bool = False
     judged_only: bool = False
     level: int = 1
-    documents: int = 0
-    depth: int | None = None
+    collection_size: int = 0
+    max_retrieved: int | None = None
     zscores: str | None = None
     compat: Compat = "trec_eval-9"
     help: bool = False
     version: bool = False
-    asked: list[str] = field(default_factory=list)
+    measures: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     lines: list[trec.Asked] = field(default_factory=list)
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Read the command line."""
+    """Parse the command line."""
     try:
-        pairs, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:Z:", list(LONG))
+        pairs, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:Z:", list(LONG_OPTIONS))
     except getopt.GetoptError as error:
-        raise Stop(USAGE, str(error), hint="rankgauge trec_eval -h") from None
+        raise TrecEvalError(TREC_USAGE_ERROR, str(error), hint="rankgauge trec_eval -h") from None
     options = Options(files=files)
     for flag, value in pairs:
-        letter = flag[1:] if not flag.startswith("--") else LONG.get(flag[2:], LONG.get(flag[2:] + "=", ""))
+        letter = (
+            flag[1:] if not flag.startswith("--") else LONG_OPTIONS.get(flag[2:], LONG_OPTIONS.get(flag[2:] + "=", ""))
+        )
         _apply(options, letter, value)
     if options.help or options.version:
         return options
     if len(files) != 2:
-        raise Stop(USAGE, f"expected two files, judgments and results, found {len(files)}")
-    options.lines = asked_lines(options)
+        raise TrecEvalError(TREC_USAGE_ERROR, f"expected two files, judgments and results, found {len(files)}")
+    options.lines = requested_lines(options)
     return options
 
 
@@ -78,7 +80,7 @@ def _apply(options: Options, letter: str, value: str) -> None:
         case "q":
             options.per_query = True
         case "m":
-            options.asked.append(value)
+            options.measures.append(value)
         case "c":
             options.complete = True
         case "n":
@@ -86,81 +88,83 @@ def _apply(options: Options, letter: str, value: str) -> None:
         case "J":
             options.judged_only = True
         case "l":
-            options.level = _number(options, letter, value)
+            options.level = _whole_number(options, letter, value)
             if options.level < 0:
-                raise Stop(USAGE, f"-l {value}: a level below 0 would make unjudged documents relevant")
+                raise TrecEvalError(
+                    TREC_USAGE_ERROR, f"-l {value}: a level below 0 would make unjudged documents relevant"
+                )
         case "N":
-            options.documents = _number(options, letter, value)
+            options.collection_size = _whole_number(options, letter, value)
         case "M":
-            options.depth = _number(options, letter, value)
-            if options.depth < 0:
-                raise Stop(USAGE, f"-M {value}: expected at least 0")
+            options.max_retrieved = _whole_number(options, letter, value)
+            if options.max_retrieved < 0:
+                raise TrecEvalError(TREC_USAGE_ERROR, f"-M {value}: expected at least 0")
         case "R" if value != "qrels":
-            raise Stop(FILE, f"-R {value}: only qrels are supported")
+            raise TrecEvalError(TREC_FILE_ERROR, f"-R {value}: only qrels are supported")
         case "T" if value != "trec_results":
-            raise Stop(FILE, f"-T {value}: only trec_results are supported")
+            raise TrecEvalError(TREC_FILE_ERROR, f"-T {value}: only trec_results are supported")
         case "Z":
             options.zscores = value
         case "compat":
-            wanted = next((compat for compat in COMPATS if compat == value), None)
-            if wanted is None:
-                raise Stop(USAGE, f"--compat {value}: expected one of {', '.join(COMPATS)}")
-            options.compat = wanted
-        case _:  # -D, and the one value that -R and -T take
+            version = next((compat for compat in COMPATS if compat == value), None)
+            if version is None:
+                raise TrecEvalError(TREC_USAGE_ERROR, f"--compat {value}: expected one of {', '.join(COMPATS)}")
+            options.compat = version
+        case _:  # -D, and the only value that -R and -T accept
             pass
 
 
-def _number(options: Options, letter: str, value: str) -> int:
+def _whole_number(options: Options, letter: str, value: str) -> int:
     number = trec.whole(value)
     if value.strip() != str(number):
-        options.notes.append(f"-{letter} {value} is read as {number}, as trec_eval does")
+        options.notes.append(f"-{letter} {value} is read as {number}, as in trec_eval")
     return number
 
 
-def asked_lines(options: Options) -> list[trec.Asked]:
-    """What is to be printed, in the order of trec_eval's own table."""
-    wanted: dict[str, str | None] = {}
-    for text in options.asked or ["official"]:
+def requested_lines(options: Options) -> list[trec.Asked]:
+    """The lines to print, in the order of trec_eval's own table."""
+    parameters: dict[str, str | None] = {}
+    for text in options.measures or ["official"]:
         name, dot, parameter = text.partition(".")
-        listed = trec.nickname(text, options.compat)
-        if listed is not None:
-            for member in listed:
-                wanted.setdefault(member, None)
+        members = trec.nickname(text, options.compat)
+        if members is not None:
+            for member in members:
+                parameters.setdefault(member, None)
             continue
         family = trec.BY_NAME.get(name)
         if family is None or not trec.known(family, options.compat):
             close = nearest(name, list(trec.BY_NAME))
-            raise Stop(
-                USAGE,
+            raise TrecEvalError(
+                TREC_USAGE_ERROR,
                 f"illegal measure {shown(text)}",
                 hint=f"did you mean {close}?" if close and close != name else "rankgauge trec_eval -h lists them",
             )
         if dot and parameter:
             if family.kind == "none":
                 options.notes.append(
-                    f"{name} takes no parameter: .{parameter} is ignored, as trec_eval does"
+                    f"{name} takes no parameter: .{parameter} is ignored, as in trec_eval"
                     + (f"; for a cutoff use -M {parameter}" if parameter.isdigit() else "")
                 )
-            elif wanted.get(name):
-                options.notes.append(f"-m {text} is ignored, as trec_eval does: {name}.{wanted[name]} came first")
+            elif parameters.get(name):
+                options.notes.append(f"-m {text} is ignored, as in trec_eval: {name}.{parameters[name]} came first")
             else:
-                wanted[name] = parameter
-        wanted.setdefault(name, None)
+                parameters[name] = parameter
+        parameters.setdefault(name, None)
     lines: list[trec.Asked] = []
-    for name in sorted(wanted, key=trec.PLACE.__getitem__):
+    for name in sorted(parameters, key=trec.PLACE.__getitem__):
         family = trec.BY_NAME[name]
-        note_misread(options, family, wanted[name])
+        note_misread_cutoffs(options, family, parameters[name])
         try:
-            lines += trec.expand(family, wanted[name], options.compat)
+            lines += trec.expand(family, parameters[name], options.compat)
         except UsageError as error:
-            raise Stop(FILE, error.message, hint=error.hint) from None
+            raise TrecEvalError(TREC_FILE_ERROR, error.message, hint=error.hint) from None
     return lines
 
 
-def note_misread(options: Options, family: trec.Family, text: str | None) -> None:
-    """Say where trec_eval reads another number than was written."""
+def note_misread_cutoffs(options: Options, family: trec.Family, text: str | None) -> None:
+    """Note the cutoffs that trec_eval reads as another number than was written."""
     if not text or family.kind != "cutoffs":
         return
     for item in text.split(","):
         if str(trec.whole(item)) != item:
-            options.notes.append(f"{family.name}.{item} is read as {trec.whole(item)}, as trec_eval does")
+            options.notes.append(f"{family.name}.{item} is read as {trec.whole(item)}, as in trec_eval")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.options.html import PageRequest, page_options
-from rankgauge.cli.options.live import Live, live_options
+from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import (
@@ -91,7 +91,7 @@ def command(
     reading: Reading,
     view: View,
     page: PageRequest,
-    live: Live | None,
+    live: LiveOptions | None,
 ) -> int | None:
     """Score runs against judgments.
 

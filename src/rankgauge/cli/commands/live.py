@@ -1,4 +1,4 @@
-"""``rankgauge evaluate --retriever``: a live retriever from the shell."""
+"""``rankgauge evaluate --retriever``: a live retriever from the command line."""
 
 from __future__ import annotations
 
@@ -9,44 +9,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.errors import UsageError, shown
-from rankgauge.rag.documents import Unit
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.rag.scoring import DEFAULT_K
 
-FAILED = 1
+EXIT_TOO_MANY_FAILURES = 1
 
 
-def evaluate_live(
-    spec: str,
-    cases: str,
-    *,
-    k: int = DEFAULT_K,
-    id: str | None = None,
-    unit: Unit = "chunk",
-    measures: Sequence[str] = (),
-    fetch: int | None = None,
-    concurrency: int = 1,
-    timeout: float | None = None,
-    retries: int = 0,
-    max_failures: int = 0,
-    form: str = "table",
-) -> int:
-    """Ask the retriever every case, print what comes of it, and return 1 where more failed than may."""
-    retriever = load(spec)
+def evaluate_live(live: LiveOptions, measures: Sequence[str] = (), form: str = "table") -> int:
+    """Call the retriever for every test case, print the result, and return 1 if too many queries failed."""
+    retriever = load_object(live.retriever)
     with collected_notes() as notes:
         result = evaluate_retriever(
             retriever,
-            cases,
-            k,
-            id=id,
-            unit=unit,
+            live.cases,
+            live.k,
             measures=list(measures) or None,
-            fetch=fetch,
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
+            id=live.id,
+            unit=live.unit,
+            calls=live.calls,
             progress=True,
         )
     if form == "json":
@@ -54,27 +36,27 @@ def evaluate_live(
     else:
         write(f"{result}\n")
     print_warnings(notes)
-    return FAILED if len(result.failures) > max_failures else 0
+    return EXIT_TOO_MANY_FAILURES if len(result.failures) > live.max_failures else 0
 
 
-def load(spec: str) -> Any:
-    """The object behind ``module:object``; the working directory is looked at first, as ``python -m`` does."""
-    module, mark, path = spec.partition(":")
-    if not mark or not module or not path:
+def load_object(spec: str) -> Any:
+    """The object of ``module:object``; the working directory comes first, as in ``python -m``."""
+    module, colon, path = spec.partition(":")
+    if not colon or not module or not path:
         raise UsageError(
             f"--retriever takes MODULE:OBJECT, found {shown(spec)}", hint="--retriever my_app.search:search"
         )
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
-        found: Any = import_module(module)
+        loaded: Any = import_module(module)
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"--retriever {shown(spec)}: no module {shown(error.name or module)}", hint=f"looked in {here} first"
+            f"--retriever {shown(spec)}: no module {shown(error.name or module)}", hint=f"searched {folder} first"
         ) from None
     for name in path.split("."):
-        if not hasattr(found, name):
+        if not hasattr(loaded, name):
             raise UsageError(f"--retriever {shown(spec)}: {shown(module)} has no {shown(path)}")
-        found = getattr(found, name)
-    return found
+        loaded = getattr(loaded, name)
+    return loaded

@@ -5,24 +5,27 @@ from __future__ import annotations
 import click
 
 from rankgauge.adapters.pipeline.log import evaluate_pipeline
-from rankgauge.adapters.pipeline.rerank import MEASURE
+from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
 from rankgauge.render.text import pipeline as render
 
 
 @click.command("pipeline")
 @click.argument("log", metavar="LOG", type=click.Path())
+@click.option("--qrels", type=click.Path(), metavar="QRELS", help="Use these judgments if the log has no relevant_ids.")
 @click.option(
-    "--qrels", type=click.Path(), metavar="QRELS", help="Judgments, where the log has none of its own (relevant_ids)."
-)
-@click.option(
-    "-m", "--measure", default=MEASURE, show_default=True, metavar="NAME", help="What quality is, in any notation."
+    "-m",
+    "--measure",
+    default=PIPELINE_MEASURE,
+    show_default=True,
+    metavar="NAME",
+    help="Measure quality with NAME, in any notation.",
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(log: str, qrels: str | None, measure: str, form: str) -> None:
-    """Measure routing, gating and reranking from a log.
+    """Evaluate routing, gate and reranking from a log.
 
-    LOG holds a JSON object a query: "expert" and "optimal_expert"; "skipped" and "needs_retrieval"; "retrieved_ids",
+    LOG has one JSON object per query: "expert" and "optimal_expert"; "skipped" and "needs_retrieval"; "retrieved_ids",
     "reranked_ids" and "relevant_ids". A step whose keys are missing is left out, with the reason.
     """
     with collected_notes() as notes:

@@ -1,4 +1,4 @@
-"""Retrieval Quality for people and for programs: the verdict first, then what each query found."""
+"""Retrieval Quality for people and for programs: the verdict first, then the result of each query."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from rankgauge.render.text.terminal import BOLD, PLAIN, Cell, name, number, tabl
 
 
 def as_json(result: RetrievalQuality) -> str:
-    """The result as text: full precision, null for what has no value."""
+    """The result as text: full precision, null if there is no value."""
     return json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_text(result: RetrievalQuality, *, color: bool) -> str:
-    """The verdict in a sentence, and a row for each query."""
+    """The verdict in a sentence, and one row per query."""
     sentence = str(result)
     if color:
         head, mark, rest = sentence.partition(":")

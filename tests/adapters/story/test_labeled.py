@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rankgauge import InputError
-from rankgauge.adapters.story.labeled import LabelledQuery, read_labelled
-from tests.adapters.story.stories import SHIPPED
+from rankgauge.adapters.story.labeled import LabeledQuery, read_labeled_queries
+from tests.adapters.story.stories import BUNDLED
 
 QUERIES = [{"id": "q1", "text": "storm at sea", "relevant": ["s1", "s2"], "topK": 3}, {"id": "q2", "text": "x"}]
 
@@ -25,35 +25,35 @@ QUERIES = [{"id": "q1", "text": "storm at sea", "relevant": ["s1", "s2"], "topK"
 )
 def test_every_format_gives_the_same_queries(text: str, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(text)
-    found = read_labelled(tmp_path / "q")
+    found = read_labeled_queries(tmp_path / "q")
     assert [(q.id, q.text, q.relevant, q.k) for q in found.queries] == [("q1", "storm at sea", ("s1", "s2"), 3)]
-    assert found.unlabelled == 1
-    assert read_labelled(found) is found
+    assert found.unlabeled == 1
+    assert read_labeled_queries(found) is found
 
 
 @pytest.mark.parametrize("text", ["", "\n \n", "[]", '{"queries": []}'])
 def test_an_empty_file_holds_no_queries(text: str, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(text)
-    assert read_labelled(tmp_path / "q").queries == ()
+    assert read_labeled_queries(tmp_path / "q").queries == ()
 
 
 @pytest.mark.parametrize(
     "key", ["relevant", "relevant_ids", "relevantSceneIds", "relevant_scenes", "expected_scenes", "scene_ids"]
 )
-def test_the_labels_go_by_many_names(key: str) -> None:
-    assert read_labelled([{"query": "storm", key: [1, "s2", "s2"]}]).queries == (
-        LabelledQuery("1", "storm", ("1", "s2")),
+def test_the_labels_have_several_keys(key: str) -> None:
+    assert read_labeled_queries([{"query": "storm", key: [1, "s2", "s2"]}]).queries == (
+        LabeledQuery("1", "storm", ("1", "s2")),
     )
 
 
-def test_a_lone_label_needs_no_list_and_a_set_is_sorted() -> None:
-    found = read_labelled([{"text": "a", "relevant": "s1"}, {"text": "b", "relevant": {"s3", "s2"}}])
+def test_a_single_label_needs_no_list_and_a_set_is_sorted() -> None:
+    found = read_labeled_queries([{"text": "a", "relevant": "s1"}, {"text": "b", "relevant": {"s3", "s2"}}])
     assert [q.relevant for q in found.queries] == [("s1",), ("s2", "s3")]
 
 
-def test_the_shipped_queries_are_twelve_and_all_labelled() -> None:
-    found = read_labelled(SHIPPED / "queries.jsonl")
-    assert (len(found.queries), found.unlabelled) == (12, 0)
+def test_the_bundled_queries_are_twelve_and_all_labeled() -> None:
+    found = read_labeled_queries(BUNDLED / "queries.jsonl")
+    assert (len(found.queries), found.unlabeled) == (12, 0)
 
 
 WRONG: list[tuple[str, str]] = [
@@ -75,16 +75,16 @@ WRONG: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "said"), WRONG, ids=[said for _, said in WRONG])
-def test_what_is_wrong_with_the_queries_is_said_with_its_place(text: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_an_error_in_the_queries_names_its_place(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(text)
     with pytest.raises(InputError) as error:
-        read_labelled(tmp_path / "q")
+        read_labeled_queries(tmp_path / "q")
     assert str(error.value).startswith(f"{tmp_path / 'q'}:")
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-@pytest.mark.parametrize("given", [{"text": "a"}, b"x", 3])
-def test_queries_that_are_no_list_are_refused(given: Any) -> None:
+@pytest.mark.parametrize("queries", [{"text": "a"}, b"x", 3])
+def test_queries_that_are_not_a_list_are_an_error(queries: Any) -> None:
     with pytest.raises(InputError, match="queries: expected a list of dicts"):
-        read_labelled(given)
+        read_labeled_queries(queries)

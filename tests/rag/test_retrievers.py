@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rankgauge import InputTypeError
-from rankgauge.rag.calls import NoList, as_retriever, documents_of
+from rankgauge.rag.retrievers import NoDocumentList, documents_of, retriever_function
 
 
 class LangChainLike:
@@ -52,7 +52,7 @@ def optional(query: str, filter: str | None = None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("retriever", "expected"),
     [
         (LangChainLike(), ["q"]),
         (Old(), ["q"]),
@@ -65,8 +65,8 @@ def optional(query: str, filter: str | None = None) -> list[str]:
         (lambda q, n_results: [q] * n_results, ["q", "q"]),
     ],
 )
-def test_k_is_handed_over_where_it_is_taken(given: Any, wanted: list[str]) -> None:
-    assert as_retriever(given)("q", 2) == wanted
+def test_k_is_passed_to_a_retriever_that_takes_it(retriever: Any, expected: list[str]) -> None:
+    assert retriever_function(retriever)("q", 2) == expected
 
 
 def test_a_coroutine_function_is_known_before_it_is_called() -> None:
@@ -77,19 +77,23 @@ def test_a_coroutine_function_is_known_before_it_is_called() -> None:
         async def aretrieve(self, query: str) -> list[str]:
             return [query]
 
-    assert as_retriever(Async()).is_async
-    assert as_retriever(Async().__call__).is_async
-    assert not as_retriever(Both()).is_async
+    assert retriever_function(Async()).is_async
+    assert retriever_function(Async().__call__).is_async
+    assert not retriever_function(Both()).is_async
 
 
-@pytest.mark.parametrize("given", [None, 3, "module:object", object(), Old])
-def test_what_cannot_be_called_is_an_error(given: Any) -> None:
+@pytest.mark.parametrize("retriever", [None, 3, "module:object", object(), Old])
+def test_an_object_that_cannot_be_called_is_an_error(retriever: Any) -> None:
     with pytest.raises(InputTypeError, match="a retriever must be a function, or an object with one of retrieve"):
-        as_retriever(given)
+        retriever_function(retriever)
 
 
 def test_a_retriever_is_called_by_its_name() -> None:
-    assert (as_retriever(by_name).name, as_retriever(Old()).name, as_retriever(Old(), "mine").name) == (
+    assert (
+        retriever_function(by_name).name,
+        retriever_function(Old()).name,
+        retriever_function(Old(), "mine").name,
+    ) == (
         "by_name",
         "Old",
         "mine",
@@ -101,7 +105,7 @@ def generated() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("result", "wanted"),
+    ("result", "expected"),
     [
         (["a"], ["a"]),
         (("a", "b"), ["a", "b"]),
@@ -111,11 +115,11 @@ def generated() -> Iterator[str]:
         (SimpleNamespace(matches=[]), []),
     ],
 )
-def test_documents_are_found_in_what_comes_back(result: Any, wanted: list[str]) -> None:
-    assert documents_of(result) == wanted
+def test_documents_are_found_in_the_result(result: Any, expected: list[str]) -> None:
+    assert documents_of(result) == expected
 
 
 @pytest.mark.parametrize("result", [None, "a", 3, {"answer": "a"}, {"documents": "a"}])
-def test_what_holds_no_list_is_said(result: Any) -> None:
-    with pytest.raises(NoList, match="expected a list of documents"):
+def test_a_result_without_a_list_is_an_error(result: Any) -> None:
+    with pytest.raises(NoDocumentList, match="expected a list of documents"):
         documents_of(result)
