@@ -1,1 +1,5 @@
-"""Other entry points, thin over evaluation: pipeline logs, story search, trec_eval's command line."""
+"""Other front doors, thin over evaluation: pipeline logs, story search, trec_eval's command line."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Several retrievers on the same queries and judgments, in one folder that can be checked afterwards."""
+"""Several retrievers on the same queries and judgments, in one folder that can be verified."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Systems on the same queries: what differs, how sure that is, and which queries and documents moved."""
+"""Systems on the same queries: what differs, with what confidence, which queries and documents changed; and the gate."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -9,3 +9,7 @@
 A new section is a model in ``schema`` and a field of ``Config``. pydantic and yaml are imported only if a
 configuration is read.
 """
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
 """From judgments and runs to scores: one value per query and measure, their means, groups, intervals and caveats."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

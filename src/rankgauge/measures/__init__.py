@@ -1,5 +1,6 @@
 """What a measure is, the registry of all of them, and their names in every notation; importing this registers them."""
 
-from rankgauge.measures import families
+from rankgauge.core.lazy import attach
+from rankgauge.measures import families as families
 
-__all__ = ["families"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

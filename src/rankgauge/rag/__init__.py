@@ -15,48 +15,6 @@
 No document library is imported: documents are recognized by their shape. Names are imported when they are first used.
 """
 
-from __future__ import annotations
+from rankgauge.core.lazy import attach
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rankgauge.rag.calls import RetrieverCalls
-    from rankgauge.rag.cases import read_cases
-    from rankgauge.rag.documents import Document
-    from rankgauge.rag.evaluator import RetrievalEvaluator
-    from rankgauge.rag.live import evaluate_retriever, evaluate_retriever_async
-    from rankgauge.rag.metrics import QueryMetrics
-    from rankgauge.rag.results import RetrievalResult
-
-_HOMES = {
-    "Document": "documents",
-    "QueryMetrics": "metrics",
-    "RetrievalEvaluator": "evaluator",
-    "RetrievalResult": "results",
-    "RetrieverCalls": "calls",
-    "evaluate_retriever": "live",
-    "evaluate_retriever_async": "live",
-    "read_cases": "cases",
-}
-
-__all__ = [
-    "Document",
-    "QueryMetrics",
-    "RetrievalEvaluator",
-    "RetrievalResult",
-    "RetrieverCalls",
-    "evaluate_retriever",
-    "evaluate_retriever_async",
-    "read_cases",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rankgauge.rag' has no attribute {name!r}")
-    return getattr(import_module(f"rankgauge.rag.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Results as text: tables for terminals, Markdown and LaTeX, rows for programs, trec_eval's columns for scripts."""
+"""Results for people and programs: text for terminals, Markdown, LaTeX and CI; one self-contained HTML page."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
-"""An experiment: what was asked, what came out, and how it can be made again."""
+"""An experiment as one report, and the manifest that makes it reproducible."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,1 @@
+from rankgauge.render.html import as_html as as_html
