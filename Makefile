@@ -1,7 +1,11 @@
-# make demo    install, and see it work           make test    lint, types, documentation, tests, coverage
-# make check   lint and types only                make bench   beside the other tools
-# make docs    write the generated pages anew     make test-deps   Debian packages that some tests want (needs root)
-# make picture take the README's picture anew (needs test-deps)
+# make demo       install and run the demo
+# make test       everything that must hold: lint, types, documentation, tests, coverage
+# make test-fast  the tests that take about a minute; every room is covered
+# make check      lint and types only
+# make docs       write the generated pages, and refresh the output of examples
+# make bench      measure next to the other tools
+# make test-deps  install the Debian packages that some tests need (as root)
+# make picture    take the README's picture again (needs test-deps)
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,15 +14,21 @@ BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
 
-.PHONY: demo test check docs picture bench test-deps clean
+WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
+
+.PHONY: demo test test-fast check docs picture bench test-deps clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
 
 test: check
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+test-fast: $(TEST)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
 
 check: $(TEST)
 	$(BIN)/ruff check .
@@ -27,6 +37,7 @@ check: $(TEST)
 
 docs: $(TEST)
 	$(BIN)/python scripts/write_reference.py
+	$(BIN)/python scripts/refresh_examples.py
 
 picture: $(TEST)
 	$(BIN)/rankgauge demo -o build/rankgauge-demo > /dev/null
@@ -37,19 +48,18 @@ bench: $(BASE)
 	benchmarks/.venv/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# What `make test` uses and pip cannot install. A test that lacks it is skipped with a line that says so;
+# What `make test` needs and pip cannot install. Without it a test is skipped with a message;
 # REQUIRE="browser java" makes that a failure.
 test-deps:
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
-
 
 $(VENV):
 	@echo "[1/3] $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(BASE): pyproject.toml | $(VENV)
-	@echo "[2/3] pip install (nothing is fetched after this line)"
+	@echo "[2/3] pip install (the only step that downloads anything)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[retrieval]'
 	@touch $(BASE)
 	@echo "[3/3] rankgauge"

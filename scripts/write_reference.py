@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
-from rankgauge import measures as families
+from api_page import api_page
 from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.cli.main import COMMANDS, cli
 from rankgauge.io.formats.log import KEYS
 from rankgauge.io.formats.names import NAMES
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.io.queries import DOC_IDS, QUERY_IDS, TEXTS
+from rankgauge.measures import families
 from rankgauge.measures.describe import names, over_queries, parameters, span, trec_names
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
@@ -144,6 +145,7 @@ def main() -> int:
         ("cli.md", cli_page()),
         ("formats.md", formats_page()),
         ("faults.md", faults_page()),
+        ("api.md", api_page(MADE)),
     ):
         path = FOLDER / name
         if "--check" not in sys.argv:
