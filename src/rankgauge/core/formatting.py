@@ -5,7 +5,8 @@ Numbers for programs (JSON, CSV) are never formatted: they keep every digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 
 MINUS = "−"
 MISSING = "–"  # a value that does not exist
@@ -31,6 +32,27 @@ def signed(value: float | None, digits: int = 3) -> str:
     return MISSING if value is None or value != value else f"{value:+.{digits}f}".replace("-", MINUS)
 
 
+def compact_number(value: float | None, *, count: bool = False) -> str:
+    """A value of any size in little space: three decimals, fewer if it is large, none for a count."""
+    if value is None or value != value:
+        return MISSING
+    size = abs(value)
+    if math.isinf(size):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    digits = 0 if count or size >= 10_000 else 1 if size >= 100 else 3
+    return f"{value:,.{digits}f}".replace("-", MINUS)
+
+
+def byte_size(count: int | None) -> str:
+    """``1.5 MB`` for 1,500,000 bytes."""
+    if count is None:
+        return MISSING
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} B"
+
+
 def percent(share: float, digits: int | None = None) -> str:
     """``95%`` for 0.95; with ``digits``, a fixed number of decimals."""
     return f"{share * 100:g}%" if digits is None else f"{number(share * 100, digits)}%"
@@ -52,14 +74,14 @@ def p_equals(p: float | None) -> str:
 
 def span(low: float | None, high: float | None, digits: int = 3, *, sign: bool = False) -> str:
     """An interval: ``0.012 to 0.050``; a bound if one end is open, nothing if both are."""
-    write = signed if sign else number
-    if low is None and high is None:
-        return ""
-    if low is None:
-        return f"at most {write(high, digits)}"
-    if high is None:
-        return f"at least {write(low, digits)}"
-    return f"{write(low, digits)} to {write(high, digits)}"
+    return span_of(low, high, lambda end: (signed if sign else number)(end, digits))
+
+
+def span_of(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """The same with ends as ``write`` writes them."""
+    if low is None or high is None:
+        return f"at least {write(low)}" if low is not None else f"at most {write(high)}" if high is not None else ""
+    return f"{write(low)} to {write(high)}"
 
 
 def listing(names: Iterable[str], limit: int = 3) -> str:
