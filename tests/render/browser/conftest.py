@@ -1,4 +1,4 @@
-"""A real browser. Where it is absent these tests are skipped with a line that says so."""
+"""A real browser. Without one these tests are skipped, and the reason is printed."""
 
 from __future__ import annotations
 
@@ -15,55 +15,57 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
-ARTEFACTS = Path(__file__).parent / "artefacts"
+SCREENSHOTS = Path(__file__).parent / "screenshots"
 Open = Callable[..., "Page"]
 
 
-@pytest.fixture(scope="module")  # not longer: while it is there, asyncio has a loop that other tests cannot start
+@pytest.fixture(scope="module")  # not longer: while it runs, asyncio has a loop that blocks other tests
 def browser() -> Iterator[Browser]:
     require("browser", CHROMIUM.exists() and find_spec("playwright") is not None)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        found = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = play.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[Open]:
-    """Open a file; at the end nothing must have been said in the console, and nothing asked for but the file."""
-    said: list[str] = []
-    asked: list[str] = []
+    """Open a file. At the end the console must be empty and nothing but the file may have been requested."""
+    messages: list[str] = []
+    requests: list[str] = []
     contexts = []
 
-    def opened(path: Path, *, width: int = 1280, dark: bool = False, javascript: bool = True, **more: Any) -> Page:
+    def open_file(
+        path: Path, *, width: int = 1280, dark: bool = False, javascript: bool = True, **options: Any
+    ) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
             java_script_enabled=javascript,
-            **more,
+            **options,
         )
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.resolve().as_uri())
         if javascript:
             page.wait_for_selector("html[data-ready]")
         return page
 
-    yield opened
+    yield open_file
     for context in contexts:
         context.close()
-    assert said == []
-    assert all(url.startswith("file:") and url.count(".html") == 1 for url in asked), asked
-    assert len(asked) == len(contexts)
+    assert messages == []
+    assert all(url.startswith("file:") and url.count(".html") == 1 for url in requests), requests
+    assert len(requests) == len(contexts)
 
 
 @pytest.fixture(scope="session")
-def artefacts() -> Path:
-    """Where pictures are put for people to look at."""
-    ARTEFACTS.mkdir(exist_ok=True)
-    return ARTEFACTS
+def screenshots() -> Path:
+    """The folder for screenshots that people look at."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    return SCREENSHOTS

@@ -1,4 +1,4 @@
-"""Reports to make pages of: seeded, small unless asked otherwise, and with names that nobody should obey."""
+"""Reports to render as pages: seeded, small by default, optionally with names that try to inject HTML."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rankgauge import Qrels, Run
-from rankgauge.comparison.compare import Statistics, compare_scores
+from rankgauge.comparison.compare import compare_evaluation
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.loading import load_bands
-from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.evaluation.notes import Note
+from rankgauge.io.options import Reading
 from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Finding, Place, Validation
 
-SCRIPT = "<script>document.title='obeyed'</script>"
-IMAGE = '"><img src=x onerror="document.title=\'obeyed\'">'
-CLOSING = "</script></style></title><b id=obeyed>bold</b>"
+SCRIPT = "<script>document.title='injected'</script>"
+IMAGE = '"><img src=x onerror="document.title=\'injected\'">'
+CLOSING = "</script></style></title><b id=injected>bold</b>"
 MEASURES = ("nDCG@10", "AP@100", "RR", "NumRet")
 WORDS = "brake chain wheel spoke tube valve saddle light pump lock stand grip".split()
 
@@ -31,37 +33,35 @@ def report(
     hostile: bool = False,
     depth: int = 30,
     resamples: int = 500,
-    seed: int = 1,
 ) -> Report:
-    """Systems that get better one after the other."""
-    rng = random.Random(seed)
+    """Systems of which each is better than the one before."""
+    rng = random.Random(1)
     names = (
         [SCRIPT, CLOSING, IMAGE][:systems] if hostile else ["bm25", "vector", "hybrid", "rerank", "splade"][:systems]
     )
     judged: dict[str, dict[str, float]] = {}
-    found: list[dict[str, dict[str, float]]] = [{} for _ in range(systems)]
-    for place in range(queries):
-        query = f"{CLOSING}{place}" if hostile else f"q{place:04d}"
+    rankings: list[dict[str, dict[str, float]]] = [{} for _ in range(systems)]
+    for index in range(queries):
+        query = f"{CLOSING}{index}" if hostile else f"q{index:04d}"
         prefix = f"{SCRIPT}-" if hostile else "d"
         pool = [f"{prefix}{rng.randrange(2_000_000):07d}" for _ in range(2 * depth)]
         judged[query] = {doc: rng.choice((0,) * 9 + (1, 2, 3)) for doc in dict.fromkeys(pool[:depth])}
-        for number, run in enumerate(found):
+        for number, ranking in enumerate(rankings):
             scores = {doc: judged[query].get(doc, 0) * (0.2 + 0.1 * number) + 2 * rng.random() for doc in pool}
-            run[query] = dict(sorted(scores.items(), key=lambda item: -item[1])[:depth])
+            ranking[query] = dict(sorted(scores.items(), key=lambda item: -item[1])[:depth])
     columns = {
         "kind": [rng.choice((IMAGE, "spec", "how-to") if hostile else ("faq", "spec", "how-to")) for _ in judged],
         "confidence": [rng.choice((1, 2, None)) for _ in judged],
     }
     qrels = Qrels.from_dict(judged, columns=columns, name="made up")
-    runs = [Run.from_dict(run, name=name) for run, name in zip(found, names, strict=True)]
-    made = of_runs(qrels, runs, measures=measures, by=by, resamples=resamples)
-    docs = sorted({doc for run in found for listed in run.values() for doc in listed})
+    runs = [Run.from_dict(ranking, name=name) for ranking, name in zip(rankings, names, strict=True)]
+    plain_report = report_of_runs(qrels, runs, measures=measures, by=by, resamples=resamples)
+    docs = sorted({doc for ranking in rankings for scores in ranking.values() for doc in scores})
+    query_texts = {query: f"{IMAGE if hostile else ''}{' '.join(rng.choices(WORDS, k=6))}" for query in judged}
     return replace(
-        made,
+        plain_report,
+        evaluation=replace(plain_report.evaluation, texts=query_texts if texts else {}),
         title=f"{IMAGE} report" if hostile else "a report",
-        texts={query: f"{IMAGE if hostile else ''}{' '.join(rng.choices(WORDS, k=6))}" for query in judged}
-        if texts
-        else {},
         snippets={doc: " ".join(rng.choices(WORDS, k=40)) for doc in docs} if texts else {},
         failed={f"dense {IMAGE}": f"no answer {SCRIPT}"} if hostile else {},
         reproduce=f"rankgauge compare qrels.txt a.run # {CLOSING}" if hostile else "rankgauge compare qrels.txt a.run",
@@ -72,23 +72,20 @@ def report(
     )
 
 
-def of_runs(
+def report_of_runs(
     qrels: Qrels,
-    runs: Sequence[object],
+    runs: Sequence[Run],
     *,
     measures: Sequence[str] = MEASURES,
     by: Sequence[str] = (),
-    names: Sequence[str] | None = None,
     resamples: int = 500,
 ) -> Report:
     """A report of these runs and nothing else."""
-    judged, joined, scores, _ = joined_scores(qrels, list(runs), asked_measures(measures), Conventions())
-    named = [replace(one, run=name) for one, name in zip(scores, names or [one.run for one in scores], strict=True)]
-    compared = None
-    if len(named) > 1:
-        statistics = Statistics(resamples=resamples)
-        compared = compare_scores(judged, joined, named, statistics=statistics, by=tuple(by))
-    return Report("a report", judged, tuple(runs), tuple(joined), tuple(named), compared, by=tuple(by))
+    evaluation = evaluate_runs(qrels, runs, measures, reading=Reading(keep_rankings=True))
+    comparison = None
+    if len(runs) > 1:
+        comparison = compare_evaluation(evaluation, statistics=Statistics(resamples=resamples), by=by)
+    return Report("a report", evaluation, comparison, by=tuple(by))
 
 
 def _validation(*, hostile: bool) -> Validation:
@@ -97,7 +94,14 @@ def _validation(*, hostile: bool) -> Validation:
     return Validation(f"{IMAGE}.run" if hostile else "a.run", "trec", None, 100, 10, (finding,))
 
 
-def with_note(made: Report, message: str) -> Report:
-    """The same with a note on the first system."""
-    first = replace(made.scores[0], notes=(Note("note", message),))
-    return replace(made, scores=(first, *made.scores[1:]))
+def with_note(original: Report, message: str) -> Report:
+    """The same report with a note on the first system."""
+    first = replace(original.scores[0], notes=(Note("note", message),))
+    evaluation = replace(original.evaluation, scores=(first, *original.scores[1:]))
+    return replace(original, evaluation=evaluation)
+
+
+def without_rankings(original: Report, *systems: int) -> Report:
+    """The same report without the rankings of some systems."""
+    joins = [replace(join, run=None) if n in systems else join for n, join in enumerate(original.joined)]
+    return replace(original, evaluation=replace(original.evaluation, joined=tuple(joins)))

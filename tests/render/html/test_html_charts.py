@@ -1,34 +1,36 @@
-"""Pictures: nothing outside of its frame, nothing written over something else."""
+"""Charts: nothing outside the frame, no text over other text."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.render.html.figures.cost import pareto
-from rankgauge.render.html.figures.differences import axes_of
-from rankgauge.render.html.figures.lines import APART, apart
-from rankgauge.render.html.figures.scales import Scale, log_ticks, spread, ticks
-from rankgauge.render.html.figures.svg import tag
-from rankgauge.render.html.figures.systems import System, systems_of
-from rankgauge.render.html.text import cut, number, plain, short
+from rankgauge.render.html import as_html
+from rankgauge.render.html.charts.cost import pareto_front
+from rankgauge.render.html.charts.differences import axes_of
+from rankgauge.render.html.charts.lines import NAME_SPACING, separate
+from rankgauge.render.html.charts.scales import Scale, log_ticks, padded_range, ticks
+from rankgauge.render.html.charts.svg import tag
+from rankgauge.render.html.page_systems import PageSystem, color_systems
+from rankgauge.render.html.text import plain, shorten_end, shorten_middle
 from tests.render.html.reports import report
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 
 
 @given(NUMBERS, NUMBERS, st.integers(2, 8))
-def test_ticks_are_few_and_within_the_axis(one: float, other: float, about: int) -> None:
-    low, high = sorted((one, other))
+def test_ticks_are_few_and_within_the_axis(first: float, second: float, count: int) -> None:
+    low, high = sorted((first, second))
     if high - low > 1e-6:
-        found = ticks(low, high, about)
-        assert len(found) <= about + 1
-        room = 1e-6 * (high - low)
-        assert all(low - room <= tick <= high + room for tick in found)
+        values = ticks(low, high, count)
+        assert len(values) <= count + 1
+        tolerance = 1e-6 * (high - low)
+        assert all(low - tolerance <= tick <= high + tolerance for tick in values)
 
 
 def test_ticks_are_round() -> None:
@@ -38,9 +40,9 @@ def test_ticks_are_round() -> None:
 
 
 @given(st.lists(st.floats(0, 200), max_size=8))
-def test_names_at_the_ends_of_curves_do_not_overlap(places: list[float]) -> None:
-    found = sorted(apart(places, 0, 200))
-    assert all(lower - upper >= APART - 1e-9 for upper, lower in pairwise(found))
+def test_names_at_the_ends_of_curves_do_not_overlap(positions: list[float]) -> None:
+    separated = sorted(separate(positions, 0, 200))
+    assert all(lower - upper >= NAME_SPACING - 1e-9 for upper, lower in pairwise(separated))
 
 
 def test_a_value_outside_is_put_at_the_border() -> None:
@@ -49,63 +51,53 @@ def test_a_value_outside_is_put_at_the_border() -> None:
     assert Scale(3, 3, 10, 20)(3) == 15
 
 
-def test_the_room_around_values_does_not_leave_what_is_possible() -> None:
-    assert spread([0.9, 1.0, None], (0, 1)) == pytest.approx((0.892, 1.0))
-    assert spread([], (0, 1)) == (0, 1)
+def test_the_padding_around_values_stays_within_the_possible_values() -> None:
+    assert padded_range([0.9, 1.0, None], (0, 1)) == pytest.approx((0.892, 1.0))
+    assert padded_range([], (0, 1)) == (0, 1)
 
 
-def test_the_front_holds_what_no_other_beats() -> None:
-    one, other = System("a", "c0"), System("b", "c1")
-    points = [(one, 2.0, 0.5), (other, 1.0, 0.4), (one, 3.0, 0.45), (other, 4.0, 0.9), (one, 1.0, 0.3)]
-    assert [(time, value) for _, time, value in pareto(points)] == [(1.0, 0.4), (2.0, 0.5), (4.0, 0.9)]
-    assert [(time, value) for _, time, value in pareto(points, lower=True)] == [(1.0, 0.3)]
+def test_the_pareto_front_holds_the_points_that_no_other_beats() -> None:
+    a, b = PageSystem("a", "c0"), PageSystem("b", "c1")
+    points = [(a, 2.0, 0.5), (b, 1.0, 0.4), (a, 3.0, 0.45), (b, 4.0, 0.9), (a, 1.0, 0.3)]
+    assert [(time, value) for _, time, value in pareto_front(points)] == [(1.0, 0.4), (2.0, 0.5), (4.0, 0.9)]
+    assert [(time, value) for _, time, value in pareto_front(points, lower_is_better=True)] == [(1.0, 0.3)]
 
 
-def test_the_baseline_is_grey_and_neighbours_differ() -> None:
-    colours = [system.colour for system in systems_of([str(n) for n in range(12)], 2)]
-    assert colours[2] == "c0"
-    assert colours.count("c0") == 1
-    assert all(one != other for one, other in pairwise(colours))
+def test_the_baseline_is_gray_and_adjacent_systems_differ() -> None:
+    colors = [system.color for system in color_systems([str(n) for n in range(12)], 2)]
+    assert colors[2] == "c0"
+    assert colors.count("c0") == 1
+    assert all(first != second for first, second in pairwise(colors))
 
 
 def test_axes_hold_every_value_and_every_difference() -> None:
     made = report(3)
-    for place in range(len(made.scores[0].measures)):
-        axes = axes_of(made.scores, place)
-        values = [one.values[:, place] for one in made.scores]
+    for index in range(len(made.scores[0].measures)):
+        axes = axes_of(made.scores, index)
+        values = [scores.values[:, index] for scores in made.scores]
         assert axes.gap >= max(abs(a - b).max() for a in values for b in values)
-        assert axes.low <= min(each.min() for each in values)
-        assert axes.high >= max(each.max() for each in values)
+        assert axes.low <= min(np.min(run_values) for run_values in values)
+        assert axes.high >= max(np.max(run_values) for run_values in values)
 
 
-def test_an_attribute_cannot_be_left() -> None:
-    made = tag("text", "<b>", class_='"><script>', x=1.26)
-    assert made == '<text class="&#34;&gt;&lt;script&gt;" x="1.3">&lt;b&gt;</text>'
+def test_text_cannot_escape_from_an_attribute() -> None:
+    element = tag("text", "<b>", class_='"><script>', x=1.26)
+    assert element == '<text class="&#34;&gt;&lt;script&gt;" x="1.3">&lt;b&gt;</text>'
 
 
 def test_names_are_shortened_in_the_middle_and_texts_at_the_end() -> None:
-    assert short("a-long-name-v1", 10) == "a-long…-v1"
-    assert len(short("x" * 90, 15)) == 15
-    assert cut("one two three", 9) == "one two…"
+    assert shorten_middle("a-long-name-v1", 10) == "a-long…-v1"
+    assert len(shorten_middle("x" * 90, 15)) == 15
+    assert shorten_end("one two three", 9) == "one two…"
 
 
-def test_what_is_not_printable_is_written_out() -> None:
+def test_characters_that_are_not_printable_are_escaped() -> None:
     assert plain("a\x00b\udcff") == "a\\x00b\\xff"
     assert plain("می\u200cخواهم") == "می\u200cخواهم"
     assert plain("right\u202eleft") == "right\\u202eleft"
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(None, "–"), (float("nan"), "–"), (0.12345, "0.123"), (-0.5, "−0.500"), (123.456, "123.5"), (12345.6, "12,346")],
-)
-def test_numbers(value: float | None, text: str) -> None:
-    assert number(value) == text
-
-
-def test_no_coordinate_is_missing_from_a_picture() -> None:
-    from rankgauge.render.html import as_html
-
+def test_no_coordinate_is_missing_from_a_chart() -> None:
     page = as_html(report(2, 3))
     for path in re.findall(r' d="([^"]*)"', page):
         assert re.fullmatch(r"[MLHVCZhv\d. -]*", path), path

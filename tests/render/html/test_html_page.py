@@ -1,24 +1,26 @@
-"""One file that holds everything, obeys nobody's text, and is the same whenever it is made."""
+"""One self-contained file that never interprets text from data and is the same on every run."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import re
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import Statistics, compare
 from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.evaluation.evaluate import evaluate_runs
+from rankgauge.io.options import Reading
 from rankgauge.render.html import as_html
 from tests.needs import ROOT
-from tests.render.html.reports import CLOSING, IMAGE, SCRIPT, of_runs, report, with_note
+from tests.render.html.reports import CLOSING, IMAGE, SCRIPT, report, report_of_runs, with_note, without_rankings
 from tests.render.html.unpacking import Parts, contents, data_of
 
 
@@ -41,11 +43,12 @@ def test_the_order_of_sets_does_not_show(plain: str) -> None:
         "import hashlib; from tests.render.html.reports import report; from rankgauge.render.html import as_html;"
         "print(hashlib.sha256(as_html(report(3)).encode()).hexdigest())"
     )
-    wanted = hashlib.sha256(plain.encode()).hexdigest()
+    expected = hashlib.sha256(plain.encode()).hexdigest()
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout.strip() == wanted
+        assert done.stdout.strip() == expected
 
 
 def test_the_policy_names_these_very_styles_and_scripts_and_nothing_else(plain: str) -> None:
@@ -60,7 +63,7 @@ def test_the_policy_names_these_very_styles_and_scripts_and_nothing_else(plain: 
 
 
 @pytest.mark.parametrize("which", ["plain", "hostile"])
-def test_nothing_asks_for_anything_outside(which: str, request: pytest.FixtureRequest) -> None:
+def test_nothing_is_loaded_from_outside(which: str, request: pytest.FixtureRequest) -> None:
     page: str = request.getfixturevalue(which)
     for tag, attributes in Parts(page).elements:
         assert tag not in ("img", "link", "iframe", "object", "base"), tag
@@ -74,21 +77,21 @@ def test_nothing_asks_for_anything_outside(which: str, request: pytest.FixtureRe
     assert "innerHTML" not in js
 
 
-def test_every_text_from_data_stands_there_as_text(hostile: str) -> None:
+def test_text_from_data_is_shown_as_text(hostile: str) -> None:
     parts = Parts(hostile)
-    assert "obeyed" not in {attributes.get("id") for _, attributes in parts.elements}
+    assert "injected" not in {attributes.get("id") for _, attributes in parts.elements}
     assert len(parts.named("script")) == 2
     for text in (SCRIPT, CLOSING, IMAGE):
         assert text in parts.text
         assert text not in hostile
 
 
-def test_the_answer_and_the_values_stand_in_the_html(plain: str) -> None:
+def test_the_answer_and_the_values_are_in_the_html(plain: str) -> None:
     made, text = report(3), Parts(plain).text
     for scores in made.scores:
         assert f"{scores['nDCG@10']:.3f}" in text
-    for wanted in ("by kind", "(none)", "every judged query averaged", "win/tie/loss", "rankgauge compare qrels.txt"):
-        assert wanted in text
+    for words in ("by kind", "(none)", "every judged query averaged", "win/tie/loss", "rankgauge compare qrels.txt"):
+        assert words in text
 
 
 def test_the_answer_is_that_of_the_comparison() -> None:
@@ -97,23 +100,23 @@ def test_the_answer_is_that_of_the_comparison() -> None:
     assert made.comparison.answer() in Parts(as_html(made)).text
 
 
-def test_a_long_answer_is_told_in_two_parts() -> None:
+def test_a_long_answer_has_two_parts() -> None:
     text = Parts(as_html(report(2, 300, measures=("nDCG@10", "AP", "R@10", "P@5", "NumRet")))).text
-    assert "vector beats bm25 on nDCG@10 by 0." in text
-    assert "More than luck elsewhere, against bm25: vector on AP (+0." in text
+    assert "vector is better than bm25 on nDCG@10: +0." in text
+    assert "Also significant, against bm25: vector on AP (+0." in text
 
 
 def test_bands_notes_findings_and_costs_are_shown() -> None:
     text = Parts(as_html(with_note(report(2), "a thing to know"))).text
-    for wanted in ("band (trec-2025)", "strong", "a thing to know", "a tie of scores", "median latency", "Manifest"):
-        assert wanted in text
+    for words in ("band (trec-2025)", "strong", "a thing to know", "a tie of scores", "median latency", "Manifest"):
+        assert words in text
 
 
-def test_pictures_have_a_sentence_for_those_who_cannot_see_them(plain: str) -> None:
-    drawings = [one for one in Parts(plain).named("svg") if one.get("role") == "img"]
+def test_charts_have_a_description_for_people_who_cannot_see_them(plain: str) -> None:
+    drawings = [svg for svg in Parts(plain).named("svg") if svg.get("role") == "img"]
     assert len(drawings) > 10
-    assert all(one.get("aria-label") for one in drawings)
-    assert all(one.get("aria-hidden") == "true" for one in Parts(plain).named("svg") if one.get("role") != "img")
+    assert all(svg.get("aria-label") for svg in drawings)
+    assert all(svg.get("aria-hidden") == "true" for svg in Parts(plain).named("svg") if svg.get("role") != "img")
 
 
 @pytest.mark.parametrize("systems", [1, 2, 5])
@@ -137,7 +140,7 @@ def test_odd_measures_ids_and_missing_values_make_a_page() -> None:
     qrels = Qrels.from_dict(judged, columns={"k": [1, 2, 3]})
     first = Run.from_lists({"q\x1b[31m": ["д" * 300, "x"], "空": ["a"]}, name="one " * 40)
     second = Run.from_lists({"q\x1b[31m": ["d\udcff"], "z": ["b"]}, name="two", failed=["空"])
-    page = as_html(of_runs(qrels, [first, second], measures=measures))
+    page = as_html(report_of_runs(qrels, [first, second], measures=measures))
     page.encode("utf-8")
     assert "\x1b" not in page
     data = data_of(page)
@@ -145,65 +148,71 @@ def test_odd_measures_ids_and_missing_values_make_a_page() -> None:
     assert "q\\x1b[31m" in data["queries"]
 
 
-def test_values_over_other_queries_than_their_difference_are_said_to_be_and_none_is_the_best() -> None:
+def test_values_over_more_queries_than_their_difference_are_marked_and_none_is_the_best() -> None:
     qrels = Qrels.from_dict({f"q{n}": {"a": 1} for n in range(6)})
     one = Run.from_lists({f"q{n}": ["a"] if n % 2 else ["b", "a"] for n in range(6)}, name="one")
     two = Run.from_lists({f"q{n}": ["a"] for n in range(4)}, name="two", failed=["q4", "q5"])
-    page = as_html(of_runs(qrels, [one, two], measures=("RR",)))
-    assert "6 queries; each value is over its system's own queries, Δ over those of both" in Parts(page).text
+    page = as_html(report_of_runs(qrels, [one, two], measures=("RR",)))
+    assert (
+        "6 queries; each value covers the system's own queries, Δ only the queries that both systems have"
+        in Parts(page).text
+    )
     assert 'class="n value best"' not in page
-    whole = as_html(of_runs(qrels, [one, Run.from_lists({f"q{n}": ["a"] for n in range(6)}, name="two")]))
-    assert "own queries" not in Parts(whole).text
-    assert 'class="n value best"' in whole
+    complete = as_html(report_of_runs(qrels, [one, Run.from_lists({f"q{n}": ["a"] for n in range(6)}, name="two")]))
+    assert "own queries" not in Parts(complete).text
+    assert 'class="n value best"' in complete
 
 
-def test_the_tables_of_groups_say_over_what_p_is_corrected() -> None:
+def test_group_tables_name_the_correction_of_p() -> None:
     text = Parts(as_html(report(3, by=("kind",)))).text
     assert "p by kind: Holm over " in text
 
 
-def test_a_system_without_any_value_has_none_on_the_page() -> None:
+def test_a_system_without_values_has_null_values_on_the_page() -> None:
     qrels = Qrels.from_dict({"q": {"a": 1}})
     runs = [Run.from_lists({"q": ["a"]}, name="one"), Run.from_lists({}, name="two", failed=["q"])]
-    data = data_of(as_html(of_runs(qrels, runs)))
+    data = data_of(as_html(report_of_runs(qrels, runs)))
     assert data["measures"][0]["values"] == [[1_000_000], [None]]
 
 
-def test_rankings_are_read_again_from_files(tmp_path: Path) -> None:
-    (tmp_path / "q").write_text("1 0 a 1\n1 0 b 0\n")
-    (tmp_path / "r").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n1 Q0 c 2 1 x\n9 Q0 c 2 1 x\n")
-    found = data_of(as_html(of_runs(Qrels.from_dict({"1": {"a": 1, "b": 0}}), [str(tmp_path / "r")])))
-    assert found["rankings"][0]["d"] == ["b", "c", "a"]  # c before a: the tie goes by id, descending
-    assert found["rankings"][0]["g"] == [0, None, 1]
+def test_rankings_are_those_of_the_runs_in_rank_order() -> None:
+    run = Run.from_columns(["1", "1", "1", "9"], ["b", "a", "c", "c"], [2, 1, 1, 1])
+    record = data_of(as_html(report_of_runs(Qrels.from_dict({"1": {"a": 1, "b": 0}}), [run])))["rankings"][0]
+    assert record["d"] == ["b", "c", "a"]  # c before a: ties are in descending order of ids
+    assert record["g"] == [0, None, 1]
 
 
-def test_a_format_that_was_said_is_the_one_to_read_by(tmp_path: Path) -> None:
-    run = tmp_path / "r"
-    run.write_text("1\ta\t1\n1\tb\t2\n")  # the third is a rank, unless it is said to be a score
-    judged = Qrels.from_dict({"1": {"a": 1}})
-    made = replace(of_runs(judged, [Run.from_lists({"1": ["a", "b"]})]), runs=(str(run),), run_format="tsv")
-    assert data_of(as_html(made))["rankings"][0]["d"] == ["b", "a"]
+def test_no_run_file_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = report(2, 3)
+    as_html(made)  # templates and assets are read once, here
+
+    def refuse(*arguments: object, **options: object) -> None:
+        raise AssertionError(f"opened {arguments[0]}")
+
+    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr(io, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
+    as_html(made)
 
 
-def test_a_run_that_is_gone_leaves_a_page_that_says_so(tmp_path: Path) -> None:
-    run = tmp_path / "r"
-    run.write_text("1 Q0 a 1 2 x\n")
-    made = of_runs(Qrels.from_dict({"1": {"a": 1}}), [str(run)])
-    run.unlink()
-    assert "could not be read again" in data_of(as_html(made))["missing"]
-    assert "standard input" in data_of(as_html(replace(made, runs=("-",))))["missing"]
+def test_a_system_without_a_ranking_has_values_only() -> None:
+    made = report(2, 3)
+    data = data_of(as_html(without_rankings(made, 0)))
+    assert data["ranked"] == [False, True]
+    assert all(record["r"][0] == [] and record["r"][1] for record in data["rankings"])
+    assert data_of(as_html(without_rankings(made, 0, 1)))["rankings"] is None
 
 
 def test_a_stored_baseline_has_values_and_no_ranking() -> None:
     qrels = Qrels.from_dict({"1": {"a": 1}, "2": {"b": 1}})
-    earlier = of_runs(qrels, [Run.from_lists({"1": ["x", "a"], "2": ["b"]}, name="before")], measures=["RR"])
-    stored = Baseline.of(replace(earlier.scores[0], qrels_sha256=qrels.sha256), earlier.joined[0].hits, qrels)
+    before = Run.from_lists({"1": ["x", "a"], "2": ["b"]}, name="before")
+    stored = Baseline.of(evaluate_runs(qrels, [before], ["RR"], reading=Reading(fingerprint=True)), 0)
     after = Run.from_lists({"1": ["a"], "2": ["b"]}, name="after")
     compared = compare(qrels, [after], ["RR"], baseline=stored, statistics=Statistics(resamples=50))
-    made = replace(of_runs(qrels, [after], measures=["RR"]), comparison=compared)
+    made = replace(report_of_runs(qrels, [after], measures=["RR"]), comparison=compared)
     page = as_html(made)
     assert data_of(page)["ranked"] == [False, True]
-    assert "after against before" in Parts(page).text
+    assert "after vs. before" in Parts(page).text
 
 
 @pytest.mark.parametrize("texts", [True, False])

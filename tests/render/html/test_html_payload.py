@@ -1,4 +1,4 @@
-"""What the scripts look into: rankings with shares that sum to values, and no more of it than there is room for."""
+"""The data for the scripts: rankings with contributions that add up to values, within a size limit."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import pytest
 from rankgauge import Run
 from rankgauge.comparison.attribution import explain
 from rankgauge.render.html import as_html
-from rankgauge.render.html.cast import cast_of
-from rankgauge.render.html.payload import LESS_AND_LESS, payload, scale_of
-from rankgauge.render.html.rankings import tops_of
+from rankgauge.render.html.page_systems import page_systems_of
+from rankgauge.render.html.payload import PAYLOAD_SIZES, payload, scale_of
+from rankgauge.render.html.rankings import top_rankings
 from rankgauge.report.report import Report
 from tests.render.html.reports import report
 from tests.render.html.unpacking import data_of
 
 
-def shares(data: dict[str, Any], measure: int, system: int, query: int) -> dict[str, float]:
-    """The share of each listed document in the value of a system."""
-    one, scale = data["rankings"][query], data["measures"][measure]["scale"]
-    listed = one["s"][measure][system]
-    pairs = zip(listed[::2], listed[1::2], strict=True)
-    return {one["d"][one["r"][system][rank - 1]]: share / scale for rank, share in pairs}
+def contributions(data: dict[str, Any], measure: int, system: int, query: int) -> dict[str, float]:
+    """The contribution of each document to the value of a system."""
+    record, scale = data["rankings"][query], data["measures"][measure]["scale"]
+    stored = record["c"][measure][system]
+    pairs = zip(stored[::2], stored[1::2], strict=True)
+    return {record["d"][record["r"][system][rank - 1]]: value / scale for rank, value in pairs}
 
 
-def test_shares_sum_to_the_values_and_are_those_of_explain() -> None:
+def test_contributions_add_up_to_the_values_and_are_those_of_explain() -> None:
     made = report(2, measures=("nDCG@10", "RR", "P@5"))
     data = data_of(as_html(made))
     before, after = (joined.hits for joined in made.joined)
-    for place, measure in enumerate(made.scores[0].measures):
+    for index, measure in enumerate(made.scores[0].measures):
         for query in range(len(before)):
-            told = [shares(data, place, system, query) for system in (0, 1)]
+            stored = [contributions(data, index, system, query) for system in (0, 1)]
             for system in (0, 1):
-                value = data["measures"][place]["values"][system][query] / data["measures"][place]["scale"]
-                assert sum(told[system].values()) == pytest.approx(value, abs=1e-3)
+                value = data["measures"][index]["values"][system][query] / data["measures"][index]["scale"]
+                assert sum(stored[system].values()) == pytest.approx(value, abs=1e-3)
             for move in explain(measure, made.qrels, before, after, query).documents:
-                share = told[1].get(move.doc, 0.0) - told[0].get(move.doc, 0.0)
-                assert share == pytest.approx(move.share, abs=2e-4)
+                change = stored[1].get(move.doc, 0.0) - stored[0].get(move.doc, 0.0)
+                assert change == pytest.approx(move.share, abs=2e-4)
 
 
 def test_the_ranking_is_that_of_the_run_and_has_its_grades() -> None:
@@ -48,23 +48,22 @@ def test_the_ranking_is_that_of_the_run_and_has_its_grades() -> None:
     for system, run in enumerate(made.runs):
         assert isinstance(run, Run)
         top = run.top(data["depth"])
-        for place, query in enumerate(top.queries.to_text()):
-            one = data["rankings"][data["queries"].index(query)]
-            wanted = top.docs.to_text()[top.offsets[place] : top.offsets[place + 1]]
-            assert [one["d"][doc] for doc in one["r"][system]] == wanted
+        for index, query in enumerate(top.queries.to_text()):
+            record = data["rankings"][data["queries"].index(query)]
+            expected = top.docs.to_text()[top.offsets[index] : top.offsets[index + 1]]
+            assert [record["d"][doc] for doc in record["r"][system]] == expected
     judged = {}
     for row in range(len(made.qrels)):
         query = made.qrels.queries[int(made.qrels.query[row])].decode()
         judged[query, made.qrels.docs[row].decode()] = float(made.qrels.grades[row])
-    for place, query in enumerate(data["queries"]):
-        one = data["rankings"][place]
-        assert one["g"] == [judged.get((query, doc)) for doc in one["d"]]
+    for query, record in zip(data["queries"], data["rankings"], strict=True):
+        assert record["g"] == [judged.get((query, doc)) for doc in record["d"]]
 
 
-def test_a_judged_document_further_down_has_its_rank() -> None:
+def test_a_judged_document_below_the_depth_has_its_rank() -> None:
     made = report(2)
     data = data_of(as_html(made))
-    below = [part for one in data["rankings"] for listed in one["b"] for part in listed]
+    below = [part for record in data["rankings"] for ranks in record["b"] for part in ranks]
     assert below
     assert min(below[1::2]) > data["depth"]
 
@@ -74,31 +73,31 @@ def test_snippets_are_those_of_documents_that_moved() -> None:
     data = data_of(as_html(made))
     assert data["snippets"]
     moved = set()
-    for one in data["rankings"]:
-        before, after = ({doc: rank for rank, doc in enumerate(listed)} for listed in one["r"])
-        moved |= {one["d"][doc] for doc in {*before, *after} if before.get(doc) != after.get(doc)}
+    for record in data["rankings"]:
+        before, after = ({doc: rank for rank, doc in enumerate(ranking)} for ranking in record["r"])
+        moved |= {record["d"][doc] for doc in {*before, *after} if before.get(doc) != after.get(doc)}
     assert set(data["snippets"]) <= moved
 
 
-def packed(made: Report, room: int) -> str:
-    cast = cast_of(made)
-    return payload(made, cast, tops_of(made, cast), room)
+def packed(made: Report, limit: int) -> str:
+    systems = page_systems_of(made)
+    return payload(made, systems, top_rankings(made, systems), limit)
 
 
-def test_less_room_holds_less_until_nothing_can_be_left_out() -> None:
+def test_a_lower_limit_gives_less_data_until_nothing_more_can_be_omitted() -> None:
     made = report(3, 60)
     everything = packed(made, 10**7)
-    seen = {len(everything)}
-    for room in (len(everything) - 1, len(everything) // 2, len(everything) // 3):
-        found = packed(made, room)
-        assert len(found) <= room
-        seen.add(len(found))
-    assert len(seen) == 4
+    sizes = {len(everything)}
+    for limit in (len(everything) - 1, len(everything) // 2, len(everything) // 3):
+        data = packed(made, limit)
+        assert len(data) <= limit
+        sizes.add(len(data))
+    assert len(sizes) == 4
     assert len(packed(made, 1)) == len(packed(made, 0))
 
 
 def test_each_step_holds_less_than_the_one_before() -> None:
-    for more, less in pairwise(LESS_AND_LESS):
+    for more, less in pairwise(PAYLOAD_SIZES):
         assert (more.depth, more.measures is None, more.snippets) > (
             less.depth,
             less.measures is None,

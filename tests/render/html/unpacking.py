@@ -1,4 +1,4 @@
-"""A page taken apart again."""
+"""The parts of a rendered page."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Parts(HTMLParser):
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """What the scripts look into."""
+    """The data for the scripts."""
     packed = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
     assert packed
-    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
-    return found
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return data
 
 
 def contents(page: str, tag: str) -> list[str]:
-    """What stands in elements without attributes."""
+    """The content of each element without attributes."""
     return re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)

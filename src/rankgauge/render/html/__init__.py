@@ -1,10 +1,16 @@
-"""The page: one file that holds everything, and asks nobody for anything.
+"""The HTML report: one self-contained file that makes no network requests.
 
-page             the report's parts, put into the template with the hashes of its styles and scripts
-figures/         one file a picture; inline SVG that needs no script
-tables           rows of text for the tables
-rankings         the tops of the rankings, with grades and shares
-payload          what the scripts look into, packed; less of it where a page would grow too large
+page             fills the template with the parts of a report and with the hashes of its styles and scripts
+page_systems     the systems on the page, each with its color
+answer           the sentences at the top
+result_table     the table of all systems on all measures
+group_tables     the same in each group of queries
+sensitivity_table  what unjudged documents and ties could change
+marks            differences and the marks of significant ones
+direction        whether a difference is better or worse
+charts/          one file per chart; inline SVG that needs no script
+rankings         the tops of the rankings, with grades and contributions
+payload          the data for the scripts, compressed; reduced if the page would become too large
 templates/       HTML; assets/ plain CSS and JavaScript
 """
 
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def as_html(report: Report) -> str:
-    """The report as one self-contained page. The same report gives the same bytes."""
+    """Render the report as one self-contained HTML page. The same report gives the same bytes."""
     from rankgauge.render.html.page import page
 
     return page(report)

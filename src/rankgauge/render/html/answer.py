@@ -1,52 +1,46 @@
-"""The answer at the top: a sentence for each system, and what else there is to say of them."""
+"""The answer at the top of the page: one sentence per system, and secondary sentences below."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from rankgauge.comparison.sentences import headline
+from rankgauge.core.formatting import percent
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.text import between, percent, value_of
+from rankgauge.render.html.text import interval_text, measure_text
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
 
-LONG = 240  # signs of an answer that is told on the first measure, with a word on the others
-FIRST = 4  # measures of a system that is compared with none
+LONGEST_ANSWER = 240  # characters; a longer answer covers the first measure, and the others in one sentence
+SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A sentence each, and what is said in a lower voice."""
+class PageAnswer:
+    """The main sentences, and secondary ones in smaller type."""
 
     sentences: tuple[str, ...]
-    rest: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
 
-def answer_of(report: Report) -> Answer:
-    """A sentence for each system but the baseline, or for each where nothing was compared."""
-    found = report.comparison
+def page_answer(report: Report) -> PageAnswer:
+    """One sentence for each system other than the baseline, or for each system if nothing was compared."""
+    comparison = report.comparison
     if report.scores[0].without_relevant.all():
-        return Answer((NO_RELEVANT_DOCUMENT,))
-    if found is None:
-        return Answer(tuple(_alone(scores, report.confidence) for scores in report.scores))
-    whole = found.answer()
-    if len(found.names) == 2 and len(whole) <= LONG:
-        return Answer((_unbroken(whole),))
-    lines, systems = [_unbroken(line) for line in headline(found)], len(found.names) - 1
-    return Answer(tuple(lines[:systems]), tuple(lines[systems:]))
+        return PageAnswer((NO_RELEVANT_DOCUMENT,))
+    if comparison is None:
+        return PageAnswer(tuple(_values_sentence(scores, report.confidence) for scores in report.scores))
+    answer = comparison.answer()
+    if len(comparison.names) == 2 and len(answer) <= LONGEST_ANSWER:
+        return PageAnswer((answer,))
+    sentences, compared = headline(comparison), len(comparison.names) - 1
+    return PageAnswer(tuple(sentences[:compared]), tuple(sentences[compared:]))
 
 
-def _alone(scores: Scores, confidence: float) -> str:
-    parts = []
-    for measure in scores.measures[:FIRST]:
+def _values_sentence(scores: Scores, confidence: float) -> str:
+    values = []
+    for measure in scores.measures[:SINGLE_SYSTEM_MEASURES]:
         interval = scores.interval(measure, confidence=confidence)
-        span = between(interval)
-        parts.append(
-            f"{measure.name} {value_of(measure, scores[measure])}"
-            + (f" ({_unbroken(percent(interval.confidence))} {span})" if span else "")
-        )
-    return f"{scores.run}: {', '.join(parts)}."
-
-
-def _unbroken(text: str) -> str:
-    """The text with no line ending before a sign of percent."""
-    return text.replace(" %", "\u00a0%")
+        ends = interval_text(interval)
+        suffix = f" ({percent(interval.confidence)} CI {ends})" if ends else ""
+        values.append(f"{measure.name} {measure_text(measure, scores[measure])}{suffix}")
+    return f"{scores.run}: {', '.join(values)}."

@@ -1,4 +1,4 @@
-"""The report's parts, put into the template."""
+"""The parts of a report, put into the template."""
 
 from __future__ import annotations
 
@@ -10,177 +10,168 @@ from importlib.resources import files
 from typing import Any
 
 import jinja2
-import numpy as np
 from markupsafe import Markup
 
 from rankgauge._version import __version__
 from rankgauge.comparison.remarks import remarks
+from rankgauge.core.formatting import byte_size, compact_number, percent, plural, signed
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import top_grade, unjudged_of
-from rankgauge.render.html import tables
-from rankgauge.render.html.answers import answer_of
-from rankgauge.render.html.cast import Cast, cast_of
-from rankgauge.render.html.figures.cost import quality_and_cost
-from rankgauge.render.html.figures.depth import depths
-from rankgauge.render.html.figures.differences import axes_of, scatter, shown_values, waterfall
-from rankgauge.render.html.figures.groups import distributions
-from rankgauge.render.html.figures.judged import judgments
-from rankgauge.render.html.figures.means import means
-from rankgauge.render.html.figures.recall import recall
+from rankgauge.render.html.answer import page_answer
+from rankgauge.render.html.charts.cost import cost_chart
+from rankgauge.render.html.charts.depth import cutoff_charts
+from rankgauge.render.html.charts.groups import group_charts
+from rankgauge.render.html.charts.judged import judgment_charts
+from rankgauge.render.html.charts.means import mean_charts
+from rankgauge.render.html.charts.recall import recall_chart
+from rankgauge.render.html.group_tables import group_tables
+from rankgauge.render.html.page_systems import PageSystems, page_systems_of
+from rankgauge.render.html.pair import system_pair
 from rankgauge.render.html.payload import payload
-from rankgauge.render.html.rankings import tops_of
-from rankgauge.render.html.text import block, many, number, percent, plain, short, size_of
+from rankgauge.render.html.rankings import top_rankings
+from rankgauge.render.html.result_table import results
+from rankgauge.render.html.sensitivity_table import sensitivity
+from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_middle
 from rankgauge.render.text.bands import heading, used
 from rankgauge.report.report import Report
 
-LARGEST = 600_000  # bytes of a page of five systems and a thousand queries
+MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
 SCRIPTS = ("theme.js", "data.js", "dom.js", "plots.js", "ranking.js", "explorer.js", "start.js")
-TIE_SAMPLES = 200  # orders that are drawn where no formula gives the expected value
-HOLE = "@@data@@"
+PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
+DATA_PLACEHOLDER = "@@data@@"
+FILTERS = {
+    "plain": plain,
+    "plain_lines": plain_lines,
+    "shorten_end": shorten_end,
+    "shorten_middle": shorten_middle,
+    "number": compact_number,
+    "signed": signed,
+    "byte_size": byte_size,
+    "plural": plural,
+}
 
 
 def page(report: Report) -> str:
-    """The whole page."""
-    cast = cast_of(report)
+    """Render the whole page."""
+    page_systems = page_systems_of(report)
     css, js = asset("page.css"), "".join(asset(name) for name in SCRIPTS)
-    frame = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            **_head(report, cast),
-            **_pictures(report, cast),
-            **_judged(report, cast),
-            **_end(report),
-            policy=policy(css, js),
-            css=Markup(css),  # our own files, of which the policy has the hashes
-            js=Markup(js),
-            data=HOLE,
-        )
+    template = _environment().get_template("page.html")
+    frame = template.render(
+        **_answer_section(report, page_systems),
+        **_chart_section(report, page_systems),
+        **_query_section(report, page_systems),
+        **_judgment_section(report, page_systems),
+        **_details_section(report),
+        policy=policy(css, js),
+        css=Markup(css),  # our own files, whose hashes are in the policy
+        js=Markup(js),
+        data=DATA_PLACEHOLDER,
     )
-    data = payload(report, cast, tops_of(report, cast), LARGEST - len(frame.encode("utf-8")))
-    before, after = frame.rsplit(HOLE, 1)
+    limit = MAX_PAGE_BYTES - len(frame.encode("utf-8"))
+    data = payload(report, page_systems, top_rankings(report, page_systems), limit)
+    before, after = frame.rsplit(DATA_PLACEHOLDER, 1)
     return before + data + after
 
 
 @cache
 def asset(name: str) -> str:
-    """One of our own files."""
+    """The content of one of our own files."""
     return (files("rankgauge.render.html") / "assets" / name).read_text(encoding="utf-8")
 
 
 def policy(css: str, js: str) -> str:
-    """The Content-Security-Policy: these very styles and scripts, and nothing else from anywhere."""
-    allowed = {"default": "'none'", "script": f"'{fingerprint(js)}'", "style": f"'{fingerprint(css)}'"}
-    listed = [f"{kind}-src {what}" for kind, what in allowed.items()]
-    return "; ".join([*listed, "base-uri 'none'", "form-action 'none'"])
+    """The Content-Security-Policy: exactly these styles and scripts, and nothing else from anywhere."""
+    sources = {"default": "'none'", "script": f"'{fingerprint(js)}'", "style": f"'{fingerprint(css)}'"}
+    rules = [f"{kind}-src {source}" for kind, source in sources.items()]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
 
 
 def fingerprint(text: str) -> str:
-    """The hash of an element's content as a policy has it."""
+    """The hash of an element's content as it appears in a policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}"
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("rankgauge.render.html", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(plain=plain, short=short, block=block, number=number, size=size_of, many=many)
-    return made
+    environment.filters.update(FILTERS)
+    return environment
 
 
-def _head(report: Report, cast: Cast) -> dict[str, Any]:
+def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     """Title, answer and tables."""
-    found, first = report.comparison, cast.scores[0]
-    facts = [many(int(first.averaged.sum()), "query", "queries"), many(len(report.qrels), "judgment")]
-    bands = used(cast.scores, report.bands)
+    comparison, scores = report.comparison, page_systems.scores
+    bands = used(scores, report.bands)
     return {
         "title": report.title,
         "version": __version__,
-        "facts": [*facts, many(len(cast.systems), "system")],
-        "answer": answer_of(report),
+        "facts": [
+            plural(int(scores[0].averaged.sum()), "query"),
+            plural(len(report.qrels), "judgment"),
+            plural(len(page_systems.systems), "system"),
+        ],
+        "answer": page_answer(report),
         "verdict": report.verdict,
-        "confidence": percent(cast.confidence),
-        "correction": None if found is None else found.correction_label,
-        "groups": list(tables.main(cast.scores, cast.systems, found, bands, cast.confidence)),
-        "slices": list(tables.slices(cast.scores, report.by, found)),
-        "remarks": [] if found is None else remarks(found),
-        "notes": report.caveats,
-        "conventions": str(first.conventions),
-        "family": None if found is None else found.family,
-        "systems": cast.systems,
-        "baseline": cast.systems[cast.baseline],
+        "confidence": percent(page_systems.confidence),
+        "correction": None if comparison is None else comparison.correction_label,
+        "results": list(results(page_systems, comparison, bands)),
+        "group_tables": list(group_tables(scores, report.by, comparison)),
+        "remarks": [] if comparison is None else remarks(comparison),
+        "caveats": report.caveats,
+        "conventions": str(scores[0].conventions),
+        "family": None if comparison is None else comparison.family,
+        "systems": page_systems.systems,
+        "baseline": page_systems.systems[page_systems.baseline],
         "bands": None if bands is None else heading(bands),
         "failed": report.failed,
     }
 
 
-def _pictures(report: Report, cast: Cast) -> dict[str, Any]:
-    hits = [one.hits for one in report.joined]
-    pair = _pair(cast) if len(cast.systems) > 1 else None
+def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
+    hits, ranked = [joined.hits for joined in report.joined], page_systems.ranked
     return {
-        "means": list(means(cast.scores, cast.systems, cast.confidence)),
-        "curves": list(depths(report.qrels, report.scores, hits, cast.ranked)),
-        "spreads": [
-            recall(report.scores, hits, cast.ranked),
-            *distributions(cast.scores, report.by, cast.systems),
+        "mean_charts": list(mean_charts(page_systems)),
+        "cutoff_charts": list(cutoff_charts(report.qrels, report.scores, hits, ranked)),
+        "distribution_charts": [
+            recall_chart(report.scores, hits, ranked),
+            *group_charts(page_systems.scores, report.by, page_systems.systems),
         ],
         "by": bool(report.by),
-        "cost": quality_and_cost(report, cast.ranked),
-        "costs": [(system, report.costs[system.name]) for system in cast.ranked if system.name in report.costs],
+        "cost_chart": cost_chart(report, ranked),
+        "costs": [(system, report.costs[system.name]) for system in ranked if system.name in report.costs],
+    }
+
+
+def _query_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
+    """The charts of single queries, and those that changed most: of the best system first."""
+    pair, comparison = system_pair(page_systems), report.comparison
+    changes = [] if comparison is None else [(system, moves) for system, moves in comparison.changes.items() if moves]
+    return {
         "pair": pair,
-        "moved": [] if pair is None else _moved(report, pair["names"][1]),
+        "changes": [] if pair is None else sorted(changes, key=lambda change: change[0] != pair.after),
         "texts": report.texts,
     }
 
 
-def _pair(cast: Cast) -> dict[str, Any]:
-    """The first pair that is shown: the baseline and the best of the others."""
-    before, after = cast.baseline, cast.best
-    one, other = shown_values(cast.scores[before], 0), shown_values(cast.scores[after], 0)
-    axes, names = axes_of(cast.scores, 0), (cast.systems[before].name, cast.systems[after].name)
-    gaps = other - one
-    higher, lower, same = (int(np.sum(chosen)) for chosen in (gaps > 0, gaps < 0, gaps == 0))
-    counted = f"in {many(higher, 'query', 'queries')}, lower in {lower}, equal in {same}"
-    words = f"{names[1]} is higher than {names[0]} {counted}"
-    measure = cast.scores[0].measures[0].name
-    return {
-        "after": after,
-        "names": names,
-        "measure": measure,
-        "axes": axes.to_dict(),
-        "waterfall": waterfall(gaps, axes, f"{measure}: {words}"),
-        "scatter": scatter(one, other, names, axes, cast.systems[after].colour, f"{measure}: {words}"),
-        "words": words,
-    }
-
-
-def _moved(report: Report, best: str) -> list[dict[str, Any]]:
-    """The queries that moved most, with the documents that moved them: of the best system first."""
-    found = report.comparison
-    if found is None:
-        return []
-    moved = [{"system": system, "queries": listed} for system, listed in found.changes.items() if listed]
-    return sorted(moved, key=lambda one: one["system"] != best)
-
-
-def _judged(report: Report, cast: Cast) -> dict[str, Any]:
-    hits = [one.hits for one in report.joined]
+def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
+    hits = [joined.hits for joined in report.joined]
     pairs = list(zip(report.scores, hits, strict=True))
-    unjudged = [unjudged_of(scores, each, top_grade(report.qrels)) for scores, each in pairs]
-    ties = [ties_of(scores, each, samples=TIE_SAMPLES) for scores, each in pairs]
+    unjudged = [unjudged_of(scores, run_hits, top_grade(report.qrels)) for scores, run_hits in pairs]
+    ties = [ties_of(scores, run_hits, samples=PAGE_TIE_SAMPLES) for scores, run_hits in pairs]
     return {
-        "judged": list(judgments(report.scores, hits, unjudged, ties, cast.ranked)),
-        "trust": list(tables.trust(unjudged, ties, cast.ranked)),
+        "judgment_charts": list(judgment_charts(report.scores, hits, unjudged, ties, page_systems.ranked)),
+        "sensitivity": list(sensitivity(unjudged, ties, page_systems.ranked)),
         "tied": any(audit.tied for audit in ties),
     }
 
 
-def _end(report: Report) -> dict[str, Any]:
+def _details_section(report: Report) -> dict[str, Any]:
     manifest = report.manifest
     return {
         "validations": report.validations,

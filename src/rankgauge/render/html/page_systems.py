@@ -1,42 +1,59 @@
-"""Who is on the page: the systems that were scored, some of which have no ranking any more."""
+"""The systems on the page: those that were scored, some of which have no ranking."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankgauge.comparison.sentences import best_challenger
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.figures.systems import System, systems_of
 from rankgauge.report.report import Report
+
+SYSTEM_COLORS = 7  # one for the baseline, and six more
+
+
+@dataclass(frozen=True)
+class PageSystem:
+    """One system in tables and charts: its name and its color."""
+
+    name: str
+    color: str  # a CSS class
 
 
 @dataclass(frozen=True, eq=False)
-class Cast:
+class PageSystems:
     """All systems with their scores; ``ranked`` are those of the report's runs, in their order.
 
-    A baseline that was stored by a gate has scores and no run.
+    A baseline stored by a gate has scores and no run.
     """
 
     scores: tuple[Scores, ...]
-    systems: tuple[System, ...]
-    ranked: tuple[System, ...]
+    systems: tuple[PageSystem, ...]
+    ranked: tuple[PageSystem, ...]
     baseline: int
-    best: int  # but the baseline, on the first measure
+    best: int  # the best system other than the baseline, on the first measure
     confidence: float
 
 
-def cast_of(report: Report) -> Cast:
-    """The systems of the comparison where there is one, or else those of the report."""
-    found = report.comparison
-    scores = report.scores if found is None else found.scores
-    names = [one.run for one in scores]
-    baseline = 0 if found is None else names.index(found.baseline)
-    systems = systems_of(names, baseline)
-    return Cast(
+def page_systems_of(report: Report) -> PageSystems:
+    """The systems of the comparison if there is one, otherwise those of the report."""
+    comparison = report.comparison
+    scores = report.scores if comparison is None else comparison.scores
+    names = [run_scores.run for run_scores in scores]
+    baseline = 0 if comparison is None else names.index(comparison.baseline)
+    systems = color_systems(names, baseline)
+    return PageSystems(
         scores=scores,
         systems=tuple(systems),
         ranked=tuple(systems[names.index(name)] for name in report.names),
         baseline=baseline,
-        best=len(names) - 1 if found is None else names.index(best_challenger(found)),
+        best=len(names) - 1 if comparison is None else names.index(best_challenger(comparison)),
         confidence=report.confidence,
     )
+
+
+def color_systems(names: Sequence[str], baseline: int) -> list[PageSystem]:
+    """The systems in their order; the baseline is gray, and colors repeat if there are many systems."""
+    others = [index for index in range(len(names)) if index != baseline]
+    colors = {index: 1 + order % (SYSTEM_COLORS - 1) for order, index in enumerate(others)} | {baseline: 0}
+    return [PageSystem(name, f"c{colors[index]}") for index, name in enumerate(names)]

@@ -1,37 +1,50 @@
-// The report's data, unpacked once; values are whole numbers until somebody asks for one.
+// The data of the report, decompressed once. Values are stored as integers: divide by the measure's scale.
 const report = {
   async load() {
     const packed = atob(document.getElementById('data').textContent.trim());
-    const bytes = Uint8Array.from(packed, (sign) => sign.charCodeAt(0));
+    const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     Object.assign(report, JSON.parse(await new Response(stream).text()));
-    report.alone = report.systems.length === 1;
+    report.single = report.systems.length === 1;
   },
   value(system, measure, query) {
     const { values, scale } = report.measures[measure];
-    const found = values[system][query];
-    return found === null ? null : found / scale;
+    const stored = values[system][query];
+    return stored === null ? null : stored / scale;
   },
-  shown: (system, measure, query) => number(report.value(system, measure, query), report.measures[measure].whole),
-  // The difference of a query, or the value itself where there is one system only.
+  valueText: (system, measure, query) => number(report.value(system, measure, query), report.measures[measure].count),
+  // The difference of a query, or the value itself if there is only one system.
   gap(choice, query) {
     const after = report.value(choice.after, choice.measure, query);
-    if (report.alone) return after;
+    if (report.single) return after;
     const before = report.value(choice.before, choice.measure, query);
     return before === null || after === null ? null : round(after - before);
   },
+  // The sign that makes an improvement positive; a measure that is neither good nor bad counts upward.
+  sign: (measure) => report.measures[measure].direction || 1,
+  // Whether a difference on a measure is an improvement: also the CSS class.
+  tone(measure, difference) {
+    const improvement = report.measures[measure].direction * difference;
+    return improvement > 0 ? 'better' : improvement < 0 ? 'worse' : '';
+  },
+  comparatives: (measure) => (report.measures[measure].direction ? ['better', 'worse'] : ['higher', 'lower']),
+  extremes: (measure) => (report.measures[measure].direction ? ['improvement', 'decline'] : ['increase', 'decrease']),
   text: (query) => (report.texts ? report.texts[query] : ''),
 };
 
+const MISSING = '–';
 const round = (value) => Math.round(value * 1e6) / 1e6;
 
-function number(value, whole = false) {
-  if (value === null) return '–';
+function number(value, count = false) {
+  if (value === null) return MISSING;
   const size = Math.abs(value);
-  return value.toFixed(whole || size >= 10000 ? 0 : size >= 100 ? 1 : 3).replace('-', '−');
+  const digits = count || size >= 10000 ? 0 : size >= 100 ? 1 : 3;
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−');
 }
 
 function signed(value) {
-  if (value === null) return '–';
+  if (value === null) return MISSING;
   return (value < 0 ? '' : '+') + number(value);
 }
+
+const plural = (count, noun, nouns) => `${count.toLocaleString('en-US')} ${count === 1 ? noun : nouns}`;

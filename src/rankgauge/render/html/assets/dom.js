@@ -1,4 +1,4 @@
-// Elements. Text from data goes in as text, never as markup.
+// Elements. Text from data is inserted as text, never as markup.
 const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(element, attributes, children) {
@@ -13,6 +13,6 @@ const make = (name, attributes = {}, ...children) => fill(document.createElement
 const draw = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 const byId = (id) => document.getElementById(id);
 
-function options(select, listed, chosen) {
-  select.replaceChildren(...listed.map(([value, words]) => make('option', { value, selected: value === chosen }, words)));
+function setOptions(select, options, selected) {
+  select.replaceChildren(...options.map(([value, label]) => make('option', { value, selected: value === selected }, label)));
 }

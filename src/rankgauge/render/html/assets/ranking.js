@@ -1,145 +1,144 @@
-// One query, opened: both rankings, what moved, and what each document adds to the difference.
-const FIRST = 10;
+// An opened query: both rankings, what moved, and the contribution of each document to the difference.
+const FIRST_DOCUMENTS = 10;
 
-function ranking(choice, query) {
+function queryDetails(choice, query) {
   const box = make('div', { class: 'open' });
   const labels = report.columns.map((column) => `${column.name}: ${column.labels[column.codes[query]]}`);
-  const others = report.measures.map((measure, place) => {
-    const after = report.shown(choice.after, place, query);
-    return report.alone ? `${measure.name} ${after}` : `${measure.name} ${report.shown(choice.before, place, query)} → ${after}`;
+  const values = report.measures.map((measure, index) => {
+    const after = report.valueText(choice.after, index, query);
+    return report.single ? `${measure.name} ${after}` : `${measure.name} ${report.valueText(choice.before, index, query)} → ${after}`;
   });
-  box.append(make('p', { class: 'meta' }, [...labels, ...others].join(' · ')));
-  const found = report.rankings && report.rankings[query];
-  if (!found) {
-    box.append(make('p', { class: 'legend' }, report.missing || 'This page holds the rankings of the queries that differ most; this is none of them.'));
+  box.append(make('p', { class: 'meta' }, [...labels, ...values].join(' · ')));
+  const record = report.rankings && report.rankings[query];
+  if (!record) {
+    box.append(legend(report.rankings ? 'To limit its size, this page holds rankings only for the queries that differ most.' : 'This page holds no rankings.'));
     return box;
   }
-  const before = report.alone ? null : side(found, choice, choice.before);
-  const after = side(found, choice, choice.after);
-  const moves = movesOf(found, before, after);
-  const lines = report.alone ? null : draw('svg', { 'aria-hidden': 'true' });
-  const sides = make('div', { class: report.alone ? 'sides alone' : 'sides' },
-    before && column(found, before, after, moves, true), lines, column(found, after, before, moves, false));
-  box.append(contributions(found, choice, query, before, after, moves), sides, ...lengthened(sides, found));
+  const before = report.single ? null : sideOf(record, choice, 'before');
+  const after = sideOf(record, choice, 'after');
+  const changes = record.d.map((_, doc) => round((after.contribution.get(doc) || 0) - ((before && before.contribution.get(doc)) || 0)));
+  const opened = { choice: { ...choice }, query, record, before, after, changes, tone: (doc) => report.tone(choice.measure, changes[doc]) };
+  const lines = report.single ? null : draw('svg', { 'aria-hidden': 'true' });
+  const sides = make('div', { class: report.single ? 'sides single' : 'sides' },
+    before && rankingColumn(opened, before, after), lines, rankingColumn(opened, after, before));
+  box.append(contributionTable(opened), sides, ...expandButton(sides, record));
   if (lines) {
-    new ResizeObserver(() => join(sides, lines, found, before, after, moves)).observe(sides);
-    nearness(sides);
+    new ResizeObserver(() => drawLines(opened, sides, lines)).observe(sides);
+    highlightOnHover(sides);
   }
   return box;
 }
 
-// What one system has of a query: the rank of each document, also further down where that is known, and its share.
-function side(found, choice, system) {
-  const rank = new Map(found.r[system].map((doc, place) => [doc, place + 1]));
+const legend = (words) => make('p', { class: 'legend' }, words);
+
+// One side of a query: the rank of each document, also below the depth if it is known, and its contribution.
+function sideOf(record, choice, kind) {
+  const system = choice[kind];
+  const rank = new Map(record.r[system].map((doc, index) => [doc, index + 1]));
   const below = new Map();
-  for (let n = 0; n < found.b[system].length; n += 2) below.set(found.b[system][n], found.b[system][n + 1]);
-  const share = new Map();
-  if (choice.measure < report.shared) {
-    const listed = found.s[choice.measure][system];
-    for (let n = 0; n < listed.length; n += 2) share.set(found.r[system][listed[n] - 1], listed[n + 1] / report.measures[choice.measure].scale);
+  for (let n = 0; n < record.b[system].length; n += 2) below.set(record.b[system][n], record.b[system][n + 1]);
+  const contribution = new Map();
+  if (choice.measure < report.contribution_measures) {
+    const stored = record.c[choice.measure][system];
+    for (let n = 0; n < stored.length; n += 2) contribution.set(record.r[system][stored[n] - 1], stored[n + 1] / report.measures[choice.measure].scale);
   }
-  return { system, rank, below, share };
+  return { kind, system, rank, below, contribution };
 }
 
-function movesOf(found, before, after) {
-  return found.d.map((_, doc) => round((after.share.get(doc) || 0) - ((before && before.share.get(doc)) || 0)));
+const rankOf = (side, doc) => side.rank.get(doc) || side.below.get(doc) || null;
+
+// The ranking of one side; the other side is null if there is only one system.
+function rankingColumn(opened, side, otherSide) {
+  const system = report.systems[side.system];
+  const docs = opened.record.r[side.system].map((doc) => documentItem(opened, side, otherSide, doc));
+  const list = docs.length ? make('ol', { class: 'docs' }, ...docs) : legend(report.ranked[side.system] ? 'No documents were retrieved.' : 'This ranking was not stored.');
+  return make('div', { class: `side ${side.kind}` },
+    make('h4', {}, make('i', { class: `swatch ${system.color}`, 'aria-hidden': 'true' }), make('bdi', {}, system.name)), list);
 }
 
-const place = (one, doc) => one.rank.get(doc) || one.below.get(doc) || null;
-
-function column(found, one, other, moves, first) {
-  const system = report.systems[one.system];
-  const docs = found.r[one.system].map((doc) => document_(found, one, other, moves, doc, first));
-  const list = docs.length ? make('ol', { class: 'docs' }, ...docs) : make('p', { class: 'legend' }, report.ranked[one.system] ? 'Nothing was retrieved.' : 'Its ranking was not kept.');
-  return make('div', { class: `side ${first ? 'before' : 'after'}` },
-    make('h4', {}, make('i', { class: `swatch ${system.colour}`, 'aria-hidden': 'true' }), make('bdi', {}, system.name)), list);
-}
-
-function document_(found, one, other, moves, doc, first) {
-  const text = report.snippets[found.d[doc]];
-  // A share is told once: where the document stands afterwards, or where it stood if it is gone.
-  const told = moves[doc] && (!first || !other.rank.has(doc));
+function documentItem({ record, changes, tone }, side, otherSide, doc) {
+  const text = report.snippets[record.d[doc]];
+  // A contribution appears once: beside the document's new rank, or beside its old one if it is gone.
+  const hasContribution = changes[doc] && (side.kind === 'after' || !otherSide.rank.has(doc));
   return make('li', { class: 'doc', 'data-doc': doc },
-    make('span', { class: 'rank' }, String(one.rank.get(doc))),
-    grade(found.g[doc]),
-    make('bdi', { class: 'name' }, found.d[doc]),
-    other ? moved(one, other, doc, first) : null,
-    told ? make('span', { class: `share ${moves[doc] > 0 ? 'up' : 'down'}`, title: 'share of the difference' }, signed(moves[doc])) : null,
+    make('span', { class: 'rank' }, String(side.rank.get(doc))),
+    gradeBadge(record.g[doc]),
+    make('bdi', { class: 'name' }, record.d[doc]),
+    otherSide ? movement(side, otherSide, doc) : null,
+    hasContribution ? make('span', { class: `contribution ${tone(doc)}`, title: 'contribution to the difference' }, signed(changes[doc])) : null,
     text ? make('span', { class: 'text' }, text) : null);
 }
 
-function moved(one, other, doc, first) {
-  const [here, there] = [one.rank.get(doc), place(other, doc)];
-  const said = (words, title) => make('span', { class: 'move', title }, words);
-  if (there === null) return first ? said('gone', `not in the top ${report.depth} after`) : said('new', `not in the top ${report.depth} before`);
-  if (here === there) return said('same', 'at the same rank in both');
-  return first ? said(`now ${there}`, `at rank ${there} after`) : said(`was ${there}`, `at rank ${there} before`);
+function movement(side, otherSide, doc) {
+  const [rank, otherRank] = [side.rank.get(doc), rankOf(otherSide, doc)];
+  const [past, otherTime] = [side.kind === 'before', otherSide.kind];
+  const label = (words, title) => make('span', { class: 'move', title }, words);
+  if (otherRank === null) return label(past ? 'gone' : 'new', `not in the top ${report.depth} ${otherTime}`);
+  if (rank === otherRank) return label('same', 'same rank in both');
+  return label(`${past ? 'now' : 'was'} ${otherRank}`, `rank ${otherRank} ${otherTime}`);
 }
 
-function grade(value) {
-  if (value === null) return make('i', { class: 'grade none', title: 'not judged' }, '?');
-  const level = value > 0 ? Math.min(Math.floor(value), 4) : 0;
-  return make('i', { class: `grade g${level}`, title: `grade ${value}` }, String(value));
+function gradeBadge(grade) {
+  if (grade === null) return make('i', { class: 'grade unjudged', title: 'not judged' }, '?');
+  const level = grade > 0 ? Math.min(Math.floor(grade), 4) : 0;
+  return make('i', { class: `grade g${level}`, title: `grade ${grade}` }, String(grade));
 }
 
-// Lines between the places of a document in both rankings.
-function join(sides, lines, found, before, after, moves) {
+// Lines between the positions of a document in both rankings.
+function drawLines({ record, before, after, tone }, sides, lines) {
   const box = lines.getBoundingClientRect();
-  if (!box.height) return; // it is closed, or on paper
-  const seen = (name, doc) => sides.querySelector(`.${name} [data-doc="${doc}"]`).getClientRects().length;
-  const middle = (name, doc) => {
-    const row = sides.querySelector(`.${name} [data-doc="${doc}"]`).getBoundingClientRect();
+  if (!box.height) return; // closed, or printed
+  const item = (side, doc) => sides.querySelector(`.${side.kind} [data-doc="${doc}"]`);
+  const isVisible = (doc) => [before, after].every((side) => item(side, doc).getClientRects().length);
+  const middle = (side, doc) => {
+    const row = item(side, doc).getBoundingClientRect();
     return (row.top + Math.min(row.height / 2, 16) - box.top).toFixed(1);
   };
-  lines.replaceChildren(...found.r[before.system].filter((doc) => after.rank.has(doc) && seen('before', doc) && seen('after', doc)).map((doc) => {
-    const [from, to, w] = [middle('before', doc), middle('after', doc), box.width];
-    const kind = moves[doc] > 0 ? 'gain' : moves[doc] < 0 ? 'loss' : '';
-    return draw('path', { d: `M0 ${from}C${w / 2} ${from} ${w / 2} ${to} ${w} ${to}`, class: kind, 'data-doc': doc });
+  lines.replaceChildren(...record.r[before.system].filter((doc) => after.rank.has(doc) && isVisible(doc)).map((doc) => {
+    const [from, to, width] = [middle(before, doc), middle(after, doc), box.width];
+    return draw('path', { d: `M0 ${from}C${width / 2} ${from} ${width / 2} ${to} ${width} ${to}`, class: tone(doc), 'data-doc': doc });
   }));
 }
 
-// Only the first ten of each until somebody wants all.
-function lengthened(sides, found) {
-  const longest = Math.max(...found.r.map((docs) => docs.length));
-  if (longest <= FIRST) return [];
+// Show only the first documents of each ranking until the reader asks for all.
+function expandButton(sides, record) {
+  const longest = Math.max(...record.r.map((docs) => docs.length));
+  if (longest <= FIRST_DOCUMENTS) return [];
   sides.classList.add('first');
   const button = make('button', { type: 'button', class: 'all' }, `Show the top ${longest}`);
   button.addEventListener('click', () => { sides.classList.remove('first'); button.remove(); });
   return [button];
 }
 
-// Pointing at a document shows it in the other ranking too.
-function nearness(sides) {
-  const mark = (doc) => {
-    for (const one of sides.querySelectorAll('.near')) one.classList.remove('near');
-    if (doc !== undefined) for (const one of sides.querySelectorAll(`[data-doc="${doc}"]`)) one.classList.add('near');
+// Hovering over a document highlights it in the other ranking too.
+function highlightOnHover(sides) {
+  const highlight = (doc) => {
+    for (const element of sides.querySelectorAll('.highlighted')) element.classList.remove('highlighted');
+    if (doc !== undefined) for (const element of sides.querySelectorAll(`[data-doc="${doc}"]`)) element.classList.add('highlighted');
   };
-  sides.addEventListener('pointerover', (event) => mark(event.target.closest('[data-doc]')?.dataset.doc));
-  sides.addEventListener('pointerleave', () => mark());
+  sides.addEventListener('pointerover', (event) => highlight(event.target.closest('[data-doc]')?.dataset.doc));
+  sides.addEventListener('pointerleave', () => highlight());
 }
 
-// The table whose sum is the difference.
-function contributions(found, choice, query, before, after, moves) {
+// The table of contributions, which add up to the difference.
+function contributionTable({ choice, query, record, before, after, changes, tone }) {
   const { measure } = choice;
-  const name = report.measures[measure].name;
-  if (measure >= report.shared) return make('p', { class: 'legend' }, `What each document adds is told for ${report.measures[0].name} only, for want of room.`);
-  if (![choice.before, choice.after].every((system) => report.ranked[system])) return make('p', { class: 'legend' }, 'What each document adds is not known without both rankings.');
+  const { name, scale } = report.measures[measure];
+  if (measure >= report.contribution_measures) return legend(`To limit its size, this page holds contributions of documents only for ${report.measures[0].name}.`);
+  if (![choice.before, choice.after].every((system) => report.ranked[system])) return legend('Contributions of documents need both rankings, and this page holds one.');
   const total = report.gap(choice, query);
-  if (total === null) return make('p', { class: 'legend' }, `${name} has no value here.`);
-  const docs = moves.map((_, doc) => doc).filter((doc) => moves[doc]);
-  docs.sort((a, b) => Math.abs(moves[b]) - Math.abs(moves[a]) || a - b);
-  const rows = docs.map((doc) => make('tr', {},
-    make('th', { scope: 'row', class: 'name' }, make('bdi', {}, found.d[doc])),
-    make('td', {}, grade(found.g[doc])),
-    make('td', { class: 'n' }, before ? `${place(before, doc) || '–'} → ${place(after, doc) || '–'}` : String(place(after, doc))),
-    make('td', { class: `n ${moves[doc] > 0 ? 'up' : 'down'}` }, signed(moves[doc]))));
-  const rest = round(total - docs.reduce((sum, doc) => sum + moves[doc], 0));
-  if (Math.abs(rest) * report.measures[measure].scale > 1 + docs.length) {
-    rows.push(make('tr', {}, make('th', { scope: 'row' }, `below rank ${report.depth}, or of no one document`), make('td'), make('td'), make('td', { class: 'n' }, signed(rest))));
-  }
-  rows.push(make('tr', { class: 'sum' }, make('th', { scope: 'row' }, report.alone ? name : `difference on ${name}`), make('td'), make('td'), make('td', { class: 'n' }, signed(total))));
-  const head = ['document', 'grade', 'rank', 'adds'].map((word, at) => make('th', { scope: 'col', class: at > 1 ? 'n' : null }, word));
-  return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `What each document adds to ${name}` },
-    make('table', { class: 'shares' }, make('caption', {}, report.alone ? 'What each document adds' : 'What made the difference'),
+  if (total === null) return legend(`${name} has no value for this query.`);
+  const row = (head, grade, rank, value, kind) => make('tr', { class: kind }, make('th', { scope: 'row', class: grade ? 'name' : null }, head), make('td', {}, grade), make('td', { class: 'n' }, rank), value);
+  const docs = changes.map((_, doc) => doc).filter((doc) => changes[doc]);
+  docs.sort((a, b) => Math.abs(changes[b]) - Math.abs(changes[a]) || a - b);
+  const cell = (value, kind = '') => make('td', { class: `n ${kind}`.trim() }, signed(value));
+  const ranks = (doc) => (before ? `${rankOf(before, doc) || MISSING} → ${rankOf(after, doc) || MISSING}` : String(rankOf(after, doc)));
+  const rows = docs.map((doc) => row(make('bdi', {}, record.d[doc]), gradeBadge(record.g[doc]), ranks(doc), cell(changes[doc], tone(doc)), null));
+  const rest = round(total - docs.reduce((sum, doc) => sum + changes[doc], 0));
+  if (Math.abs(rest) * scale > 1 + docs.length) rows.push(row(`below rank ${report.depth}, or not due to a single document`, null, '', cell(rest), null));
+  rows.push(row(report.single ? name : `difference in ${name}`, null, '', cell(total), 'sum'));
+  const head = ['document', 'grade', 'rank', 'contribution'].map((word, index) => make('th', { scope: 'col', class: index > 1 ? 'n' : null }, word));
+  return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Contribution of each document to ${name}` },
+    make('table', { class: 'contributions' }, make('caption', {}, report.single ? 'Contribution of each document' : 'Contribution of each document to the difference'),
       make('thead', {}, make('tr', {}, ...head)), make('tbody', {}, ...rows)));
 }

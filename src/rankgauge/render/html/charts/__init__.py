@@ -1,1 +1,1 @@
-"""The pictures: panels of one width, which stand side by side on a screen and below each other on a phone."""
+"""The charts: panels of one width, side by side on a large screen and stacked on a phone."""

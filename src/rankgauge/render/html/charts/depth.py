@@ -1,4 +1,4 @@
-"""Measures over the cutoff k."""
+"""Measures at increasing cutoffs k."""
 
 from __future__ import annotations
 
@@ -10,50 +10,50 @@ from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
-from rankgauge.render.html.figures.lines import Curve, lines
-from rankgauge.render.html.figures.svg import Figure
-from rankgauge.render.html.figures.systems import System
+from rankgauge.render.html.charts.lines import Curve, lines
+from rankgauge.render.html.charts.svg import Chart
+from rankgauge.render.html.page_systems import PageSystem
 
-CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000)
-FAMILIES = ("nDCG", "R", "P")
-MOST = 4
+CHART_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 500, 1000)
+CHART_FAMILIES = ("nDCG", "R", "P")
+MAX_CUTOFF_CHARTS = 4
 
 
-def depths(qrels: Qrels, scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[System]) -> Iterator[Figure]:
-    """One picture for each family: nDCG, R and P, and that of the first measure where it has a cutoff."""
+def cutoff_charts(
+    qrels: Qrels, scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[PageSystem]
+) -> Iterator[Chart]:
+    """One chart per family: nDCG, R and P, and that of the first measure if it has a cutoff."""
     for family in _families(scores[0]):
         measure = family.frozen(qrels)
-        title = f"{measure.but(cutoff=None).name if _may_be_uncut(measure) else measure.definition.name}@k"
-        yield over_k(measure, title, scores, hits, systems)
+        uncut = measure.definition.parameters["cutoff"] is None  # whether the measure may have no cutoff
+        title = f"{measure.but(cutoff=None).name if uncut else measure.definition.name}@k"
+        yield cutoff_chart(measure, title, scores, hits, systems)
 
 
-def over_k(
+def cutoff_chart(
     measure: Measure,
     title: str,
     scores: Sequence[Scores],
     hits: Sequence[Hits],
-    systems: Sequence[System],
+    systems: Sequence[PageSystem],
     caption: str = "",
-) -> Figure:
+) -> Chart:
     """One measure at each cutoff that the rankings reach."""
-    deepest = max(int(one.retrieved.max(initial=1)) for one in hits)
-    cutoffs = [k for k in CUTOFFS if k <= max(deepest, 2)]
-    at = [measure.but(cutoff=k) for k in cutoffs]
+    deepest = max(int(run_hits.retrieved.max(initial=1)) for run_hits in hits)
+    cutoffs = [k for k in CHART_CUTOFFS if k <= max(deepest, 2)]
+    measures = [measure.but(cutoff=k) for k in cutoffs]
     curves = []
-    for one, joined, system in zip(scores, hits, systems, strict=True):
-        found = [Values(each(joined), one.averaged, "mean").over_queries for each in at]
-        curves.append(Curve(system, [(float(k), y) for k, y in zip(cutoffs, found, strict=True) if y is not None]))
+    for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
+        values = [Values(at_k(run_hits), run_scores.averaged, "mean").over_queries for at_k in measures]
+        curves.append(Curve(system, [(float(k), y) for k, y in zip(cutoffs, values, strict=True) if y is not None]))
     svg = lines(curves, title, "k", (1.0, float(cutoffs[-1])), log=True)
-    return Figure(title, svg, caption)
+    return Chart(title, svg, caption)
 
 
 def _families(scores: Scores) -> list[Measure]:
-    """The first measure that was asked for of each family, or else the family's usual one."""
-    asked = [measure for measure in scores.measures if "cutoff" in measure.definition.parameters]
-    names = dict.fromkeys([*(m.definition.name for m in asked[:1] if m is scores.measures[0]), *FAMILIES])
-    known = {measure.definition.name: measure for measure in reversed(asked)}
-    return [known.get(name) or parse_measure(f"{name}@10") for name in names][:MOST]
-
-
-def _may_be_uncut(measure: Measure) -> bool:
-    return measure.definition.parameters["cutoff"] is None
+    """For each family the first measure of the evaluation, or the family's default."""
+    with_cutoff = [measure for measure in scores.measures if "cutoff" in measure.definition.parameters]
+    first = [measure.definition.name for measure in with_cutoff[:1] if measure is scores.measures[0]]
+    by_family = {measure.definition.name: measure for measure in reversed(with_cutoff)}
+    names = dict.fromkeys([*first, *CHART_FAMILIES])
+    return [by_family.get(name) or parse_measure(f"{name}@10") for name in names][:MAX_CUTOFF_CHARTS]

@@ -1,7 +1,7 @@
-"""Query by query: the difference of two systems, sorted, and the one against the other.
+"""Per-query differences of two systems, sorted, and the scores of one system against those of the other.
 
-Both pictures are redrawn by the script for other systems and measures. Where an axis ends and what stands at its ticks
-is said here, so that it is decided once.
+The script redraws both charts for other systems and measures. The axes and their tick labels are decided here only;
+the script gets them with the data.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from markupsafe import Markup
 
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.figures.lines import frame
-from rankgauge.render.html.figures.scales import Scale, label, ticks
-from rankgauge.render.html.figures.svg import WIDTH, drawing, line, px, tag, text
-from rankgauge.render.html.text import short
+from rankgauge.render.html.charts.lines import frame
+from rankgauge.render.html.charts.scales import Scale, tick_label, ticks
+from rankgauge.render.html.charts.svg import CHART_WIDTH, PlotArea, drawing, line, px, tag, text
+from rankgauge.render.html.direction import Direction
+from rankgauge.render.html.page_systems import PageSystem
+from rankgauge.render.html.text import shorten_middle
 
-LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 44, 12, 12, 46, 344
-TICKS = 5
-DENSE = 200  # points that are drawn smaller
-TALL = 200  # of the sorted differences, whose width is that of the page
-SIGNS = 34
+SCATTER_AREA = PlotArea(height=344, left=44, right=12, top=12, bottom_margin=46)
+SCATTER_TICKS = 5
+DENSE_POINTS = 200  # from this many points on they are drawn smaller
+WATERFALL_HEIGHT = 200  # its width is that of the page
+AXIS_NAME_CHARACTERS = 34
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Where the axes of one measure end: those of its values, and that of differences, which is the same both ways."""
+    """The ends of the axes of one measure: of its values, and of differences, which is symmetric around zero."""
 
     low: float
     high: float
@@ -38,97 +40,98 @@ class Axes:
 
     def to_dict(self) -> dict[str, Any]:
         """For the script."""
-        at = ticks(self.low, self.high, TICKS)
+        values = ticks(self.low, self.high, SCATTER_TICKS)
         return {
             "low": self.low,
             "high": self.high,
-            "ticks": at,
-            "labels": [label(tick) for tick in at],
+            "ticks": values,
+            "labels": [tick_label(tick) for tick in values],
             "gap": self.gap,
-            "gap_label": label(self.gap),
+            "gap_label": tick_label(self.gap),
         }
 
 
-def axes_of(scores: Sequence[Scores], place: int) -> Axes:
-    """The axes of one measure, for all systems."""
-    low, high = scores[0].measures[place].definition.range
-    known = np.concatenate([one.values[one.averaged, place] for one in scores])
-    known = known[np.isfinite(known)]
-    least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+def axes_of(scores: Sequence[Scores], index: int) -> Axes:
+    """The axes of the measure at an index, for all systems."""
+    low, high = scores[0].measures[index].definition.range
+    values = np.concatenate([run_scores.values[run_scores.averaged, index] for run_scores in scores])
+    values = values[np.isfinite(values)]
+    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     low = low if math.isfinite(low) else min(least, 0.0)
     high = high if math.isfinite(high) else max(most, low + 1.0)
-    widest = max((float(np.nanmax(np.abs(gap), initial=0.0)) for gap in _gaps(scores, place)), default=0.0)
+    widest = max((float(np.nanmax(np.abs(gap), initial=0.0)) for gap in _gaps(scores, index)), default=0.0)
     # The smallest round number that no difference exceeds.
     gap = next((tick for tick in ticks(0.0, 2 * widest, 20) if tick >= widest - 1e-12 and tick > 0), 1.0)
     return Axes(low, high, gap)
 
 
-def _gaps(scores: Sequence[Scores], place: int) -> list[Floats]:
-    shown = [np.where(one.averaged, one.values[:, place], np.nan) for one in scores]
-    return [one - other for n, one in enumerate(shown) for other in shown[:n]]
+def averaged_values(scores: Scores, index: int) -> Floats:
+    """The values of the measure at an index; NaN for a query that is not averaged."""
+    return np.where(scores.averaged, scores.values[:, index], np.nan)
 
 
-def waterfall(gaps: Floats, axes: Axes, words: str) -> Markup:
-    """The differences from the largest gain to the largest loss. It is stretched to the width of the page."""
-    gaps = np.sort(gaps[~np.isnan(gaps)])[::-1]
-    y = Scale(-axes.gap, axes.gap, TALL, 0)
-    bars = {"up": gaps > 0, "down": gaps < 0}
-    shapes = [
-        tag("path", d=bars_of(np.flatnonzero(chosen).tolist(), gaps, y), class_=name) for name, chosen in bars.items()
-    ]
+def _gaps(scores: Sequence[Scores], index: int) -> list[Floats]:
+    values = [averaged_values(run_scores, index) for run_scores in scores]
+    return [first - second for n, first in enumerate(values) for second in values[:n]]
+
+
+def waterfall(gaps: Floats, direction: Direction, axes: Axes, description: str) -> Markup:
+    """The differences from the largest improvement to the largest decline, stretched to the width of the page."""
+    sign = direction or 1
+    gaps = gaps[~np.isnan(gaps)]
+    gaps = gaps[np.argsort(-sign * gaps, kind="stable")]
+    y = Scale(-axes.gap, axes.gap, WATERFALL_HEIGHT, 0)
+    bars = {"better": sign * gaps > 0, "worse": sign * gaps < 0}
+    shapes = [tag("path", d=bar_path(np.flatnonzero(bars[tone]).tolist(), gaps, y), class_=tone) for tone in bars]
     zero = tag("path", d=f"M0 {px(y(0))}H{max(len(gaps), 1)}", class_="zero", vector_effect="non-scaling-stroke")
-    cursor = tag("rect", x=0, y=0, width=1, height=TALL, class_="cursor")
+    cursor = tag("rect", x=0, y=0, width=1, height=WATERFALL_HEIGHT, class_="cursor")
     return tag(
         "svg",
         *shapes,
         zero,
         cursor,
-        viewBox=f"0 0 {max(len(gaps), 1)} {TALL}",
+        viewBox=f"0 0 {max(len(gaps), 1)} {WATERFALL_HEIGHT}",
         preserveAspectRatio="none",
         role="img",
-        aria_label=words,
+        aria_label=description,
+        class_=None if direction else "neutral",
     )
 
 
-def bars_of(places: Sequence[int], gaps: Floats, y: Scale) -> str:
-    """One outline around neighbouring bars, each one wide."""
-    if not places:
+def bar_path(indices: Sequence[int], gaps: Floats, y: Scale) -> str:
+    """One outline around adjacent bars, each one unit wide."""
+    if not indices:
         return ""
-    steps = "".join(f"V{px(y(float(gaps[place])))}H{place + 1}" for place in places)
-    return f"M{places[0]} {px(y(0))}{steps}V{px(y(0))}Z"
+    steps = "".join(f"V{px(y(float(gaps[index])))}H{index + 1}" for index in indices)
+    return f"M{indices[0]} {px(y(0))}{steps}V{px(y(0))}Z"
 
 
-def scatter(one: Floats, other: Floats, names: tuple[str, str], axes: Axes, colour: str, words: str) -> Markup:
-    """A point a query: the baseline across, the system up; above the diagonal the system is higher."""
-    bottom = HEIGHT - BOTTOM
-    x = Scale(axes.low, axes.high, LEFT, WIDTH - RIGHT, about=TICKS)
-    y = Scale(axes.low, axes.high, bottom, TOP, about=TICKS)
-    kept = ~np.isnan(one) & ~np.isnan(other)
-    places = [f"M{px(x(a))} {px(y(b))}h0" for a, b in zip(one[kept].tolist(), other[kept].tolist(), strict=True)]
+def scatter(values: tuple[Floats, Floats], systems: tuple[PageSystem, PageSystem], axes: Axes, words: str) -> Markup:
+    """One point per query: the first system on the horizontal axis, the second on the vertical one."""
+    area = SCATTER_AREA
+    x = Scale(axes.low, axes.high, area.left, CHART_WIDTH - area.right, tick_count=SCATTER_TICKS)
+    y = Scale(axes.low, axes.high, area.bottom, area.top, tick_count=SCATTER_TICKS)
+    first, second = values
+    paired = ~np.isnan(first) & ~np.isnan(second)
+    pairs = zip(first[paired].tolist(), second[paired].tolist(), strict=True)
+    points = [f"M{px(x(a))} {px(y(b))}h0" for a, b in pairs]
+    names = [shorten_middle(system.name, AXIS_NAME_CHARACTERS) for system in systems]
+    density = " dense" if len(points) > DENSE_POINTS else ""
     shapes = [
-        tag("g", *frame(x, y, "", bottom), class_="frame"),
+        tag("g", *frame(x, y, "", area.bottom), class_="frame"),
         line(x.begin, y.begin, x.end, y.end, "diagonal"),
-        tag(
-            "path",
-            d="".join(dict.fromkeys(places)),
-            class_=f"points {colour}" + (" dense" if len(places) > DENSE else ""),
-        ),
+        tag("path", d="".join(dict.fromkeys(points)), class_=f"points {systems[1].color}{density}"),
         tag("circle", cx=-20, cy=-20, r=6, class_="cursor"),
-        text((x.begin + x.end) / 2, bottom + 34, short(names[0], SIGNS), "axis across", "middle"),
+        text((x.begin + x.end) / 2, area.bottom + 34, names[0], "axis horizontal", "middle"),
         tag(
             "text",
-            short(names[1], SIGNS),
+            names[1],
             x=0,
             y=0,
-            class_="axis up",
+            class_="axis vertical",
             text_anchor="middle",
-            transform=f"translate(10 {px((TOP + bottom) / 2)}) rotate(-90)",
+            transform=f"translate(10 {px((area.top + area.bottom) / 2)}) rotate(-90)",
         ),
     ]
-    box = " ".join(px(each) for each in (x.begin, x.end, y.end, y.begin))
-    return drawing(HEIGHT, words, *shapes, data_box=box)
-
-
-def shown_values(scores: Scores, place: int) -> Floats:
-    """The values of one measure; NaN for a query that is not averaged."""
-    return np.where(scores.averaged, scores.values[:, place], np.nan)
+    box = " ".join(px(edge) for edge in (x.begin, x.end, y.end, y.begin))
+    return drawing(area.height, words, *shapes, data_box=box)

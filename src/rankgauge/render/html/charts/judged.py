@@ -1,4 +1,4 @@
-"""How much was judged, and what ties and unjudged documents could make of the first measure."""
+"""Judgment coverage, and how unjudged documents and ties could change the first measure."""
 
 from __future__ import annotations
 
@@ -9,52 +9,60 @@ from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.judged import judged
-from rankgauge.render.html.figures.depth import over_k
-from rankgauge.render.html.figures.ranges import Row, ranges
-from rankgauge.render.html.figures.svg import Figure
-from rankgauge.render.html.figures.systems import System
-from rankgauge.render.html.text import value_of
+from rankgauge.measures.spec import Measure
+from rankgauge.render.html.charts.depth import cutoff_chart
+from rankgauge.render.html.charts.ranges import RangeRow, ranges
+from rankgauge.render.html.charts.svg import Chart
+from rankgauge.render.html.page_systems import PageSystem
+from rankgauge.render.html.text import measure_text
 
 
-def judgments(
+def judgment_charts(
     scores: Sequence[Scores],
     hits: Sequence[Hits],
     unjudged: Sequence[UnjudgedAudit],
     ties: Sequence[TieAudit],
-    systems: Sequence[System],
-) -> Iterator[Figure]:
-    """Judged@k; then the spans of the first measure."""
-    yield over_k(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary)
+    systems: Sequence[PageSystem],
+) -> Iterator[Chart]:
+    """Judged@k, then the ranges of the first measure."""
     measure = scores[0].measures[0]
-    rows = []
-    for audit, system in zip(unjudged, systems, strict=True):
-        one = audit.measures[0]
-        ends = [one.irrelevant.over_queries, one.relevant.over_queries]
-        shown = [value_of(measure, end) for end in ends]
-        said = f"{system.name}: {shown[0]} where the unjudged are all irrelevant, {shown[1]} where all are relevant"
-        rows.append(_span(system, ends[0], ends, shown[0], said))
-    yield Figure(
-        f"{measure.name} and the unjudged",
-        ranges(rows, measure.definition.range),
-        "From all unjudged documents irrelevant (dot) to all of them relevant with the top grade.",
+    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary)
+    yield Chart(
+        f"{measure.name} and unjudged documents",
+        ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range),
+        "From all unjudged documents not relevant (dot) to all of them relevant with the highest grade.",
     )
-    if not any(audit.measures[0].moved for audit in ties):
-        return
-    rows = []
-    for tied, system in zip(ties, systems, strict=True):
-        found = tied.measures[0]
-        ends = [found.worst.over_queries, found.best.over_queries]
-        shown = [value_of(measure, end) for end in ends]
-        value = found.reported.over_queries
-        said = f"{system.name}: {shown[0]} with the worst order of ties, {shown[1]} with the best"
-        rows.append(_span(system, value, ends, value_of(measure, value), said))
-    yield Figure(
-        f"{measure.name} and ties",
-        ranges(rows, measure.definition.range),
-        "From the worst to the best order of documents with equal scores; the dot is the order reported.",
-    )
+    if any(audit.measures[0].moved for audit in ties):
+        yield Chart(
+            f"{measure.name} and ties",
+            ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range),
+            "From the worst to the best order of documents with equal scores; the dot is the reported order.",
+        )
 
 
-def _span(system: System, value: float | None, ends: Sequence[float | None], shown: str, said: str) -> Row:
-    known = [end for end in ends if end is not None]
-    return Row(system, value, min(known, default=None), max(known, default=None), shown, said)
+def _unjudged_rows(
+    measure: Measure, audits: Sequence[UnjudgedAudit], systems: Sequence[PageSystem]
+) -> Iterator[RangeRow]:
+    for audit, system in zip(audits, systems, strict=True):
+        ends = [audit.measures[0].irrelevant.over_queries, audit.measures[0].relevant.over_queries]
+        low, high = (measure_text(measure, end) for end in ends)
+        description = (
+            f"{system.name}: {low} if all unjudged documents are not relevant, {high} if all of them are relevant"
+        )
+        yield _range_row(system, ends[0], ends, low, description)
+
+
+def _tie_rows(measure: Measure, audits: Sequence[TieAudit], systems: Sequence[PageSystem]) -> Iterator[RangeRow]:
+    for audit, system in zip(audits, systems, strict=True):
+        order = audit.measures[0]
+        ends, reported = [order.worst.over_queries, order.best.over_queries], order.reported.over_queries
+        worst, best = (measure_text(measure, end) for end in ends)
+        description = f"{system.name}: {worst} with the worst order of ties, {best} with the best"
+        yield _range_row(system, reported, ends, measure_text(measure, reported), description)
+
+
+def _range_row(
+    system: PageSystem, value: float | None, ends: Sequence[float | None], value_text: str, description: str
+) -> RangeRow:
+    finite = [end for end in ends if end is not None]
+    return RangeRow(system, value, min(finite, default=None), max(finite, default=None), value_text, description)

@@ -1,24 +1,25 @@
-"""The mean of each system with its interval, one panel a measure."""
+"""The mean of each system with its confidence interval, one chart per measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.figures.ranges import Row, ranges
-from rankgauge.render.html.figures.svg import Figure
-from rankgauge.render.html.figures.systems import System
-from rankgauge.render.html.text import between, percent, value_of
+from rankgauge.core.formatting import percent
+from rankgauge.render.html.charts.ranges import RangeRow, ranges
+from rankgauge.render.html.charts.svg import Chart
+from rankgauge.render.html.page_systems import PageSystems
+from rankgauge.render.html.text import interval_text, measure_text
 
 
-def means(scores: Sequence[Scores], systems: Sequence[System], confidence: float) -> Iterator[Figure]:
-    """One picture for each measure."""
-    for measure in scores[0].measures:
+def mean_charts(page_systems: PageSystems) -> Iterator[Chart]:
+    """One chart for each measure."""
+    confidence = page_systems.confidence
+    for measure in page_systems.scores[0].measures:
         rows = []
-        for one, system in zip(scores, systems, strict=True):
-            value, interval = one[measure], one.interval(measure, confidence=confidence)
-            shown = value_of(measure, value)
-            span = between(interval)
-            said = f"{system.name}: {measure.name} {shown}" + (f" ({percent(confidence)} {span})" if span else "")
-            rows.append(Row(system, value, interval.low, interval.high, shown, said))
-        yield Figure(measure.name, ranges(rows, measure.definition.range), measure.definition.summary)
+        for scores, system in zip(page_systems.scores, page_systems.systems, strict=True):
+            value, interval = scores[measure], scores.interval(measure, confidence=confidence)
+            value_text, ends = measure_text(measure, value), interval_text(interval)
+            suffix = f" ({percent(confidence)} CI {ends})" if ends else ""
+            description = f"{system.name}: {measure.name} {value_text}{suffix}"
+            rows.append(RangeRow(system, value, interval.low, interval.high, value_text, description))
+        yield Chart(measure.name, ranges(rows, measure.definition.range), measure.definition.summary)
