@@ -1,4 +1,4 @@
-"""Tables and frames for notebooks."""
+"""Tables and data frames for notebooks."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from typing import Any
 import pytest
 
 from rankgauge import MissingExtraError, Qrels, Run, evaluate
-from rankgauge.evaluation.notebook import Table, Tabular, html_table, score_columns, score_table
+from rankgauge.evaluation.notebook import NotebookTable, Tabular, html_table, score_columns, score_table
 
 
 class Small(Tabular):
-    def summary_table(self) -> Table:
-        return Table(["name", "value"], [["<script>", 0.5], ["b", None], ["c", float("nan")], ["d", 3]], "a & b")
+    def summary_table(self) -> NotebookTable:
+        return NotebookTable(
+            ["name", "value"], [["<script>", 0.5], ["b", None], ["c", float("nan")], ["d", 3], ["e", -0.25]], "a & b"
+        )
 
     def frame_columns(self) -> dict[str, list[Any]]:
         return {"name": ["a", "b"], "value": [None, 0.5]}
 
 
 def test_text_from_data_is_escaped_and_numbers_are_rounded() -> None:
-    shown = Small()._repr_html_()
-    assert "<td>&lt;script&gt;</td><td>0.5000</td>" in shown
-    assert "<caption>a &amp; b</caption>" in shown
-    assert shown.count("<td>–</td>") == 2
-    assert "<td>3</td>" in shown
-    assert "style" not in shown
+    table = Small()._repr_html_()
+    assert "<td>&lt;script&gt;</td><td>0.5000</td>" in table
+    assert "<caption>a &amp; b</caption>" in table
+    assert table.count("<td>–</td>") == 2
+    assert "<td>3</td>" in table
+    assert "<td>−0.2500</td>" in table
+    assert "style" not in table
 
 
 def test_control_characters_do_not_get_through() -> None:
-    assert "\x1b" not in html_table(Table(["a"], [["\x1b[31m"]]))
+    assert "\x1b" not in html_table(NotebookTable(["a"], [["\x1b[31m"]]))
 
 
 def test_frames_hold_the_columns() -> None:
@@ -48,7 +51,7 @@ def test_scores_show_as_a_table_and_turn_into_frames() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_missing_library_is_said(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_missing_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def refuse(name: str, *args: Any, **kwargs: Any) -> Any:

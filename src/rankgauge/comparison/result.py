@@ -12,7 +12,7 @@ from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics
 from rankgauge.core.formatting import signed
-from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Aggregate
@@ -172,14 +172,14 @@ class Comparison(Tabular):
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """Each difference, as a notebook shows it."""
         head = ["measure", "system", "value", "difference", "low", "high", "p"]
         rows = [
             [d.measure, d.system, d.value, d.difference, d.interval.low, d.interval.high, d.p_corrected]
             for d in self.differences
         ]
-        return Table(head, rows, self.answer())
+        return NotebookTable(head, rows, self.answer())
 
     def frame_columns(self) -> Columns:
         """One row per difference, as ``to_pandas`` and ``to_polars`` give it."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankgauge.core.run import Status
 from rankgauge.core.tables import Column, Floats
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns, score_table
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns, score_table
 from rankgauge.evaluation.notes import Note
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
@@ -82,7 +82,7 @@ class Scores(Tabular):
         """The means in which a query counts by its ``weight`` column; None without one."""
         return weighted_means(self.measures, self.values, self.averaged, self.columns)
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """Each measure over all queries, as a notebook shows it."""
         return score_table(self)
 

@@ -13,7 +13,7 @@ import numpy as np
 from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.run import Status
 from rankgauge.errors import printable
-from rankgauge.evaluation.notebook import Columns, Table, Tabular, score_columns
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.documents import Unit
@@ -145,7 +145,7 @@ class RetrievalResult(Tabular):
         shown = "; ".join(f"{printable(query)}: {printable(reason)}" for query, reason in failures[:SHOWN_FAILURES])
         return f"{queries}, {len(failures)} failed ({shown}{'; …' if len(failures) > SHOWN_FAILURES else ''})"
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """Each measure with its interval."""
         head = ["measure", "mean", "95% from", "to", "n"]
         rows: list[list[object]] = []
@@ -154,7 +154,7 @@ class RetrievalResult(Tabular):
             rows.append([name, value, interval.low, interval.high, n])
             if self.weighted is not None:
                 rows[-1].append(self.weighted[name])
-        return Table(head if self.weighted is None else [*head, "weighted"], rows, self._counts())
+        return NotebookTable(head if self.weighted is None else [*head, "weighted"], rows, self._counts())
 
     def frame_columns(self) -> Columns:
         """One row per query, in the order of the input."""

@@ -19,7 +19,7 @@ from rankgauge.adapters.pipeline.pairs import (
 from rankgauge.core.formatting import number, percent, plural
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.results import Interval
 
@@ -58,13 +58,13 @@ class GateEfficiency(Tabular):
             parts.append(f"quality lost {number(lost.estimate)}{interval_text(lost, 4)}")
         return ", ".join(parts)
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """Whether retrieval was needed against whether it happened."""
         rows = [
             ["needed", self.correctly_retrieved, len(self.wrongly_skipped)],
             ["not needed", len(self.wrongly_retrieved), self.saved],
         ]
-        return Table(["retrieval", "retrieved", "skipped"], rows, str(self))
+        return NotebookTable(["retrieval", "retrieved", "skipped"], rows, str(self))
 
     def frame_columns(self) -> Columns:
         """The queries with a wrong decision."""

@@ -12,7 +12,7 @@ from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE, QueryValues, ali
 from rankgauge.core.formatting import number, percent, plural, signed, span
 from rankgauge.core.tables import Column
 from rankgauge.evaluation.evaluate import AnyQrels, evaluate
-from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
@@ -48,12 +48,12 @@ class RerankingResult(Tabular):
         counts = f"{self.effect.wins} won, {self.effect.ties} tied, {self.effect.losses} lost"
         return f"rerank    {change}{interval}, {means}; {counts} of {plural(self.effect.n, 'query')}"
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """Before, after, and the change."""
         head = ["measure", "before", "after", "change %", "95% from", "to", "won", "tied", "lost"]
         counts = [self.effect.wins, self.effect.ties, self.effect.losses]
         row = [self.measure, self.baseline, self.reranked, self.improvement, self.low, self.high, *counts]
-        return Table(head, [row], str(self))
+        return NotebookTable(head, [row], str(self))
 
     def frame_columns(self) -> Columns:
         """One row per query."""

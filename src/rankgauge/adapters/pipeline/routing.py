@@ -11,7 +11,7 @@ from rankgauge.adapters.pipeline.pairs import QueryValues, align_queries
 from rankgauge.core.formatting import percent, plural
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.stats.results import Interval
 
 Route = str | Sequence[str] | None
@@ -59,7 +59,7 @@ class RoutingResult(Tabular):
         top = "".join(f", {percent(share, 1)} in the top {n}" for n, share in self.top.items() if n > 1)
         return f"routing   {percent(self.accuracy, 1)} to the best expert{ends}{top}; {plural(self.n, 'query')}"
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """The confusion table: best experts down, chosen experts across."""
         chosen = sorted({name for row in self.confusion.values() for name in row} | set(self.confusion))
         by_name = {expert.name: expert for expert in self.experts}
@@ -67,7 +67,9 @@ class RoutingResult(Tabular):
             [best, *(row.get(name, 0) for name in chosen), by_name[best].recall, by_name[best].precision]
             for best, row in self.confusion.items()
         ]
-        return Table(["best \\ chosen", *(name or "none" for name in chosen), "recall", "precision"], rows, str(self))
+        return NotebookTable(
+            ["best \\ chosen", *(name or "none" for name in chosen), "recall", "precision"], rows, str(self)
+        )
 
     def frame_columns(self) -> Columns:
         """One row per pair of best and chosen expert."""

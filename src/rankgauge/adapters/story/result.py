@@ -8,7 +8,7 @@ from typing import Any
 
 from rankgauge.core.formatting import number, plural
 from rankgauge.errors import shown
-from rankgauge.evaluation.notebook import Columns, Table, Tabular
+from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 
 METRIC = "RQ"
 NO_QUERIES = "no labeled queries"
@@ -97,13 +97,13 @@ class RetrievalQuality(Tabular):
             f"{plural(len(self.queries), 'query')} over {plural(self.scenes, 'scene')}, {self.profile}"
         )
 
-    def summary_table(self) -> Table:
+    def summary_table(self) -> NotebookTable:
         """One row per query."""
         rows = [
             [query.id, query.text, query.rank, query.rr, query.recall, query.k, query.ranking[0].scene]
             for query in self.queries
         ]
-        return Table(["query", "text", "rank", "RR", "recall", "k", "first scene"], rows, str(self))
+        return NotebookTable(["query", "text", "rank", "RR", "recall", "k", "first scene"], rows, str(self))
 
     def frame_columns(self) -> Columns:
         """The queries, with the first scene of each ranking."""

@@ -6,7 +6,7 @@ import json
 
 from rankgauge.adapters.pipeline.log import PipelineReport
 from rankgauge.core.formatting import plural
-from rankgauge.evaluation.notebook import Table
+from rankgauge.evaluation.notebook import NotebookTable
 from rankgauge.render.text.terminal import Cell, name, number, table
 
 
@@ -25,7 +25,7 @@ def as_text(report: PipelineReport, *, color: bool) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table_text(content: Table, *, color: bool) -> str:
+def _table_text(content: NotebookTable, *, color: bool) -> str:
     rows = [[Cell(_cell_text(value)) for value in row] for row in content.rows]
     return table([name(title) for title in content.head], rows, color=color)
 

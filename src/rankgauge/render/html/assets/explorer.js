@@ -10,7 +10,7 @@ const explorer = {
       : [['all', 'all queries'], ['better', 'better'], ['same', 'equal'], ['worse', 'worse']], 'all');
     setOptions(byId('sort'), report.single
       ? [['highest', 'highest first'], ['lowest', 'lowest first'], ['id', 'query id']]
-      : [['size', 'largest change first'], ['gain', 'largest improvement first'], ['loss', 'largest decline first'], ['before', 'lowest before first'], ['after', 'lowest after first'], ['id', 'query id']],
+      : [['size', 'largest change first'], ['gain', 'largest improvement first'], ['loss', 'largest decline first'], ['before', 'before: lowest first'], ['after', 'after: lowest first'], ['id', 'query id']],
     report.single ? 'lowest' : 'size');
     explorer.columns = report.columns.map((column) => {
       const select = make('select', {});
