@@ -14,8 +14,9 @@ from dataclasses import replace
 import pytest
 
 from rankgauge import Qrels, Run
-from rankgauge.comparison.compare import Statistics, compare
+from rankgauge.comparison.compare import compare
 from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.io.options import Reading
 from rankgauge.render.html import as_html
