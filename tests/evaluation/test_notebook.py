@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import MissingExtraError, Qrels, Run, evaluate
+from rankgauge import Qrels, Run, evaluate
+from rankgauge.errors import MissingExtraError
 from rankgauge.evaluation.notebook import NotebookTable, Tabular, html_table, score_columns, score_table
 
 

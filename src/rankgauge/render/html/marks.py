@@ -8,8 +8,9 @@ from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.core.formatting import MISSING
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.direction import Tone, direction_of
+from rankgauge.render.text.grid import BETTER, WORSE
 
-MARK_TONES: dict[str, Tone] = {"▲": "better", "▼": "worse"}
+MARK_TONES: dict[str, Tone] = {BETTER: "better", WORSE: "worse"}
 
 
 @dataclass(frozen=True)
