@@ -498,7 +498,7 @@ class TestCommand:
             (["--queries", "q.jsonl"], "of which corpus"),
             (["--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "cannot read missing.yaml"),
-            (["--mode", "lexica"], "no mode"),
+            (["--mode", "lexica"], "unknown mode"),
             (["--mode", "lexical", "--mode", "lexical"], "the same name"),
             (["-m", "nosuch"], "unknown measure"),
             (["--by", "categry"], "did you mean category?"),

@@ -14,6 +14,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.reading import read_run
+from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -281,3 +282,9 @@ def test_the_latency_of_a_retriever_is_the_percentiles_of_its_times(monkeypatch:
     latency = measure_latency(counting_retriever(Counting()), QUERIES, 3, calls=4, warm_up=0)
     assert latency == Latency(4, **latency_percentiles([1000 * second for second in seconds]))
     assert (latency.p50, latency.p95) == (2.0, 4.0)  # no interpolation between two times
+
+
+def test_the_evaluation_of_a_live_retriever_uses_the_same_percentiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = evaluate_retriever(Counting().search, [{"id": "q", "query": "text", "relevant": ["d0-0"]}])
+    monkeypatch.setattr("rankgauge.rag.results.latency_percentiles", lambda times: {"p50": float(len(times))})
+    assert result.latency_ms == {"p50": 1.0}
