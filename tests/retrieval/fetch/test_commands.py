@@ -184,7 +184,7 @@ def test_a_retriever_can_be_in_the_configuration(workshop: Path, command: Comman
     assert command("runs", "fetch", *files, "--k1", "2", "--tag", "words", "-o", workshop / "d").code == 0
     assert (workshop / "c").read_bytes() == (workshop / "d").read_bytes()
     for more, message in (
-        ([*config], "which retriever: words, both?"),
+        ([*config], "the configuration has 2 retrievers: words, both"),
         ([*config, "--retriever", "wordz"], "did you mean words?"),
         (["--retriever", "words"], "--config rankgauge.yaml"),
     ):

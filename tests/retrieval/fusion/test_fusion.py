@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -44,31 +43,32 @@ def normalize(row: Scores, normalization: str) -> tuple[Scores, float]:
 
 def defined(method: str, rows: list[Scores], normalization: str, weights: list[float], rrf_k: float) -> Scores:
     docs = {doc for row in rows for doc in row}
-    made = [normalize(row, normalization) for row in rows]
-    place = [ranks(row) for row in rows]
+    normalized = [normalize(row, normalization) for row in rows]
+    ranks_by_run = [ranks(row) for row in rows]
     out = {}
     for doc in docs:
-        every = [values.get(doc, rest) for values, rest in made]
-        seen = [values[doc] for values, _ in made if doc in values]
-        weighted = [w * s for w, s in zip(weights, every, strict=True)]
-        weighted_seen = [w * values[doc] for w, (values, _) in zip(weights, made, strict=True) if doc in values]
-        mine = [(w, p[doc]) for w, p in zip(weights, place, strict=True) if doc in p]
-        definitions: dict[str, Callable[[], float]] = {
-            "rrf": lambda mine=mine: sum(w / (rrf_k + r) for w, r in mine),  # type: ignore[misc]  # a lambda with default arguments
-            "weighted": lambda weighted=weighted: sum(weighted) / sum(weights),  # type: ignore[misc]  # a lambda with default arguments
-            "combsum": lambda weighted=weighted: sum(weighted),  # type: ignore[misc]  # a lambda with default arguments
-            "combmnz": lambda weighted=weighted, seen=seen: sum(weighted) * len(seen),  # type: ignore[misc]  # a lambda with default arguments
-            "combanz": lambda seen=seen, part=weighted_seen: sum(part) / len(seen),  # type: ignore[misc]  # a lambda with default arguments
-            "combmed": lambda seen=seen: statistics.median(seen),  # type: ignore[misc]  # a lambda with default arguments
-            "combmax": lambda seen=seen: max(seen),  # type: ignore[misc]  # a lambda with default arguments
-            "combmin": lambda seen=seen: min(seen),  # type: ignore[misc]  # a lambda with default arguments
-            "borda": lambda doc=doc: sum(  # type: ignore[misc]  # a lambda with default arguments
-                w * (len(docs) - p[doc] + 1 if doc in p else (len(docs) - len(p) + 1) / 2)
-                for w, p in zip(weights, place, strict=True)
+        returned = [scores[doc] for scores, _ in normalized if doc in scores]
+        weighted = [w * scores.get(doc, absent) for w, (scores, absent) in zip(weights, normalized, strict=True)]
+        weighted_returned = [
+            w * scores[doc] for w, (scores, _) in zip(weights, normalized, strict=True) if doc in scores
+        ]
+        weighted_ranks = [(w, run[doc]) for w, run in zip(weights, ranks_by_run, strict=True) if doc in run]
+        values = {
+            "rrf": sum(w / (rrf_k + r) for w, r in weighted_ranks),
+            "weighted": sum(weighted) / sum(weights),
+            "combsum": sum(weighted),
+            "combmnz": sum(weighted) * len(returned),
+            "combanz": sum(weighted_returned) / len(returned),
+            "combmed": statistics.median(returned),
+            "combmax": max(returned),
+            "combmin": min(returned),
+            "borda": sum(
+                w * (len(docs) - run[doc] + 1 if doc in run else (len(docs) - len(run) + 1) / 2)
+                for w, run in zip(weights, ranks_by_run, strict=True)
             ),
-            "isr": lambda mine=mine: len(mine) * sum(w / r**2 for w, r in mine),  # type: ignore[misc]  # a lambda with default arguments
+            "isr": len(weighted_ranks) * sum(w / r**2 for w, r in weighted_ranks),
         }
-        out[doc] = definitions[method]()
+        out[doc] = values[method]
     return out
 
 

@@ -56,7 +56,7 @@ class RetrieverSettings:
 
 
 def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
-    """Settings from the options of ``runs fetch`` or the keys of a configuration; None stands for the default."""
+    """Settings from the options of ``runs fetch`` or the keys of a configuration; None means the default."""
     values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if "weights" in values:
         values["weights"] = tuple(values["weights"])
