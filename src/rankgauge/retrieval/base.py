@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
 
 Identity = Mapping[str, Any]
-Result = TypeVar("Result")
+AwaitedResult = TypeVar("AwaitedResult")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,10 @@ def retrieve_run(retriever: Retriever, queries: QueryBatch, k: int) -> Run:
     return await_result(result) if inspect.isawaitable(result) else result
 
 
-def await_result(awaitable: Awaitable[Result]) -> Result:
+def await_result(awaitable: Awaitable[AwaitedResult]) -> AwaitedResult:
     """Await from synchronous code; in a notebook, where a loop is already running, in a separate thread."""
 
-    async def wait() -> Result:
+    async def wait() -> AwaitedResult:
         return await awaitable
 
     try:

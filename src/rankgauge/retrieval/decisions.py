@@ -9,7 +9,7 @@ from typing import Any
 
 from rankgauge.io.writing import atomic
 
-Decision = dict[str, Any]
+QueryDecision = dict[str, Any]
 # Columns of the query file that the pipeline measures compare decisions with.
 EXPECTED_COLUMNS = ("optimal_expert", "best_expert", "expected_expert", "needs_retrieval", "retrieval_needed", "needed")
 
@@ -18,7 +18,7 @@ class Decisions:
     """One object per query: ``expert`` and ``expert_scores``, ``skipped``, ``retrieved_ids`` and ``reranked_ids``."""
 
     def __init__(self) -> None:
-        self._by_query: dict[bytes, Decision] = {}
+        self._by_query: dict[bytes, QueryDecision] = {}
 
     def record(self, query: bytes, **values: Any) -> None:
         """Add to the decision about a query."""
@@ -28,7 +28,7 @@ class Decisions:
         """Whether a field of the decision about a query is recorded."""
         return field in self._by_query.get(query, {})
 
-    def pop(self, query: bytes) -> Decision:
+    def pop(self, query: bytes) -> QueryDecision:
         """Return the decision about a query and forget it."""
         return self._by_query.pop(query, {})
 
@@ -39,7 +39,7 @@ def id_text(name: bytes) -> str:
 
 
 def write_decisions(
-    decisions: Mapping[str, Decision],
+    decisions: Mapping[str, QueryDecision],
     query_columns: Mapping[str, Mapping[str, Any]],
     out: str | Path,
     *,

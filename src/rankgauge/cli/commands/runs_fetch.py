@@ -24,7 +24,7 @@ from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
 from rankgauge.retrieval.engines.gate import GATE_RULES
 from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH
-from rankgauge.retrieval.fetch.fetch import DEFAULT_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
+from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever, settings_from
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
@@ -86,7 +86,7 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--latency", type=click.IntRange(min=1), metavar="N", help="Then time N calls, one query at a time.")
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="What was done, with hashes, as JSON.")
 @click.option(
-    "--batch", type=click.IntRange(min=1), default=DEFAULT_BATCH_SIZE, show_default=True, help="Queries at once."
+    "--batch", type=click.IntRange(min=1), default=DEFAULT_FETCH_BATCH_SIZE, show_default=True, help="Queries at once."
 )
 @click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
 def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:

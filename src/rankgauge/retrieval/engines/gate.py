@@ -18,7 +18,7 @@ from rankgauge.retrieval.loading import is_object_path, load_object
 
 GateRule = Callable[[str], bool]
 WORD_COUNT_RULE = re.compile(r"words\s*(>=|<=|>|<|=)\s*(\d+)")
-COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq}
+WORD_COUNT_COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq}
 GATE_RULES = "words>=N (or >, <, <=, =), matches:REGEX, not:REGEX, or module:callable that takes the text"
 
 
@@ -26,7 +26,7 @@ def parse_rule(text: str) -> GateRule:
     """A function that decides whether to retrieve for a query: ``words>=3``, ``not:^(hi|thanks)``, ``module:f``."""
     word_count = WORD_COUNT_RULE.fullmatch(text.strip())
     if word_count:
-        compare, limit = COMPARISONS[word_count.group(1)], int(word_count.group(2))
+        compare, limit = WORD_COUNT_COMPARISONS[word_count.group(1)], int(word_count.group(2))
         return lambda query: bool(compare(len(query.split()), limit))
     kind, colon, expression = text.partition(":")
     if colon and kind in ("matches", "not"):

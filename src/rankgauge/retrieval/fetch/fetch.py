@@ -17,11 +17,11 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.writing import refuse_inputs
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.decisions import Decision, Decisions, id_text
+from rankgauge.retrieval.decisions import Decisions, QueryDecision, id_text
 from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
 from rankgauge.retrieval.fetch.trec import check_ids, check_tag, write_answers
 
-DEFAULT_BATCH_SIZE = 64
+DEFAULT_FETCH_BATCH_SIZE = 64
 FetchProgress = Callable[[int, int, float], None]  # queries answered, queries in total, seconds since the start
 
 
@@ -34,7 +34,7 @@ class FetchOptions:
     """
 
     tag: str | None = None
-    batch_size: int = DEFAULT_BATCH_SIZE
+    batch_size: int = DEFAULT_FETCH_BATCH_SIZE
     restart: bool = False
     inputs: Sequence[str | Path] = ()
 
@@ -54,7 +54,7 @@ class FetchResult:
         return run_from_answers(self.answers, self.name)
 
     @property
-    def decisions(self) -> dict[str, Decision]:
+    def decisions(self) -> dict[str, QueryDecision]:
         """What the gate, the router and the reranker decided, by query."""
         return {answer.query: answer.decision for answer in self.answers if answer.decision}
 
