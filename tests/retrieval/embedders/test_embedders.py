@@ -210,6 +210,8 @@ def test_an_onnx_model_is_run_text_by_text(tmp_path: Path) -> None:
 
 def test_wordllama_is_used_without_importing_it() -> None:
     pytest.importorskip("wordllama")
-    code = "import sys; from rankgauge import embedder; embedder('wordllama'); print('wordllama' in sys.modules)"
+    code = (
+        "import sys; from rankgauge.retrieval import embedder; embedder('wordllama'); print('wordllama' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
