@@ -107,10 +107,10 @@ def work(way: str, home: Path) -> dict[str, Any]:
 
 def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:
     from rankgauge.io.queries import read_queries
-    from rankgauge.retrieval.base import Questions
+    from rankgauge.retrieval.base import QueryBatch
     from rankgauge.retrieval.corpus.opening import open_documents
     from rankgauge.retrieval.engines import bm25
-    from rankgauge.retrieval.fetch.fetch import fetch
+    from rankgauge.retrieval.fetch.fetch import fetch_run
     from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 
     settings = {
@@ -124,12 +124,12 @@ def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]
 
     def run() -> Any:
         queries = read_queries(home / "queries.jsonl")
-        asked = Questions(queries.ids, [text or "" for text in queries.texts])
+        asked = QueryBatch.from_queries(queries)
         with tempfile.TemporaryDirectory() as folder:
             retriever = make_retriever(settings, open_documents(home), asked)
-            return fetch(retriever, asked, Path(folder) / "run.trec", k=DEPTH)
+            return fetch_run(retriever, asked, Path(folder) / "run.trec", k=DEPTH)
 
-    return bm25.library, run
+    return bm25.import_bm25s, run
 
 
 def bm25s_alone(home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:

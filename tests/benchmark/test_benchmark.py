@@ -24,7 +24,7 @@ from rankgauge.comparison.compare import compare
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.report.manifest import plain_path, plain_text, plain_values
-from rankgauge.retrieval.fetch.fetch import Progress as Fetching
+from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 pytest.importorskip("bm25s")
@@ -150,7 +150,7 @@ def test_a_benchmark_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytes
     calls = []
 
     class Stopping(Talk):
-        def begins(self, system: str) -> Fetching:
+        def begins(self, system: str) -> FetchProgress:
             def report(done: int, total: int, seconds: float) -> None:
                 calls.append(done)
                 if system == "vector":
@@ -498,7 +498,7 @@ class TestCommand:
             (["--queries", "q.jsonl"], "of which corpus"),
             (["--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "cannot read missing.yaml"),
-            (["--mode", "lexica"], "no mode"),
+            (["--mode", "lexica"], "unknown mode"),
             (["--mode", "lexical", "--mode", "lexical"], "the same name"),
             (["-m", "nosuch"], "unknown measure"),
             (["--by", "categry"], "did you mean category?"),

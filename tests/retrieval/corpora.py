@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.corpus.documents import Document, Held
 
 KITCHEN = Held(
@@ -16,7 +16,7 @@ KITCHEN = Held(
         "blank": {"title": "", "text": "   "},
     }
 )
-ASKED = Questions.of(
+QUERIES = QueryBatch.from_dict(
     {"q1": "baking bread", "q2": "how do I boil soup?", "q3": "", "q4": "zeppelin", "q5": "the of and"}
 )
 
@@ -31,9 +31,9 @@ def made_up(documents: int, words: int = 400, seed: int = 7) -> Held:
     return Held([Document(f"d{number:05}".encode(), "", text) for number, text in enumerate(texts)])
 
 
-def questions(corpus: Held, count: int, seed: int = 3) -> Questions:
+def made_up_queries(corpus: Held, count: int, seed: int = 3) -> QueryBatch:
     """Queries made of words of the corpus."""
     chance = random.Random(seed)
     documents = list(corpus)
     texts = {f"q{number}": " ".join(chance.choice(documents).text.split()[:4]) for number in range(count)}
-    return Questions.of(texts)
+    return QueryBatch.from_dict(texts)

@@ -1,4 +1,4 @@
-"""Fetches runs with the block and batch sizes given, and prints their hashes, in a process of its own."""
+"""Fetch runs with the given block and batch sizes, and print their hashes, in a separate process."""
 
 from __future__ import annotations
 
@@ -13,34 +13,38 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from rankgauge.retrieval.base import Retriever
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
+from rankgauge.retrieval.engines.exact import Exact
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.rerank import MaxSentence, Reranked
-from rankgauge.retrieval.engines.vector import Exact, Vector
-from rankgauge.retrieval.fetch.fetch import fetch
-from rankgauge.retrieval.texts import Texts
-from tests.retrieval.corpora import made_up, questions
+from rankgauge.retrieval.engines.rerank import RerankedRetriever, SentenceReranker
+from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.texts import DocumentTexts
+from tests.retrieval.corpora import made_up, made_up_queries
 
 
-def main(block: int, together: int, embedded: int, batch: int, names: list[str]) -> None:
-    """Print a hash for each way of retrieving."""
+def main(document_block: int, query_block: int, embedding_batch: int, fetch_batch: int, names: list[str]) -> None:
+    """Print one hash per retriever."""
     corpus = made_up(900)
-    asked = questions(corpus, 40)
+    queries = made_up_queries(corpus, 40)
 
-    def vector(one: Embedder) -> Vector:
-        return Vector(corpus, one, search=partial(Exact, block=block, together=together), batch=embedded)
+    def vector(model: Embedder) -> Vector:
+        search = partial(Exact, document_block=document_block, query_block=query_block)
+        return Vector(corpus, model, search=search, batch_size=embedding_batch)
 
     lexical = Lexical(corpus)
-    ways: dict[str, Retriever] = {"lexical": lexical}
+    retrievers: dict[str, Retriever] = {"lexical": lexical}
     for name in names:
-        one = embedder(name)
-        ways[name] = vector(one)
-        ways[f"hybrid {name}"] = Hybrid([lexical, ways[name]], method="weighted", normalise="z-score")
-        ways[f"rerank {name}"] = Reranked(lexical, MaxSentence(one), Texts(corpus), top=10)
+        model = embedder(name)
+        retrievers[name] = vector(model)
+        retrievers[f"hybrid {name}"] = Hybrid([lexical, retrievers[name]], method="weighted", normalization="z-score")
+        retrievers[f"rerank {name}"] = RerankedRetriever(
+            lexical, SentenceReranker(model), DocumentTexts(corpus), top=10
+        )
     with TemporaryDirectory() as folder:
-        for name, way in ways.items():
-            fetch(way, asked, Path(folder) / "run", k=25, batch=batch)
-            print(name, hashlib.sha256((Path(folder) / "run").read_bytes()).hexdigest())  # noqa: T201 - what it is for
+        for name, retriever in retrievers.items():
+            fetch_run(retriever, queries, Path(folder) / "run", k=25, options=FetchOptions(batch_size=fetch_batch))
+            print(name, hashlib.sha256((Path(folder) / "run").read_bytes()).hexdigest())  # noqa: T201 - the output of this program
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ NAMES = ["bow", "vsa", *(["wordllama"] if find_spec("wordllama") else [])]
 
 
 def optional_features() -> str:
-    """The vector instructions that NumPy would use here and can be told not to."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    return " ".join(found)
+    """The optional vector instructions that NumPy would use here."""
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    return " ".join(features)
 
 
 def hashes(sizes: tuple[int, int, int, int], **environment: str) -> str:

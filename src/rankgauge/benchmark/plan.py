@@ -12,7 +12,7 @@ from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.retrieval.corpus.opening import CORPORA, QUERIES, judgments
-from rankgauge.retrieval.fetch.modes import MODES, RetrieverSettings, settings_from
+from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES, RetrieverSettings, settings_from
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -74,7 +74,7 @@ class BenchmarkPlan:
 
 
 def default_systems(
-    retriever_options: Mapping[str, Any] | None = None, modes: Sequence[str] = MODES
+    retriever_options: Mapping[str, Any] | None = None, modes: Sequence[str] = RETRIEVER_MODES
 ) -> dict[str, PlannedSystem]:
     """The three modes with the same options; a reranker among them becomes a system of its own, the last one."""
     options = dict(retriever_options or {})

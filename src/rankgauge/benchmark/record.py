@@ -18,7 +18,7 @@ from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
 from rankgauge.retrieval.corpus.documents import Documents
-from rankgauge.retrieval.fetch.fetch import Fetched
+from rankgauge.retrieval.fetch.fetch import FetchResult
 
 GROUPS = 8  # a column of the queries with more groups than this is no slice
 
@@ -27,7 +27,7 @@ GROUPS = 8  # a column of the queries with more groups than this is no slice
 class Done:
     """What came of one system."""
 
-    fetched: Fetched
+    fetched: FetchResult
     retriever: Retriever
     cost: Cost
 

@@ -38,11 +38,10 @@ from rankgauge.io.writing import atomic
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost, Report
 from rankgauge.report.snippets import snippets_of
-from rankgauge.retrieval.base import Questions, Retriever
+from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.corpus.opening import open_documents
-from rankgauge.retrieval.fetch.fetch import Progress as Fetching
-from rankgauge.retrieval.fetch.fetch import fetch, questions_of
+from rankgauge.retrieval.fetch.fetch import FetchOptions, FetchProgress, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 from rankgauge.validation.findings import Validation
@@ -55,7 +54,7 @@ class BenchmarkListener:
     def validated(self, validation: Validation) -> None:
         """The judgments were validated."""
 
-    def started(self, system: str) -> Fetching | None:
+    def started(self, system: str) -> FetchProgress | None:
         """A system starts; returns what its progress is reported to."""
 
     def finished(self, system: str, error: str | None) -> None:
@@ -90,7 +89,7 @@ def run_benchmark(
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
     queries = read_queries(plan.queries)
-    asked = questions_of(queries)
+    asked = QueryBatch.from_queries(queries)
     documents = None if plan.corpus is None else open_documents(plan.corpus)
     _refuse_mistakes(plan, queries)
     work = claim(folder)
@@ -155,7 +154,7 @@ class _Bench:
         plan: BenchmarkPlan,
         folder: Path,
         name: str,
-        asked: Questions,
+        asked: QueryBatch,
         documents: Documents | None,
         indexes: Path,
         listener: BenchmarkListener,
@@ -163,7 +162,7 @@ class _Bench:
         self.plan, self.folder, self.name, self.asked = plan, folder, name, asked
         self.documents, self.indexes, self.listener = documents, indexes, listener
 
-    def run(self, system: PlannedSystem, progress: Fetching | None, *, restart: bool) -> Done:
+    def run(self, system: PlannedSystem, progress: FetchProgress | None, *, restart: bool) -> Done:
         """Make the retriever, fetch its run, and time single calls of it."""
         experts = {name: open_documents(path) for name, path in system.experts.items()}
         home = self.indexes / _kind(system.settings) if system.settings.index is None else Path(system.settings.index)
@@ -173,14 +172,13 @@ class _Bench:
         settings = replace(system.settings, index=str(home))
         retriever = make_retriever(settings, self.documents, self.asked, experts=experts)
         seconds = round(time.monotonic() - begun, 3)
-        fetched = fetch(
+        fetched = fetch_run(
             retriever,
             self.asked,
             self.folder / run_path(self.name),
             k=self.plan.k,
-            tag=self.name,
+            options=FetchOptions(tag=self.name, restart=restart),
             progress=progress,
-            restart=restart,
         )
         if fetched.resumed:
             self.listener.warned(self.name, f"{fetched.resumed} answers are from an attempt that was stopped")
@@ -205,7 +203,7 @@ class _Bench:
 def _kind(settings: RetrieverSettings) -> str:
     """A folder for the indexes of all systems that can share them."""
     words = (settings.bm25, settings.stemmer, settings.stopwords)
-    vectors = (settings.embedder, settings.document_vectors, settings.query_vectors, settings.centre, settings.search)
+    vectors = (settings.embedder, settings.document_vectors, settings.query_vectors, settings.center, settings.search)
     return hashlib.sha256(repr((words, vectors)).encode()).hexdigest()[:16]
 
 

@@ -247,11 +247,11 @@ class RetrieverSection(ConfigSection):
     embedder: Text | None = None
     vectors: Text | None = None
     query_vectors: Text | None = None
-    centre: Annotated[float, Field(ge=0, le=1)] | None = None
+    center: Annotated[float, Field(ge=0, le=1)] | None = None
     search: Text | None = None
     fusion: Text | None = None
     weights: Weights | None = None
-    normalise: Text | None = None
+    normalization: Text | None = None
     rrf_k: float | None = None
     rerank: Text | None = None
     rerank_top: int | None = None

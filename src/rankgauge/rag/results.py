@@ -19,12 +19,12 @@ from rankgauge.measures.spec import Measure
 from rankgauge.rag.documents import Unit
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.scoring import measures_at
+from rankgauge.retrieval.fetch.latency import latency_percentiles
 from rankgauge.stats.results import Interval
 
 SCHEMA = "rankgauge.retrieval/1"
 PRINTED_FIELDS = ("precision_at_k", "recall_at_k", "mrr", "ndcg_at_k")
 SHOWN_FAILURES = 3
-PERCENTILES = (50, 95, 99)
 MILLISECONDS = 1000.0
 
 
@@ -105,15 +105,9 @@ class RetrievalResult(Tabular):
 
     @cached_property
     def latency_ms(self) -> dict[str, float] | None:
-        """Percentiles of the time of one call, in milliseconds, over those that were answered; None without any.
-
-        A percentile is a time that was measured (the nearest rank), not one between two.
-        """
-        known = sorted(one.latency * MILLISECONDS for one in self.per_query_metrics if one.latency is not None)
-        if not known:
-            return None
-        out = {f"p{p}": known[max(0, math.ceil(p / 100 * len(known)) - 1)] for p in PERCENTILES}
-        return {**out, "max": known[-1]}
+        """Percentiles of the time of one call, in milliseconds, over those that were answered; None without any."""
+        times = [one.latency * MILLISECONDS for one in self.per_query_metrics if one.latency is not None]
+        return latency_percentiles(times) if times else None
 
     def __str__(self) -> str:
         means = "   ".join(_mean_text(m.name, self[m], self.interval(m)) for m in self.printed)

@@ -32,6 +32,7 @@ class Cost:
     p99: float | None = None
     index_bytes: int | None = None
     index_seconds: float | None = None
+    max: float | None = None  # milliseconds
 
 
 @dataclass(frozen=True, eq=False)

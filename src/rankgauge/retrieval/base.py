@@ -1,4 +1,4 @@
-"""What a retriever is."""
+"""The retriever protocol, and the queries a retriever receives."""
 
 from __future__ import annotations
 
@@ -7,67 +7,80 @@ import inspect
 from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
+from rankgauge.errors import UsageError
+
+if TYPE_CHECKING:
+    from rankgauge.io.queries import Queries
 
 Identity = Mapping[str, Any]
-Result = TypeVar("Result")
+AwaitedResult = TypeVar("AwaitedResult")
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
-    """Queries as a retriever gets them: ids and texts, in order."""
+class QueryBatch:
+    """Queries as a retriever receives them: ids and texts, in order."""
 
     ids: Ids
     texts: Sequence[str]
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Questions:
+    def from_dict(cls, texts: Mapping[str, str]) -> QueryBatch:
         """From ``{query id: text}``."""
-        return cls(Ids.from_text(given, "query id"), list(given.values()))
+        return cls(Ids.from_text(texts, "query id"), list(texts.values()))
+
+    @classmethod
+    def from_queries(cls, queries: Queries) -> QueryBatch:
+        """From a query file; a query without a text has an empty one."""
+        if not any(queries.texts):
+            raise UsageError(
+                "the queries have no texts to retrieve with", hint="add a column named text, query or question"
+            )
+        return cls(queries.ids, [text or "" for text in queries.texts])
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, rows: Ints) -> Questions:
-        """Some of them."""
-        return Questions(self.ids.take(rows), [self.texts[row] for row in rows.tolist()])
+    def take(self, rows: Ints) -> QueryBatch:
+        """The queries at the given rows."""
+        return QueryBatch(self.ids.take(rows), [self.texts[row] for row in rows.tolist()])
 
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Answers a batch of queries with a run of at most ``k`` documents each, made by :mod:`.scores`.
+    """Answer a batch of queries with a run of at most ``k`` documents each, made by :mod:`.scores`.
 
-    Every query stands in the run, in the given order; one that got nothing is empty there. An answer depends on its
-    own query alone, never on the batch. ``retrieve`` may be a coroutine.
+    Every query is in the run, in the given order; a query without results is empty there. An answer depends only on
+    its own query, never on the batch. ``retrieve`` may be a coroutine.
     """
 
     name: str
 
-    def retrieve(self, queries: Questions, k: int) -> Run | Awaitable[Run]:
+    def retrieve(self, queries: QueryBatch, k: int) -> Run | Awaitable[Run]:
         """Answer a batch."""
 
     def identity(self) -> Identity:
-        """All that decides what the answers are, as JSON: the kind, its parameters, content hashes."""
+        """Everything that determines the answers, as JSON: the kind, its parameters, content hashes."""
 
 
-def answer(retriever: Retriever, queries: Questions, k: int) -> Run:
-    """The answer of any retriever; one that is a coroutine is waited for."""
-    made = retriever.retrieve(queries, k)
-    return waited(made) if inspect.isawaitable(made) else made
+def retrieve_run(retriever: Retriever, queries: QueryBatch, k: int) -> Run:
+    """Answer a batch with any retriever; the result of a coroutine is awaited."""
+    result = retriever.retrieve(queries, k)
+    return await_result(result) if inspect.isawaitable(result) else result
 
 
-def waited(made: Awaitable[Result]) -> Result:
-    """What something to await comes to; in a notebook, where a loop runs already, in a thread of its own."""
+def await_result(awaitable: Awaitable[AwaitedResult]) -> AwaitedResult:
+    """Await from synchronous code; in a notebook, where a loop is already running, in a separate thread."""
 
-    async def all_of_it() -> Result:
-        return await made
+    async def wait() -> AwaitedResult:
+        return await awaitable
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(all_of_it())
+        return asyncio.run(wait())
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, all_of_it()).result()
+        return thread.submit(asyncio.run, wait()).result()

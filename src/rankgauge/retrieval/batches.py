@@ -1,4 +1,4 @@
-"""Things in small groups."""
+"""Split an iterable into lists of a fixed size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Lists of ``size`` items, the last one shorter (itertools has this from Python 3.12 on)."""
+    """Yield lists of ``size`` items, the last one possibly shorter (itertools has this from Python 3.12 on)."""
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch

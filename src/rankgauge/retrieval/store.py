@@ -1,4 +1,4 @@
-"""An index on disk: arrays that are memory-mapped, under a header that says what they were made from."""
+"""An index on disk: memory-mapped arrays, and a header that records what they were made from."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import PADDING, Ids
 from rankgauge.errors import InputError
 
-HEADER = "header.json"
+HEADER_FILE = "header.json"
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def load(folder: Path, header: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
-    """The arrays of a folder, mapped; None where it is not there or was made from something else."""
+def load_arrays(folder: Path, header: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
+    """The memory-mapped arrays of a folder; None if it does not exist, is damaged or has another header."""
     try:
-        found = json.loads((folder / HEADER).read_text(encoding="utf-8"))
+        stored = json.loads((folder / HEADER_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, EOFError):
         return None
-    names = found.pop("arrays", None)
-    if found != json.loads(json.dumps(header)) or not isinstance(names, list):
+    names = stored.pop("arrays", None)
+    if stored != json.loads(json.dumps(header)) or not isinstance(names, list):
         return None
     try:
         return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
@@ -35,20 +35,20 @@ def load(folder: Path, header: Mapping[str, Any]) -> dict[str, NDArray[Any]] | N
         return None
 
 
-def save(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a folder whole or not at all; one that was there is replaced if an index was in it."""
-    if folder.exists() and not (folder / HEADER).exists() and any(folder.iterdir()):
-        raise InputError.at(folder, None, "is there and holds no index", hint="name a new folder")
+def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a folder completely or not at all; an existing folder is replaced only if it holds an index."""
+    if folder.exists() and not (folder / HEADER_FILE).exists() and any(folder.iterdir()):
+        raise InputError.at(folder, None, "exists and does not hold an index", hint="name a new folder")
     temporary = folder.with_name(f".{folder.name}.{os.urandom(6).hex()}.tmp")
     try:
         temporary.mkdir(parents=True)
         for name, array in arrays.items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         text = json.dumps({**header, "arrays": list(arrays)}, ensure_ascii=True, indent=1)
-        (temporary / HEADER).write_text(text, encoding="utf-8")
+        (temporary / HEADER_FILE).write_text(text, encoding="utf-8")
         if folder.exists():
             shutil.rmtree(folder)
-        os.replace(temporary, folder)  # noqa: PTH105 - says what it does
+        os.replace(temporary, folder)  # noqa: PTH105 - the name says that an existing folder is replaced
     except OSError as error:
         raise InputError.at(folder, None, f"cannot write: {error.strerror or error}") from None
     finally:
@@ -63,7 +63,7 @@ def ids_to_arrays(ids: Ids, name: str = "ids") -> dict[str, NDArray[Any]]:
 
 
 def ids_from_arrays(arrays: Arrays, name: str = "ids") -> Ids:
-    """The column back."""
+    """A column of ids from its arrays."""
     length = np.array(arrays[f"{name}.length"])
     buffer = np.concatenate([arrays[f"{name}.bytes"], np.zeros(PADDING, dtype=np.uint8)])
     return Ids(buffer, np.cumsum(length) - length, length)

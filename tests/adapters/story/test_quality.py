@@ -21,11 +21,11 @@ from rankgauge import evaluate as evaluate_run
 from rankgauge.adapters.story.result import QueryQuality
 from rankgauge.adapters.story.story import read_story
 from rankgauge.core import ranking
-from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.embedders.bow import BagOfWords
-from rankgauge.retrieval.embedders.hashing import words
+from rankgauge.retrieval.embedders.hashing import split_words
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.engines.stopwords import ENGLISH
+from rankgauge.retrieval.engines.stopwords import ENGLISH_STOP_WORDS
 from tests.adapters.story.stories import BUNDLED, query, story_ranked_by
 
 PROFILES = ["vsa", "bow"]
@@ -110,14 +110,14 @@ TEXT = st.lists(st.sampled_from("anna storm sea night anna's boat the a of".spli
 @given(st.lists(TEXT, min_size=1, max_size=6), TEXT)
 def test_a_bag_of_words_is_ranked_by_its_cosine_worked_out_by_hand(scenes: list[list[str]], asked: list[str]) -> None:
     def counts(text: list[str]) -> dict[bytes, float]:
-        found = Counter(word for word in words(" ".join(text)) if word.decode() not in ENGLISH)
+        found = Counter(word for word in split_words(" ".join(text)) if word.decode() not in ENGLISH_STOP_WORDS)
         return {word: math.sqrt(count) for word, count in found.items()}
 
     def cosine(a: dict[bytes, float], b: dict[bytes, float]) -> float:
         lengths = math.sqrt(sum(x * x for x in a.values()) * sum(x * x for x in b.values()))
         return sum(value * b.get(word, 0.0) for word, value in a.items()) / lengths if lengths else 0.0
 
-    places = {BagOfWords()._place(word)[0] for word in words("anna storm sea night s boat")}
+    places = {BagOfWords()._place_word(word)[0] for word in split_words("anna storm sea night s boat")}
     assert len(places) == 6  # no two of the words fall together
     similar = [cosine(counts(asked), counts(scene)) for scene in scenes]
     story = {str(n): " ".join(scene) for n, scene in enumerate(scenes)}
@@ -163,7 +163,9 @@ def test_cosines_and_values_are_those_of_the_vector_retriever_and_evaluate(profi
     story = read_story(BUNDLED / "story.md")
     found = retrieval_quality(story, BUNDLED / "queries.jsonl", profile=profile)
     documents = open_documents({scene.id: scene.text for scene in story.scenes})
-    run = Vector(documents, embedder(profile)).retrieve(Questions.of({q.id: q.text for q in found.queries}), len(story))
+    run = Vector(documents, embedder(profile)).retrieve(
+        QueryBatch.from_dict({q.id: q.text for q in found.queries}), len(story)
+    )
     docs, scores = run.docs.to_text(), run.scores.tolist()
     for row, q in enumerate(found.queries):
         mine = slice(run.offsets[row], run.offsets[row + 1])

@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import InputError, MissingExtraError, UsageError
-from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.embedders.precomputed import Precomputed
-from rankgauge.retrieval.embedders.vsa import Hyperdimensional
+from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
+from rankgauge.retrieval.embedders.vsa import HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.faiss import Faiss
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.vector import Vector, embedded
+from rankgauge.retrieval.engines.vector import Vector, embed_texts
 from tests.retrieval.corpora import KITCHEN
 
 TEXTS = ["Baking bread", "baking BREAD", "bread baking", "", "Zürich 東京", "x " * 700]
 
 
 def vectors(one: Embedder, texts: list[str]) -> np.ndarray[Any, Any]:
-    return embedded(one, [b"x"] * len(texts), texts, "document")
+    return embed_texts(one, [b"x"] * len(texts), texts, "document")
 
 
 @pytest.mark.parametrize("name", ["wordllama", "bow", "vsa"])
@@ -45,21 +45,21 @@ def test_wordllama_has_the_vectors_of_its_own_code() -> None:
     wordllama = pytest.importorskip("wordllama")
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
     texts = [text for text in TEXTS if text]
-    theirs = np.asarray(model.embed([text.lower() for text in texts], norm=True), dtype=float)
-    assert np.abs(vectors(embedder("wordllama"), texts) - theirs).max() < 1e-6
+    expected = np.asarray(model.embed([text.lower() for text in texts], norm=True), dtype=float)
+    assert np.abs(vectors(embedder("wordllama"), texts) - expected).max() < 1e-6
 
 
-def test_wordllama_says_which_weights_it_has() -> None:
+def test_the_identity_of_wordllama_has_the_hashes_of_its_files() -> None:
     pytest.importorskip("wordllama")
-    said = embedder("wordllama").identity()
-    assert {len(digest) for digest in said["sha256"].values()} == {64}
+    identity = embedder("wordllama").identity()
+    assert {len(digest) for digest in identity["sha256"].values()} == {64}
 
 
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
         (BagOfWords(64), "70b27e78c779b9f3"),
-        (Hyperdimensional(64), "c311c9a8f1b328b0"),
+        (HyperdimensionalEmbedder(64), "c311c9a8f1b328b0"),
     ],
     ids=["bow", "vsa"],
 )
@@ -68,32 +68,32 @@ def test_our_own_embedders_never_change_their_vectors(one: Embedder, expected: s
     assert hashlib.sha256(made).hexdigest()[:16] == expected
 
 
-def test_hyperdimensional_vectors_know_the_order_of_neighbours() -> None:
-    one = Hyperdimensional()
+def test_hyperdimensional_vectors_depend_on_the_order_of_neighbors() -> None:
+    one = HyperdimensionalEmbedder()
     same, turned = vectors(one, ["dog bites man", "man bites dog"])
     assert 0.5 < float(same @ turned) < 0.95
-    plain = Hyperdimensional(pairs=0)
+    plain = HyperdimensionalEmbedder(pairs=0)
     assert (vectors(plain, ["dog bites man"]) == vectors(plain, ["man bites dog"])).all()
 
 
-def test_vectors_made_beforehand_go_by_their_ids(tmp_path: Path) -> None:
+def test_precomputed_vectors_are_found_by_their_ids(tmp_path: Path) -> None:
     ids = [document.id for document in KITCHEN]
     np.save(tmp_path / "d.npy", np.eye(5))
     np.save(tmp_path / "q.npy", np.eye(5)[[2, 0]])
-    one = Precomputed(tmp_path / "d.npy", ids, tmp_path / "q.npy", [b"q1", b"q2"])
-    run = Vector(KITCHEN, one).retrieve(Questions.of({"q2": "", "q1": "any"}), 1)
+    one = PrecomputedEmbedder(tmp_path / "d.npy", ids, tmp_path / "q.npy", [b"q1", b"q2"])
+    run = Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q2": "", "q1": "any"}), 1)
     assert list(run.docs) == [b"bread", b"cake"]
-    with pytest.raises(InputError, match="no vector for the query 'q9'"):
-        Vector(KITCHEN, one).retrieve(Questions.of({"q9": "any"}), 1)
+    with pytest.raises(InputError, match="no vector for query 'q9'"):
+        Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q9": "any"}), 1)
 
 
 def test_a_table_of_the_wrong_size_is_an_error(tmp_path: Path) -> None:
     np.save(tmp_path / "d.npy", np.eye(4))
     with pytest.raises(InputError, match="with 2 rows, found float64 of shape"):
-        Precomputed(tmp_path / "d.npy", [b"a", b"b"], tmp_path / "d.npy", [])
+        PrecomputedEmbedder(tmp_path / "d.npy", [b"a", b"b"], tmp_path / "d.npy", [])
     (tmp_path / "x.npy").write_text("no table")
-    with pytest.raises(InputError, match=r"no \.npy table"):
-        Precomputed(tmp_path / "x.npy", [b"a"], tmp_path / "d.npy", [])
+    with pytest.raises(InputError, match=r"not a \.npy table"):
+        PrecomputedEmbedder(tmp_path / "x.npy", [b"a"], tmp_path / "d.npy", [])
 
 
 def test_an_embedder_can_be_any_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,22 +106,24 @@ def test_an_embedder_can_be_any_function(tmp_path: Path, monkeypatch: pytest.Mon
         embedder("not_there_at_all:embed")
 
 
-def test_a_misspelt_embedder_gets_a_suggestion() -> None:
+def test_a_misspelled_embedder_gets_a_suggestion() -> None:
     with pytest.raises(UsageError, match="did you mean wordllama"):
         embedder("wordlama")
+    with pytest.raises(UsageError, match="did you mean sentence-transformers"):
+        embedder("sentence-transformer/all-MiniLM-L6-v2")
 
 
-def test_a_model_of_sentence_transformers_is_asked_with_its_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[list[str], str | None]] = []
+def test_a_model_of_sentence_transformers_is_called_with_its_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[list[str], str | None]] = []
 
     class Model:
-        prompts = {"query": "query: "}  # noqa: RUF012 - as the library has it
+        prompts = {"query": "query: "}  # noqa: RUF012 - a plain class attribute, as in the library
 
         def __init__(self, name: str, device: str) -> None:
             self.name = name
 
         def encode(self, texts: list[str], prompt_name: str | None, **_: object) -> np.ndarray[Any, Any]:
-            asked.append((texts, prompt_name))
+            calls.append((texts, prompt_name))
             return np.ones((len(texts), 3), dtype=np.float32)
 
     class Cross(Model):
@@ -132,12 +134,12 @@ def test_a_model_of_sentence_transformers_is_asked_with_its_prompts(monkeypatch:
     monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
     one = embedder("sentence-transformers/tiny")
     assert vectors(one, ["a"]).shape == (1, 3)
-    embedded(one, [b"q"], ["b"], "query")
-    assert asked == [(["a"], None), (["b"], "query")]
+    embed_texts(one, [b"q"], ["b"], "query")
+    assert calls == [(["a"], None), (["b"], "query")]
     assert one.identity() == {"embedder": "sentence-transformers/tiny", "version": "9"}
-    from rankgauge.retrieval.embedders.sentence_transformers import CrossEncoder
+    from rankgauge.retrieval.embedders.sentence_transformers import CrossEncoderReranker
 
-    assert CrossEncoder("tiny").score("q", [b"a", b"b"], ["x", "xyz"]).tolist() == [1, 3]
+    assert CrossEncoderReranker("tiny").score("q", [b"a", b"b"], ["x", "xyz"]).tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_a_missing_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, library, None)
     if library == "onnxruntime":
         monkeypatch.setattr(
-            "rankgauge.retrieval.embedders.onnx.tokenizer",
+            "rankgauge.retrieval.embedders.onnx.load_tokenizer",
             lambda *_: types.SimpleNamespace(enable_truncation=lambda _: None),
         )
         for file in ("model.onnx", "tokenizer.json"):
@@ -208,6 +210,8 @@ def test_an_onnx_model_is_run_text_by_text(tmp_path: Path) -> None:
 
 def test_wordllama_is_used_without_importing_it() -> None:
     pytest.importorskip("wordllama")
-    code = "import sys; from rankgauge import embedder; embedder('wordllama'); print('wordllama' in sys.modules)"
+    code = (
+        "import sys; from rankgauge.retrieval import embedder; embedder('wordllama'); print('wordllama' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -8,14 +8,14 @@ import pytest
 
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError
-from rankgauge.retrieval.base import Questions, Retriever, answer
-from rankgauge.retrieval.engines.callables import Called
+from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
+from rankgauge.retrieval.engines.callables import CallableRetriever
 
-ASKED = Questions.of({"q1": "one", "q2": "two"})
+QUERIES = QueryBatch.from_dict({"q1": "one", "q2": "two"})
 
 
-def found(answerer: Any, k: int = 10, **more: Any) -> dict[str, list[tuple[str, float]]]:
-    run = answer(Called(answerer, **more), ASKED, k)
+def results_of(source: Any, k: int = 10, **options: Any) -> dict[str, list[tuple[str, float]]]:
+    run = retrieve_run(CallableRetriever(source, **options), QUERIES, k)
     rows = list(zip(run.docs.to_text(), run.scores.tolist(), strict=True))
     return {query: rows[run.offsets[at] : run.offsets[at + 1]] for at, query in enumerate(run.queries.to_text())}
 
@@ -32,18 +32,18 @@ def found(answerer: Any, k: int = 10, **more: Any) -> dict[str, list[tuple[str, 
     ],
 )
 def test_every_usual_shape_of_a_result_is_understood(result: Any) -> None:
-    assert found(lambda text: result)["q1"] == [("b", 2.0), ("a", 1.0)]
+    assert results_of(lambda text: result)["q1"] == [("b", 2.0), ("a", 1.0)]
 
 
 def test_a_function_that_takes_k_is_given_it_and_the_answer_is_cut_anyway() -> None:
-    asked = []
+    calls = []
 
     def search(text: str, k: int) -> list[str]:
-        asked.append((text, k))
+        calls.append((text, k))
         return ["a", "b", "c"]
 
-    assert found(search, k=2)["q2"] == [("a", 3.0), ("b", 2.0)]
-    assert asked == [("one", 2), ("two", 2)]
+    assert results_of(search, k=2)["q2"] == [("a", 3.0), ("b", 2.0)]
+    assert calls == [("one", 2), ("two", 2)]
 
 
 def test_langchain_documents_are_known_by_id_or_metadata() -> None:
@@ -54,7 +54,7 @@ def test_langchain_documents_are_known_by_id_or_metadata() -> None:
                 SimpleNamespace(id="b", page_content="y", metadata={}),
             ]
 
-    assert [name for name, _ in found(Retrieving())["q1"]] == ["a.txt", "b"]
+    assert [name for name, _ in results_of(Retrieving())["q1"]] == ["a.txt", "b"]
 
 
 def test_llamaindex_nodes_are_known_with_their_scores() -> None:
@@ -62,13 +62,15 @@ def test_llamaindex_nodes_are_known_with_their_scores() -> None:
         def retrieve(self, text: str) -> list[Any]:
             return [SimpleNamespace(node=SimpleNamespace(node_id="n1", metadata={}), score=0.5)]
 
-    assert found(Retrieving())["q1"] == [("n1", 0.5)]
+    assert results_of(Retrieving())["q1"] == [("n1", 0.5)]
 
 
 def test_a_document_without_an_id_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(InputTypeError, match="set it, or say which key of metadata"):
-        found(lambda text: [SimpleNamespace(id=None, page_content="x", metadata={"page": "3"})])
-    assert found(lambda text: [SimpleNamespace(id=None, metadata={"page": "3"})], id_key="page")["q1"] == [("3", 1.0)]
+    with pytest.raises(InputTypeError, match="set it, or name the metadata key"):
+        results_of(lambda text: [SimpleNamespace(id=None, page_content="x", metadata={"page": "3"})])
+    assert results_of(lambda text: [SimpleNamespace(id=None, metadata={"page": "3"})], id_key="page")["q1"] == [
+        ("3", 1.0)
+    ]
 
 
 def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
@@ -82,16 +84,16 @@ def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
         waiting -= 1
         return [text]
 
-    assert found(search) == {"q1": [("one", 1.0)], "q2": [("two", 1.0)]}
+    assert results_of(search) == {"q1": [("one", 1.0)], "q2": [("two", 1.0)]}
     assert most == 2
 
 
-def test_a_coroutine_is_awaited_where_a_loop_runs_already_as_in_a_notebook() -> None:
+def test_a_coroutine_is_awaited_if_a_loop_is_already_running_as_in_a_notebook() -> None:
     async def search(text: str) -> list[str]:
         return [text]
 
     async def notebook() -> dict[str, list[tuple[str, float]]]:
-        return found(search)
+        return results_of(search)
 
     assert asyncio.run(notebook())["q1"] == [("one", 1.0)]
 
@@ -100,7 +102,7 @@ def test_a_retriever_may_be_a_coroutine_itself() -> None:
     class Slow:
         name = "slow"
 
-        async def retrieve(self, queries: Questions, k: int) -> Run:
+        async def retrieve(self, queries: QueryBatch, k: int) -> Run:
             await asyncio.sleep(0)
             return Run.from_lists({query: ["a"] for query in queries.ids.to_text()})
 
@@ -108,7 +110,7 @@ def test_a_retriever_may_be_a_coroutine_itself() -> None:
             return {}
 
     slow: Retriever = Slow()
-    assert len(answer(slow, ASKED, 3)) == 2
+    assert len(retrieve_run(slow, QUERIES, 3)) == 2
 
 
 @pytest.mark.parametrize(
@@ -119,25 +121,25 @@ def test_a_retriever_may_be_a_coroutine_itself() -> None:
         ([3], "has no id"),
         ([("a", "high")], "must be a number"),
         ([("a", float("nan"))], "is NaN"),
-        ([{"id": "a", "score": 1}, {"id": "b"}], "some have none"),
+        ([{"id": "a", "score": 1}, {"id": "b"}], "some do not"),
     ],
 )
 def test_a_result_that_cannot_be_used_names_the_query(result: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as error:
-        found(lambda text: result)
+        results_of(lambda text: result)
     assert "one" in str(error.value)
 
 
-def test_a_document_returned_twice_is_an_error_unless_the_first_is_asked_for() -> None:
+def test_a_document_returned_twice_is_an_error_unless_the_first_is_kept() -> None:
     with pytest.raises(InputError, match="document 'a' twice for query 'q1'"):
-        found(lambda text: ["a", "b", "a"])
-    assert found(lambda text: ["a", "b", "a"], on_duplicate="first")["q1"] == [("a", 3.0), ("b", 2.0)]
+        results_of(lambda text: ["a", "b", "a"])
+    assert results_of(lambda text: ["a", "b", "a"], on_duplicate="first")["q1"] == [("a", 3.0), ("b", 2.0)]
 
 
 def test_nothing_and_none_are_empty_answers() -> None:
-    assert found(lambda text: None if text == "one" else []) == {"q1": [], "q2": []}
+    assert results_of(lambda text: None if text == "one" else []) == {"q1": [], "q2": []}
 
 
-def test_what_answers_nothing_is_an_error() -> None:
+def test_an_object_that_cannot_answer_is_an_error() -> None:
     with pytest.raises(InputTypeError, match="must be callable or have one of invoke"):
-        Called(object())
+        CallableRetriever(object())

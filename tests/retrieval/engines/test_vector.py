@@ -10,114 +10,119 @@ from hypothesis import strategies as st
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError
-from rankgauge.retrieval.base import Questions
+from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.corpus.documents import Held
 from rankgauge.retrieval.embedders.bow import BagOfWords
-from rankgauge.retrieval.embedders.callables import Called
-from rankgauge.retrieval.engines.vector import Exact, Vector
-from rankgauge.retrieval.engines.vectors import Unit, cosines, unit
+from rankgauge.retrieval.embedders.callables import CallableEmbedder
+from rankgauge.retrieval.engines.exact import Exact
+from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, to_unit
 from rankgauge.retrieval.scores import ranked_run
-from tests.retrieval.corpora import ASKED, KITCHEN, made_up, questions
+from tests.retrieval.corpora import KITCHEN, QUERIES, made_up, made_up_queries
 
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1))
 def test_cosines_are_exact_so_that_the_order_of_adding_does_not_matter(width: int, seed: int) -> None:
-    rows = unit(np.random.default_rng(seed).normal(size=(3, width)))
+    rows = to_unit(np.random.default_rng(seed).normal(size=(3, width)))
     made = cosines(rows[:1], rows[1:])[0]
     for place, row in enumerate(rows[1:]):
         whole = [int(a * 2**24) * int(b * 2**24) for a, b in zip(rows[0].tolist(), row.tolist(), strict=True)]
         assert made[place] * 2.0**48 == sum(whole)
 
 
-def test_a_vector_of_zeros_has_no_direction() -> None:
-    assert not unit(np.zeros((1, 4))).any()
+def test_a_zero_vector_stays_zero() -> None:
+    assert not to_unit(np.zeros((1, 4))).any()
 
 
 def test_vectors_must_be_finite() -> None:
     with pytest.raises(InputError, match="row 2"):
-        unit(np.array([[1.0, 2.0], [np.nan, 1.0]]))
+        to_unit(np.array([[1.0, 2.0], [np.nan, 1.0]]))
 
 
-def all_at_once(vectors: Unit, ids: Ids, asked: Unit, k: int) -> Run:
-    scores = asked.astype(float) @ vectors.astype(float).T
+def search_all(vectors: UnitVectors, ids: Ids, queries: UnitVectors, k: int) -> Run:
+    scores = queries.astype(float) @ vectors.astype(float).T
     real = np.flatnonzero(vectors.any(axis=1))
     found = [
-        (real, row[real]) if query.any() else (real[:0], row[:0]) for query, row in zip(asked, scores, strict=True)
+        (real, row[real]) if query.any() else (real[:0], row[:0]) for query, row in zip(queries, scores, strict=True)
     ]
-    return ranked_run("x", Ids.from_text([f"q{at}" for at in range(len(asked))]), ids, found, k)
+    return ranked_run("x", Ids.from_text([f"q{at}" for at in range(len(queries))]), ids, found, k)
 
 
 @given(
     st.integers(1, 60), st.integers(1, 8), st.integers(1, 30), st.integers(1, 20), st.integers(1, 5), st.integers(0, 99)
 )
-def test_searching_in_blocks_finds_what_looking_at_all_finds(
-    documents: int, queries: int, k: int, block: int, together: int, seed: int
+def test_a_search_in_blocks_finds_what_a_search_of_all_documents_finds(
+    documents: int, queries: int, k: int, document_block: int, query_block: int, seed: int
 ) -> None:
     chance = np.random.default_rng(seed)
-    vectors = unit(chance.integers(-1, 2, size=(documents, 3)))  # few directions, so many ties, and some of none
-    asked = unit(chance.integers(-1, 2, size=(queries, 3)))
+    vectors = to_unit(
+        chance.integers(-1, 2, size=(documents, 3))
+    )  # few directions, hence many ties, and some zero vectors
+    query_vectors = to_unit(chance.integers(-1, 2, size=(queries, 3)))
     ids = Ids.from_text([f"d{chance.integers(1000)}-{at}" for at in range(documents)])
-    offsets, rows, scores = Exact(vectors, ids, block=block, together=together).search(asked, k)
-    expected = all_at_once(vectors, ids, asked, k)
+    offsets, rows, scores = Exact(vectors, ids, document_block=document_block, query_block=query_block).search(
+        query_vectors, k
+    )
+    expected = search_all(vectors, ids, query_vectors, k)
     assert offsets.tolist() == expected.offsets.tolist()
     assert list(ids.take(rows)) == list(expected.docs)
     assert scores.tolist() == expected.scores.tolist()
 
 
 def test_a_query_without_words_gets_nothing_and_a_document_without_words_is_never_returned() -> None:
-    run = Vector(KITCHEN, BagOfWords()).retrieve(ASKED, 10)
+    run = Vector(KITCHEN, BagOfWords()).retrieve(QUERIES, 10)
     assert np.diff(run.offsets).tolist() == [4, 4, 0, 4, 0]
     assert b"blank" not in set(run.docs)
 
 
-def test_vectors_on_disk_answer_the_same_and_are_made_anew_only_when_something_changed(tmp_path: Path) -> None:
+def test_vectors_on_disk_answer_the_same_and_are_rebuilt_only_if_something_changed(tmp_path: Path) -> None:
     corpus = made_up(60)
-    asked = questions(corpus, 5)
+    queries = made_up_queries(corpus, 5)
     first = Vector(corpus, BagOfWords(256), index=tmp_path / "v")
     again = Vector(corpus, BagOfWords(256), index=tmp_path / "v")
     assert (first.rebuilt, again.rebuilt) == (True, False)
     assert isinstance(again.vectors, np.memmap)
-    assert first.retrieve(asked, 9).sha256 == again.retrieve(asked, 9).sha256
+    assert first.retrieve(queries, 9).sha256 == again.retrieve(queries, 9).sha256
     assert Vector(corpus, BagOfWords(128), index=tmp_path / "v").rebuilt
 
 
-@pytest.mark.parametrize("centre", [0.0, 0.5, 1.0])
-def test_centred_vectors_are_those_of_the_formula(centre: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("center", [0.0, 0.5, 1.0])
+def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path) -> None:
     texts = ["salt and pepper", "salt the water", "", "pepper grinder", "boil water"]
     corpus = Held({f"d{place}": text for place, text in enumerate(texts)})
-    made = Vector(corpus, BagOfWords(64), centre=centre, index=tmp_path / "v")
+    made = Vector(corpus, BagOfWords(64), center=center, index=tmp_path / "v")
     plain = Vector(corpus, BagOfWords(64)).vectors.astype(np.float64)
     has = plain.any(axis=1)
-    expected = plain - centre * plain[has].mean(axis=0)
+    expected = plain - center * plain[has].mean(axis=0)
     expected[~has] = 0
     expected[has] /= np.linalg.norm(expected[has], axis=1, keepdims=True)
     assert np.allclose(made.vectors, expected, atol=1e-6)
-    again = Vector(corpus, BagOfWords(64), centre=centre, index=tmp_path / "v")
-    asked = Questions.of({"q": "salt water", "empty": " "})
+    again = Vector(corpus, BagOfWords(64), center=center, index=tmp_path / "v")
+    queries = QueryBatch.from_dict({"q": "salt water", "empty": " "})
     assert not again.rebuilt
-    first, second = made.retrieve(asked, 5), again.retrieve(asked, 5)
+    first, second = made.retrieve(queries, 5), again.retrieve(queries, 5)
     assert list(first.docs) == list(second.docs)
     assert first.scores.tolist() == second.scores.tolist()
     assert first.offsets.tolist()[2] == first.offsets.tolist()[1]  # a query without words gets nothing
-    assert b"d2" not in list(first.docs)  # nor does a document without any come out
+    assert b"d2" not in list(first.docs)  # nor is a document without words returned
 
 
-def test_an_embedder_says_how_much_is_taken_off_unless_told_otherwise() -> None:
+def test_the_embedder_gives_the_default_share_of_the_mean_to_subtract() -> None:
     class Leaning(BagOfWords):
-        centre = 0.25
+        center = 0.25
 
     corpus = Held({"a": "one two", "b": "two three"})
-    assert Vector(corpus, Leaning(64)).identity()["centre"] == 0.25
-    assert Vector(corpus, Leaning(64), centre=0).identity()["centre"] == 0
+    assert Vector(corpus, Leaning(64)).identity()["center"] == 0.25
+    assert Vector(corpus, Leaning(64), center=0).identity()["center"] == 0
     with pytest.raises(UsageError, match="from 0"):
-        Vector(corpus, Leaning(64), centre=1.5)
+        Vector(corpus, Leaning(64), center=1.5)
 
 
 def test_an_embedder_that_returns_nonsense_is_named() -> None:
-    with pytest.raises(InputError, match="made 1 vectors of 5 texts"):
-        Vector(KITCHEN, Called(lambda texts: [[1.0, 2.0]], "mine"))
-    with pytest.raises(InputTypeError, match="mine must return a row of numbers for each text"):
-        Vector(KITCHEN, Called(lambda texts: "nonsense", "mine"))
+    with pytest.raises(InputError, match="returned 1 vectors for 5 texts"):
+        Vector(KITCHEN, CallableEmbedder(lambda texts: [[1.0, 2.0]], "mine"))
+    with pytest.raises(InputTypeError, match="mine must return one row of numbers per text"):
+        Vector(KITCHEN, CallableEmbedder(lambda texts: "nonsense", "mine"))
 
 
 def test_query_and_document_vectors_must_have_the_same_width() -> None:
@@ -125,7 +130,7 @@ def test_query_and_document_vectors_must_have_the_same_width() -> None:
         return [[1.0] * (2 if side == "query" else 3) for _ in texts]
 
     with pytest.raises(InputError, match="query vectors have 2 dimensions, document vectors 3"):
-        Vector(KITCHEN, Called(wide, "mine")).retrieve(Questions.of({"q": "x"}), 1)
+        Vector(KITCHEN, CallableEmbedder(wide, "mine")).retrieve(QueryBatch.from_dict({"q": "x"}), 1)
 
 
 def test_faiss_proposes_and_the_scores_are_the_exact_ones() -> None:
@@ -133,7 +138,7 @@ def test_faiss_proposes_and_the_scores_are_the_exact_ones() -> None:
     from rankgauge.retrieval.engines.faiss import Faiss
 
     corpus = made_up(80)
-    asked = questions(corpus, 10)
-    exact = Vector(corpus, BagOfWords(256)).retrieve(asked, 40)
-    found = Vector(corpus, BagOfWords(256), search=Faiss).retrieve(asked, 40)
+    queries = made_up_queries(corpus, 10)
+    exact = Vector(corpus, BagOfWords(256)).retrieve(queries, 40)
+    found = Vector(corpus, BagOfWords(256), search=Faiss).retrieve(queries, 40)
     assert found.sha256 == exact.sha256

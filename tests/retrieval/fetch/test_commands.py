@@ -24,7 +24,7 @@ def test_lexical_and_vector_runs_are_those_that_the_package_ships(workshop: Path
     pytest.importorskip("wordllama")
     for mode in ("lexical", "vector"):
         out = workshop / f"{mode}.trec"
-        done = command("runs", "fetch", "--mode", mode, "--centre", 0, "--corpus", workshop, "--k", 50, "-o", out)
+        done = command("runs", "fetch", "--mode", mode, "--center", 0, "--corpus", workshop, "--k", 50, "-o", out)
         assert done.code == 0, done.err
         made, shipped = read_run(out), read_run(workshop / "runs" / f"{mode}.trec")
         assert list(made.docs) == list(shipped.docs)
@@ -45,10 +45,10 @@ def test_the_manifest_has_hashes_and_the_latency_or_null(workshop: Path, command
     arguments = ["runs", "fetch", "--corpus", workshop / "corpus.jsonl", "--queries", workshop / "queries.jsonl"]
     done = command(*arguments, "-o", workshop / "r", "--manifest", workshop / "m.json")
     assert done.code == 0
-    said = json.loads((workshop / "m.json").read_text())
-    assert said["schema"] == "rankgauge.fetch/1"
-    assert {len(said[part]["sha256"]) for part in ("corpus", "queries", "run")} == {64}
-    assert said["latency"] == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None}
+    manifest = json.loads((workshop / "m.json").read_text())
+    assert manifest["schema"] == "rankgauge.fetch/1"
+    assert {len(manifest[part]["sha256"]) for part in ("corpus", "queries", "run")} == {64}
+    assert manifest["latency"] == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None, "max": None}
     done = command(*arguments, "-o", workshop / "r", "--manifest", workshop / "m.json", "--latency", 7)
     assert json.loads((workshop / "m.json").read_text())["latency"]["calls"] == 7
     assert "over 7 calls" in done.err
@@ -76,7 +76,7 @@ def test_gate_router_and_reranker_leave_a_log_that_pipeline_reads(workshop: Path
         assert word in read.out
 
 
-def test_vectors_made_beforehand_can_be_searched(workshop: Path, command: Command) -> None:
+def test_precomputed_vectors_can_be_searched(workshop: Path, command: Command) -> None:
     np.save(workshop / "d.npy", np.eye(216))
     np.save(workshop / "q.npy", np.eye(216)[:48])
     done = command(
@@ -99,11 +99,11 @@ def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: C
     ("arguments", "code", "message"),
     [
         (["--mode", "lexcial"], 64, "did you mean lexical"),
-        (["--gate", "nonsense"], 64, "no gate 'nonsense'"),
+        (["--gate", "nonsense"], 64, "unknown gate 'nonsense'"),
         (["--expert", "a"], 64, "--expert takes NAME=PATH"),
-        (["--search", "magic", "--mode", "vector", "--embedder", "bow"], 64, "no index 'magic'"),
+        (["--search", "magic", "--mode", "vector", "--embedder", "bow"], 64, "unknown search 'magic'"),
         (["--weights", "a,b"], 64, "numbers with commas"),
-        (["--vectors", "x.npy", "--mode", "vector"], 64, "for documents and for queries"),
+        (["--vectors", "x.npy", "--mode", "vector"], 64, "for both documents and queries"),
     ],
 )
 def test_a_wrong_option_says_what_is_wrong(
@@ -114,7 +114,7 @@ def test_a_wrong_option_says_what_is_wrong(
     assert not (workshop / "r").exists()
 
 
-def test_what_is_missing_is_said(workshop: Path, command: Command) -> None:
+def test_an_error_names_the_missing_option(workshop: Path, command: Command) -> None:
     done = command("runs", "fetch", "--corpus", workshop / "corpus.jsonl", "-o", workshop / "r")
     assert done.code == 64
     assert "name them: --queries" in done.err
@@ -125,7 +125,7 @@ def test_what_is_missing_is_said(workshop: Path, command: Command) -> None:
 
 @pytest.mark.parametrize("option", ["-o", "--log", "--manifest"])
 @pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl"])
-def test_neither_corpus_nor_queries_are_ever_written_over(
+def test_neither_corpus_nor_queries_are_ever_overwritten(
     option: str, name: str, workshop: Path, command: Command
 ) -> None:
     before = (workshop / name).read_bytes()
@@ -142,15 +142,18 @@ def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
     fused = read_run(workshop / "f")
     assert (fused.name, len(fused)) == ("both", 480)
     done = command("tune", workshop / "qrels.trec", *runs, "-o", workshop / "t", "--format", "json")
-    said = json.loads(done.out)
-    assert said["schema"] == "rankgauge.tuning/1"
-    assert len(read_run(workshop / "t").queries) == said["queries"]["test"]
+    result = json.loads(done.out)
+    assert set(result) == {"schema", "measure", "choice", "choices_tried", "queries", "scores"}
+    assert result["schema"] == "rankgauge.tuning/1"
+    assert set(result["choice"]) == {"method", "weights", "normalization", "rrf_k"}
+    assert [score["name"] for score in result["scores"]] == ["lexical", "vector", "rrf", "tuned"]
+    assert len(read_run(workshop / "t").queries) == result["queries"]["test"]
     (workshop / "dev.txt").write_text("q01\nq02\nq03\n")
     done = command(
         "tune", workshop / "qrels.trec", *runs, "--dev", workshop / "dev.txt", "--test", workshop / "dev.txt"
     )
     assert done.code == 64
-    assert "for tuning and for testing" in done.err
+    assert "for both tuning and testing" in done.err
     done = command("tune", workshop / "qrels.trec", *runs, "--dev", workshop / "dev.txt", "--method", "rrf")
     assert "tuned on 3 queries, tested on 45" in done.out
 
@@ -163,7 +166,7 @@ def test_a_wrong_fusion_is_a_usage_error(workshop: Path, command: Command) -> No
     assert not (workshop / "f").exists()
 
 
-def test_a_retriever_can_stand_in_the_configuration(workshop: Path, command: Command) -> None:
+def test_a_retriever_can_be_in_the_configuration(workshop: Path, command: Command) -> None:
     (workshop / "rankgauge.yaml").write_text(
         "collection: {corpus: corpus.jsonl, queries: queries.jsonl}\n"
         "retrievers:\n"
@@ -172,16 +175,16 @@ def test_a_retriever_can_stand_in_the_configuration(workshop: Path, command: Com
     )
     config = ["--config", workshop / "rankgauge.yaml"]
     files = ["--corpus", workshop / "corpus.jsonl", "--queries", workshop / "queries.jsonl"]
-    said = ["--mode", "hybrid", "--embedder", "bow", "--fusion", "weighted", "--weights", "0.25,0.75"]
+    options = ["--mode", "hybrid", "--embedder", "bow", "--fusion", "weighted", "--weights", "0.25,0.75"]
     assert command("runs", "fetch", *config, "--retriever", "both", "-o", workshop / "a").code == 0
-    assert command("runs", "fetch", *files, *said, "--tag", "both", "-o", workshop / "b").code == 0
+    assert command("runs", "fetch", *files, *options, "--tag", "both", "-o", workshop / "b").code == 0
     assert (workshop / "a").read_bytes() == (workshop / "b").read_bytes()
     assert (workshop / "kept" / "vector").is_dir()
     assert command("runs", "fetch", *config, "--retriever", "words", "--k1", "2", "-o", workshop / "c").code == 0
     assert command("runs", "fetch", *files, "--k1", "2", "--tag", "words", "-o", workshop / "d").code == 0
     assert (workshop / "c").read_bytes() == (workshop / "d").read_bytes()
     for more, message in (
-        ([*config], "which retriever: words, both?"),
+        ([*config], "the configuration has 2 retrievers: words, both"),
         ([*config, "--retriever", "wordz"], "did you mean words?"),
         (["--retriever", "words"], "--config rankgauge.yaml"),
     ):

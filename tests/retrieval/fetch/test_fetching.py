@@ -14,15 +14,16 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.reading import read_run
-from rankgauge.retrieval.base import Questions
+from rankgauge.rag.live import evaluate_retriever
+from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.engines.callables import Called
-from rankgauge.retrieval.engines.gate import Gated
-from rankgauge.retrieval.fetch.fetch import fetch
+from rankgauge.retrieval.engines.callables import CallableRetriever
+from rankgauge.retrieval.engines.gate import GatedRetriever
+from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.fetch.journal import Journal
-from rankgauge.retrieval.fetch.latency import Latency, measure_latency
+from rankgauge.retrieval.fetch.latency import Latency, latency_percentiles, measure_latency
 
-ASKED = Questions.of({f"q{number}": f"text {number}" if number % 4 else "" for number in range(30)})
+QUERIES = QueryBatch.from_dict({f"q{number}": f"text {number}" if number % 4 else "" for number in range(30)})
 
 
 class Failing(Exception):
@@ -30,7 +31,7 @@ class Failing(Exception):
 
 
 class Counting:
-    """Answers, counts, and fails when it is told to."""
+    """A retriever that counts its calls, and fails at one of them."""
 
     def __init__(self, fail_at: int | None = None) -> None:
         self.calls, self.fail_at = 0, fail_at
@@ -43,19 +44,19 @@ class Counting:
         return [] if not text else [(f"d{(number * place) % 13}-{place}", 1 / (place + 1)) for place in range(5)]
 
 
-def made(counting: Counting) -> Called:
-    return Called(counting.search, name="counting")
+def counting_retriever(counting: Counting) -> CallableRetriever:
+    return CallableRetriever(counting.search, name="counting")
 
 
-def whole(tmp_path: Path) -> bytes:
-    fetch(made(Counting()), ASKED, tmp_path / "whole.trec", k=3)
+def complete_run(tmp_path: Path) -> bytes:
+    fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "whole.trec", k=3)
     return (tmp_path / "whole.trec").read_bytes()
 
 
 def test_a_run_has_the_queries_in_their_order_and_ranks_from_one(tmp_path: Path) -> None:
-    lines = [line.split() for line in whole(tmp_path).decode().splitlines()]
+    lines = [line.split() for line in complete_run(tmp_path).decode().splitlines()]
     assert [line[0] for line in lines] == [
-        q for q, t in zip(ASKED.ids.to_text(), ASKED.texts, strict=True) if t for _ in "123"
+        q for q, t in zip(QUERIES.ids.to_text(), QUERIES.texts, strict=True) if t for _ in "123"
     ]
     assert [line[3] for line in lines[:4]] == ["1", "2", "3", "1"]
     assert {line[5] for line in lines} == {"counting"}
@@ -63,78 +64,78 @@ def test_a_run_has_the_queries_in_their_order_and_ranks_from_one(tmp_path: Path)
     assert not list(tmp_path.glob("*.journal"))
 
 
-def test_what_is_returned_is_what_was_written(tmp_path: Path) -> None:
-    done = fetch(made(Counting()), ASKED, tmp_path / "r", k=3, tag="mine")
+def test_the_returned_run_is_the_written_run(tmp_path: Path) -> None:
+    done = fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "r", k=3, options=FetchOptions(tag="mine"))
     written = read_run(tmp_path / "r")
     assert (done.run.name, written.name) == ("mine", "mine")
     assert list(done.run.docs) == list(written.docs)
     assert done.run.scores.tolist() == written.scores.tolist()
-    assert len(done.run.queries) == 30  # those without an answer too
+    assert len(done.run.queries) == 30  # including those without results
     with pytest.raises(InputError, match="must be one word"):
-        fetch(made(Counting()), ASKED, tmp_path / "r", tag="two words")
+        fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "r", options=FetchOptions(tag="two words"))
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 64])
 @pytest.mark.parametrize("fail_at", [1, 2, 9, 30])
-def test_stopped_anywhere_and_started_again_it_writes_the_same_bytes(tmp_path: Path, batch: int, fail_at: int) -> None:
-    expected = whole(tmp_path)
+def test_an_interrupted_fetch_resumes_and_writes_the_same_bytes(tmp_path: Path, batch: int, fail_at: int) -> None:
+    expected = complete_run(tmp_path)
     out = tmp_path / "run.trec"
     with pytest.raises(RetrieverError, match="counting failed: Failing"):
-        fetch(made(Counting(fail_at)), ASKED, out, k=3, batch=batch)
+        fetch_run(counting_retriever(Counting(fail_at)), QUERIES, out, k=3, options=FetchOptions(batch_size=batch))
     assert not out.exists()
     again = Counting()
-    done = fetch(made(again), ASKED, out, k=3, batch=5)
+    done = fetch_run(counting_retriever(again), QUERIES, out, k=3, options=FetchOptions(batch_size=5))
     assert out.read_bytes() == expected
-    assert done.resumed == fail_at - 1  # a function is asked one by one, whatever the batch
+    assert done.resumed == fail_at - 1  # a function gets one query at a time, whatever the batch size
     assert again.calls == 30 - done.resumed
 
 
-@pytest.mark.parametrize("torn", [1, 10, 40])
-def test_a_torn_last_line_is_dropped(tmp_path: Path, torn: int) -> None:
-    expected = whole(tmp_path)
+@pytest.mark.parametrize("cut", [1, 10, 40])
+def test_an_incomplete_last_line_is_dropped(tmp_path: Path, cut: int) -> None:
+    expected = complete_run(tmp_path)
     out, journal = tmp_path / "run.trec", tmp_path / "run.trec.journal"
     with pytest.raises(RetrieverError, match="counting failed: Failing"):
-        fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
-    journal.write_bytes(journal.read_bytes()[:-torn])
-    done = fetch(made(Counting()), ASKED, out, k=3)
+        fetch_run(counting_retriever(Counting(12)), QUERIES, out, k=3, options=FetchOptions(batch_size=1))
+    journal.write_bytes(journal.read_bytes()[:-cut])
+    done = fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
     assert done.resumed < 11
     assert out.read_bytes() == expected
 
 
-def test_a_torn_header_is_as_no_journal(tmp_path: Path) -> None:
-    expected = whole(tmp_path)
+def test_an_incomplete_header_counts_as_no_journal(tmp_path: Path) -> None:
+    expected = complete_run(tmp_path)
     (tmp_path / "run.trec.journal").write_bytes(b'{"journal": "rankga')
-    assert fetch(made(Counting()), ASKED, tmp_path / "run.trec", k=3).resumed == 0
+    assert fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "run.trec", k=3).resumed == 0
     assert (tmp_path / "run.trec").read_bytes() == expected
 
 
 def test_a_journal_of_another_fetch_is_refused_with_the_reason(tmp_path: Path) -> None:
     out = tmp_path / "run.trec"
     with pytest.raises(RetrieverError, match="counting failed: Failing"):
-        fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
-    with pytest.raises(InputError, match="belongs to another fetch: k was '3' and is '4'"):
-        fetch(made(Counting()), ASKED, out, k=4)
-    other = Called(Counting().search, name="counting", version="2")
-    with pytest.raises(InputError, match=r"retriever\.version was '' and is '2'"):
-        fetch(other, ASKED, out, k=3)
-    assert fetch(made(Counting()), ASKED, out, k=4, restart=True).resumed == 0
+        fetch_run(counting_retriever(Counting(12)), QUERIES, out, k=3, options=FetchOptions(batch_size=1))
+    with pytest.raises(InputError, match="belongs to another fetch: k was '3', is now '4'"):
+        fetch_run(counting_retriever(Counting()), QUERIES, out, k=4)
+    other = CallableRetriever(Counting().search, name="counting", version="2")
+    with pytest.raises(InputError, match=r"retriever\.version was '', is now '2'"):
+        fetch_run(other, QUERIES, out, k=3)
+    assert fetch_run(counting_retriever(Counting()), QUERIES, out, k=4, options=FetchOptions(restart=True)).resumed == 0
 
 
 def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
     out, journal = tmp_path / "run.trec", tmp_path / "run.trec.journal"
     with pytest.raises(RetrieverError, match="counting failed: Failing"):
-        fetch(made(Counting(12)), ASKED, out, k=3, batch=1)
+        fetch_run(counting_retriever(Counting(12)), QUERIES, out, k=3, options=FetchOptions(batch_size=1))
     lines = journal.read_bytes().split(b"\n")
     lines[3] = b'{"query": "q2"}'
     journal.write_bytes(b"\n".join(lines))
     with pytest.raises(InputError, match=":4: damaged"):
-        fetch(made(Counting()), ASKED, out, k=3)
+        fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
     journal.write_bytes(b"something else\n")
-    with pytest.raises(InputError, match="its first line is no header"):
-        fetch(made(Counting()), ASKED, out, k=3)
+    with pytest.raises(InputError, match="its first line is not a header"):
+        fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
 
 
-def test_a_process_that_is_killed_loses_nothing_that_it_had(tmp_path: Path) -> None:
+def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:
     (tmp_path / "slow_search_module.py").write_text(
         "import os, time\n"
         "def search(text, k):\n"
@@ -178,67 +179,112 @@ def test_a_process_that_is_killed_loses_nothing_that_it_had(tmp_path: Path) -> N
 def test_two_processes_cannot_fetch_into_the_same_file(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with Journal(tmp_path / "r.journal", {}), pytest.raises(InputError, match="another process is fetching into it"):
-        fetch(made(Counting()), ASKED, tmp_path / "r")
+        fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "r")
 
 
-def test_decisions_survive_a_stop(tmp_path: Path) -> None:
-    def gated(fail_at: int | None, decisions: Decisions) -> Gated:
-        return Gated(made(Counting(fail_at)), "words>=1", decisions=decisions)
+def test_decisions_survive_an_interruption(tmp_path: Path) -> None:
+    def gated(fail_at: int | None, decisions: Decisions) -> GatedRetriever:
+        return GatedRetriever(counting_retriever(Counting(fail_at)), "words>=1", decisions=decisions)
 
     first, second = Decisions(), Decisions()
     with pytest.raises(RetrieverError, match="counting failed: Failing"):
-        fetch(gated(9, first), ASKED, tmp_path / "r", k=3, batch=1, decisions=first)
-    done = fetch(gated(None, second), ASKED, tmp_path / "r", k=3, decisions=second)
-    assert [query for query, noted in done.decisions.items() if noted["skipped"]] == [f"q{n}" for n in range(0, 30, 4)]
+        fetch_run(gated(9, first), QUERIES, tmp_path / "r", k=3, options=FetchOptions(batch_size=1), decisions=first)
+    done = fetch_run(gated(None, second), QUERIES, tmp_path / "r", k=3, decisions=second)
+    assert [query for query, decision in done.decisions.items() if decision["skipped"]] == [
+        f"q{n}" for n in range(0, 30, 4)
+    ]
 
 
 def test_a_retriever_that_answers_other_queries_is_refused(tmp_path: Path) -> None:
     class Wrong:
         name = "wrong"
 
-        def retrieve(self, queries: Questions, k: int) -> Run:
+        def retrieve(self, queries: QueryBatch, k: int) -> Run:
             return Run.from_lists({"other": ["a"]})
 
         def identity(self) -> dict[str, str]:
             return {}
 
-    with pytest.raises(InputError, match="answered other queries"):
-        fetch(Wrong(), ASKED, tmp_path / "r")
+    with pytest.raises(InputError, match="did not answer exactly the queries of its batch"):
+        fetch_run(Wrong(), QUERIES, tmp_path / "r")
 
 
 def test_ids_that_a_trec_file_cannot_hold_are_refused_before_the_work(tmp_path: Path) -> None:
     counting = Counting()
     with pytest.raises(InputError, match="query id 'q 1' has white space"):
-        fetch(made(counting), Questions(Ids.from_text(["q 1"]), ["x"]), tmp_path / "r")
+        fetch_run(counting_retriever(counting), QueryBatch(Ids.from_text(["q 1"]), ["x"]), tmp_path / "r")
     assert counting.calls == 0
     with pytest.raises(InputError, match="document id 'd 1' has white space"):
-        fetch(Called(lambda text: ["d 1"], name="s"), ASKED, tmp_path / "r")
+        fetch_run(CallableRetriever(lambda text: ["d 1"], name="s"), QUERIES, tmp_path / "r")
 
 
-def test_progress_says_how_many_are_done(tmp_path: Path) -> None:
-    said: list[tuple[int, int]] = []
-    fetch(made(Counting()), ASKED, tmp_path / "r", batch=8, progress=lambda done, total, _: said.append((done, total)))
-    assert said == [(done, 30) for done in range(1, 31)]  # a function is asked one by one
+def test_progress_reports_the_number_of_answers(tmp_path: Path) -> None:
+    reports: list[tuple[int, int]] = []
+    fetch_run(
+        counting_retriever(Counting()),
+        QUERIES,
+        tmp_path / "r",
+        options=FetchOptions(batch_size=8),
+        progress=lambda done, total, _: reports.append((done, total)),
+    )
+    assert reports == [(done, 30) for done in range(1, 31)]  # a function gets one query at a time
 
 
-def test_an_input_is_never_written_over(tmp_path: Path) -> None:
+def test_an_input_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "corpus").write_text("precious")
     with pytest.raises(InputError, match="would overwrite the input"):
-        fetch(made(Counting()), ASKED, tmp_path / "corpus", inputs=[tmp_path / "corpus"])
+        fetch_run(
+            counting_retriever(Counting()),
+            QUERIES,
+            tmp_path / "corpus",
+            options=FetchOptions(inputs=[tmp_path / "corpus"]),
+        )
     assert (tmp_path / "corpus").read_text() == "precious"
     with pytest.raises(UsageError, match="at least 1"):
-        fetch(made(Counting()), ASKED, tmp_path / "r", k=0)
+        fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "r", k=0)
 
 
 def test_latency_is_measured_one_query_at_a_time() -> None:
     counting = Counting()
-    found = measure_latency(made(counting), ASKED, 3, calls=40, warm=5)
+    latency = measure_latency(counting_retriever(counting), QUERIES, 3, calls=40, warm_up=5)
     assert counting.calls == 45
-    assert found.calls == 40
-    assert found.p50 is not None
-    assert found.p99 is not None
-    assert 0 <= found.p50 <= found.p99
-    assert Latency().to_dict() == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None}
+    assert latency.calls == 40
+    assert latency.p50 is not None
+    assert latency.p99 is not None
+    assert latency.max is not None
+    assert 0 <= latency.p50 <= latency.p99 <= latency.max
+    assert str(latency).endswith(f"max {latency.max:.2f} ms over 40 calls")
+    assert Latency().to_dict() == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None, "max": None}
     assert str(Latency()) == "latency was not measured"
     with pytest.raises(UsageError, match="at least one call"):
-        measure_latency(made(counting), ASKED, 3, calls=0)
+        measure_latency(counting_retriever(counting), QUERIES, 3, calls=0)
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([7.0], (7, 7, 7, 7)),
+        ([4.0, 1.0, 3.0, 2.0], (2, 4, 4, 4)),
+        (list(range(100, 0, -1)), (50, 95, 99, 100)),
+        (list(range(1, 102)), (51, 96, 100, 101)),
+    ],
+)
+def test_a_percentile_is_a_time_that_was_measured_by_nearest_rank(
+    times: list[float], expected: tuple[float, float, float, float]
+) -> None:
+    assert latency_percentiles(times) == dict(zip(("p50", "p95", "p99", "max"), expected, strict=True))
+
+
+def test_the_latency_of_a_retriever_is_the_percentiles_of_its_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.001, 0.004, 0.002, 0.003]
+    clock = iter([time for second in seconds for time in (0.0, second)])
+    monkeypatch.setattr("rankgauge.retrieval.fetch.latency.time.perf_counter", lambda: next(clock))
+    latency = measure_latency(counting_retriever(Counting()), QUERIES, 3, calls=4, warm_up=0)
+    assert latency == Latency(4, **latency_percentiles([1000 * second for second in seconds]))
+    assert (latency.p50, latency.p95) == (2.0, 4.0)  # no interpolation between two times
+
+
+def test_the_evaluation_of_a_live_retriever_uses_the_same_percentiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = evaluate_retriever(Counting().search, [{"id": "q", "query": "text", "relevant": ["d0-0"]}])
+    monkeypatch.setattr("rankgauge.rag.results.latency_percentiles", lambda times: {"p50": float(len(times))})
+    assert result.latency_ms == {"p50": 1.0}

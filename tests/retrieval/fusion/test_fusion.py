@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, UsageError
-from rankgauge.retrieval.fusion.fusion import METHODS, UNWEIGHTED, fuse
-from rankgauge.retrieval.fusion.normalization import NORMALISATIONS
+from rankgauge.retrieval.fusion.fusion import fuse
+from rankgauge.retrieval.fusion.methods import FUSION_METHODS, UNWEIGHTED_METHODS
+from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
 Scores = dict[str, float]
 Values = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from([-2.0, 0.0, 0.25, 1.0, 1.5, 3.0]), max_size=8)
@@ -25,65 +26,66 @@ def ranks(row: Scores) -> dict[str, int]:
     return {doc: place for place, doc in enumerate(ordered, start=1)}
 
 
-def normalised(row: Scores, how: str) -> tuple[Scores, float]:
+def normalize(row: Scores, normalization: str) -> tuple[Scores, float]:
     if not row:
         return {}, 0.0
     low, high, place = min(row.values()), max(row.values()), ranks(row)
-    if how == "min-max":
+    if normalization == "min-max":
         return {d: 1.0 if high == low else (s - low) / (high - low) for d, s in row.items()}, 0.0
-    if how == "z-score":
+    if normalization == "z-score":
         mean, deviation = statistics.fmean(row.values()), statistics.pstdev(row.values())
         made = {d: (s - mean) / deviation if deviation else 0.0 for d, s in row.items()}
         return made, min(made.values())
-    if how == "rank":
+    if normalization == "rank":
         return {d: 1 - (place[d] - 1) / len(row) for d in row}, 0.0
     return dict(row), 0.0
 
 
-def defined(method: str, rows: list[Scores], how: str, weights: list[float], rrf_k: float) -> Scores:
+def defined(method: str, rows: list[Scores], normalization: str, weights: list[float], rrf_k: float) -> Scores:
     docs = {doc for row in rows for doc in row}
-    made = [normalised(row, how) for row in rows]
-    place = [ranks(row) for row in rows]
+    normalized = [normalize(row, normalization) for row in rows]
+    ranks_by_run = [ranks(row) for row in rows]
     out = {}
     for doc in docs:
-        every = [values.get(doc, rest) for values, rest in made]
-        seen = [values[doc] for values, _ in made if doc in values]
-        weighted = [w * s for w, s in zip(weights, every, strict=True)]
-        weighted_seen = [w * values[doc] for w, (values, _) in zip(weights, made, strict=True) if doc in values]
-        mine = [(w, p[doc]) for w, p in zip(weights, place, strict=True) if doc in p]
-        definitions: dict[str, Callable[[], float]] = {
-            "rrf": lambda mine=mine: sum(w / (rrf_k + r) for w, r in mine),  # type: ignore[misc]
-            "weighted": lambda weighted=weighted: sum(weighted) / sum(weights),  # type: ignore[misc]
-            "combsum": lambda weighted=weighted: sum(weighted),  # type: ignore[misc]
-            "combmnz": lambda weighted=weighted, seen=seen: sum(weighted) * len(seen),  # type: ignore[misc]
-            "combanz": lambda seen=seen, part=weighted_seen: sum(part) / len(seen),  # type: ignore[misc]
-            "combmed": lambda seen=seen: statistics.median(seen),  # type: ignore[misc]
-            "combmax": lambda seen=seen: max(seen),  # type: ignore[misc]
-            "combmin": lambda seen=seen: min(seen),  # type: ignore[misc]
-            "borda": lambda doc=doc: sum(  # type: ignore[misc]
-                w * (len(docs) - p[doc] + 1 if doc in p else (len(docs) - len(p) + 1) / 2)
-                for w, p in zip(weights, place, strict=True)
+        returned = [scores[doc] for scores, _ in normalized if doc in scores]
+        weighted = [w * scores.get(doc, absent) for w, (scores, absent) in zip(weights, normalized, strict=True)]
+        weighted_returned = [
+            w * scores[doc] for w, (scores, _) in zip(weights, normalized, strict=True) if doc in scores
+        ]
+        weighted_ranks = [(w, run[doc]) for w, run in zip(weights, ranks_by_run, strict=True) if doc in run]
+        values = {
+            "rrf": sum(w / (rrf_k + r) for w, r in weighted_ranks),
+            "weighted": sum(weighted) / sum(weights),
+            "combsum": sum(weighted),
+            "combmnz": sum(weighted) * len(returned),
+            "combanz": sum(weighted_returned) / len(returned),
+            "combmed": statistics.median(returned),
+            "combmax": max(returned),
+            "combmin": min(returned),
+            "borda": sum(
+                w * (len(docs) - run[doc] + 1 if doc in run else (len(docs) - len(run) + 1) / 2)
+                for w, run in zip(weights, ranks_by_run, strict=True)
             ),
-            "isr": lambda mine=mine: len(mine) * sum(w / r**2 for w, r in mine),  # type: ignore[misc]
+            "isr": len(weighted_ranks) * sum(w / r**2 for w, r in weighted_ranks),
         }
-        out[doc] = definitions[method]()
+        out[doc] = values[method]
     return out
 
 
-@pytest.mark.parametrize("method", METHODS)
-@given(RUNS, st.sampled_from(list(NORMALISATIONS)), st.sampled_from([10.0, 60.0]), st.booleans())
+@pytest.mark.parametrize("method", FUSION_METHODS)
+@given(RUNS, st.sampled_from(list(NORMALIZATIONS)), st.sampled_from([10.0, 60.0]), st.booleans())
 def test_a_fusion_is_what_its_definition_says(
-    method: str, given_runs: list[dict[str, Scores]], how: str, rrf_k: float, weigh: bool
+    method: str, given_runs: list[dict[str, Scores]], normalization: str, rrf_k: float, has_weights: bool
 ) -> None:
     runs = [Run.from_dict(run, name=f"r{place}") for place, run in enumerate(given_runs)]
-    weights = [1.0 + place for place in range(len(runs))] if weigh and method not in UNWEIGHTED else None
-    fused = fuse(runs, method, normalise=how, weights=weights, rrf_k=rrf_k)
+    weights = [1.0 + place for place in range(len(runs))] if has_weights and method not in UNWEIGHTED_METHODS else None
+    fused = fuse(runs, method, normalization=normalization, weights=weights, rrf_k=rrf_k)
     queries = list(dict.fromkeys(query for run in given_runs for query in run))
     assert fused.queries.to_text() == queries
     for place, query in enumerate(queries):
-        # A run that does not have the query at all is no part of the definition's rows but an empty one.
+        # A run without the query counts as an empty one.
         rows = [run.get(query, {}) for run in given_runs]
-        expected = defined(method, rows, how, weights or [1.0] * len(runs), rrf_k)
+        expected = defined(method, rows, normalization, weights or [1.0] * len(runs), rrf_k)
         begin, end = fused.offsets[place], fused.offsets[place + 1]
         found = dict(zip(fused.docs.to_text()[begin:end], fused.scores[begin:end].tolist(), strict=True))
         assert found.keys() == expected.keys()
@@ -100,36 +102,53 @@ def test_reciprocal_rank_fusion_by_hand() -> None:
     assert fused.scores.tolist() == [0.0325225, 0.0322665]
 
 
-def test_the_order_of_the_runs_does_not_matter_where_weights_are_equal() -> None:
+def test_the_order_of_the_runs_does_not_matter_if_weights_are_equal() -> None:
     one, other = Run.from_dict({"q": {"a": 3, "b": 1}}), Run.from_dict({"q": {"b": 9, "c": 4}})
-    for method in METHODS:
+    for method in FUSION_METHODS:
         there, back = fuse([one, other], method), fuse([other, one], method)
         assert list(there.docs) == list(back.docs)
 
 
 def test_a_fusion_of_one_run_keeps_its_order() -> None:
     run = Run.from_dict({"q": {"a": 3, "b": 1, "c": 1}})
-    for method in METHODS:
+    for method in FUSION_METHODS:
         assert fuse([run], method).docs.to_text() == ["a", "c", "b"]
 
 
-def test_empty_and_failed_queries_stay_what_they_are() -> None:
-    one = Run.from_dict({"q1": {}, "q2": {}}, failed=["q2"])
-    other = Run.from_dict({"q1": {}, "q3": {"a": 1}})
-    fused = fuse([one, other])
-    assert dict(zip(fused.queries.to_text(), fused.status.tolist(), strict=True)) == {
-        "q1": Status.EMPTY,
-        "q2": Status.FAILED,
-        "q3": Status.ANSWERED,
-    }
+QUERY_STATES = ("answered", "empty", "failed", "missing")
+
+
+def run_with_query(state: str, name: str) -> Run:
+    """A run in which query q is answered, empty, failed or missing, beside another query."""
+    rows: dict[str, dict[str, float]] = {"another": {"x": 1.0}}
+    if state != "missing":
+        rows["q"] = {f"doc-{name}": 1.0} if state == "answered" else {}
+    return Run.from_dict(rows, name=name, failed=["q"] if state == "failed" else [])
+
+
+@pytest.mark.parametrize("states", list(product(QUERY_STATES, repeat=3)), ids=" ".join)
+def test_a_query_has_failed_only_if_it_failed_in_every_run_that_has_it(states: tuple[str, ...]) -> None:
+    runs = [run_with_query(state, f"r{number}") for number, state in enumerate(states)]
+    present = set(states) - {"missing"}
+    for method in FUSION_METHODS:
+        fused = fuse(runs, method)
+        status = dict(zip(fused.queries.to_text(), fused.status.tolist(), strict=True))
+        if not present:
+            assert "q" not in status
+        elif "answered" in present:
+            assert status["q"] == Status.ANSWERED
+            assert len(fused) == states.count("answered") + 1
+        else:
+            assert status["q"] == (Status.FAILED if present == {"failed"} else Status.EMPTY)
+        assert status["another"] == Status.ANSWERED
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"method": "rff"}, "did you mean rrf"),
-        ({"normalise": "minmax"}, "did you mean min-max"),
-        ({"weights": [1.0]}, "a weight for each of 2 runs, found 1"),
+        ({"normalization": "minmax"}, "did you mean min-max"),
+        ({"weights": [1.0]}, "one weight for each of 2 runs, found 1"),
         ({"weights": [1.0, -1.0]}, "at least 0"),
         ({"weights": [0.0, 0.0]}, "not all 0"),
         ({"method": "combmax", "weights": [1.0, 1.0]}, "takes no weights"),
@@ -139,7 +158,7 @@ def test_empty_and_failed_queries_stay_what_they_are() -> None:
 def test_a_wrong_call_is_a_usage_error(arguments: dict[str, object], message: str) -> None:
     run = Run.from_dict({"q": {"a": 1}})
     with pytest.raises(UsageError, match=message):
-        fuse([run, run], **arguments)  # type: ignore[arg-type]  # that is what is tested
+        fuse([run, run], **arguments)  # type: ignore[arg-type]  # refused at run time
     with pytest.raises(UsageError, match="no runs"):
         fuse([])
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -9,7 +10,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.retrieval.fusion.fusion import fuse
-from rankgauge.retrieval.fusion.grid import grid, simplex
+from rankgauge.retrieval.fusion.grid import fusion_choices, weight_vectors
 from rankgauge.retrieval.fusion.split import Split, is_dev, split
 from rankgauge.retrieval.fusion.tune import tune
 
@@ -37,7 +38,7 @@ def test_the_split_is_by_a_hash_of_the_id_and_never_changes() -> None:
 
 
 def test_a_query_on_both_sides_is_refused() -> None:
-    with pytest.raises(UsageError, match="2 queries are for tuning and for testing, 'q1' for one"):
+    with pytest.raises(UsageError, match="2 queries for both tuning and testing, such as 'q1'"):
         split(QUERIES, dev=["q0", "q1", "q2"], test=["q1", "q2", "q3"])
     with pytest.raises(UsageError, match="on both sides, found 2 and 0"):
         Split(("a", "b"), ())
@@ -51,47 +52,61 @@ def test_with_one_side_given_the_other_is_the_rest() -> None:
 
 
 def test_weights_in_steps_add_up_to_one() -> None:
-    assert sorted(simplex(2, 2)) == [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0)]
-    assert len(list(simplex(3, 10))) == 66
-    assert len(grid(2, ["rrf", "weighted"], 10)) == 4 + 10 + 33
-    with pytest.raises(UsageError, match="anything to tune"):
-        grid(2, ["borda"], 10)
-    with pytest.raises(UsageError, match="ways to weigh 6 runs"):
-        grid(6, ["weighted"], 50)
+    assert sorted(weight_vectors(2, 2)) == [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0)]
+    assert len(list(weight_vectors(3, 10))) == 66
+    assert len(fusion_choices(2, ["rrf", "weighted"], 10)) == 4 + 10 + 33
+    with pytest.raises(UsageError, match="have parameters to tune"):
+        fusion_choices(2, ["borda"], 10)
+    with pytest.raises(UsageError, match="ways to weight 6 runs"):
+        fusion_choices(6, ["weighted"], 50)
 
 
 def test_the_best_on_the_development_queries_is_taken_and_measured_on_the_test_queries() -> None:
-    found = tune(QRELS, [BAD, GOOD], measure="nDCG@3")
-    assert found.choice.weights[1] > found.choice.weights[0]
-    lines = {line.name: line for line in found.lines}
-    assert list(lines) == ["bad", "good", "rrf", "tuned"]
+    result = tune(QRELS, [BAD, GOOD], measure="nDCG@3")
+    assert result.choice.weights[1] > result.choice.weights[0]
+    scores = {score.name: score for score in result.scores}
+    assert list(scores) == ["bad", "good", "rrf", "tuned"]
     best = max(
         evaluate(
-            {q: {"d0": 2, "d1": 1} for q in found.split.dev},
-            fuse([BAD, GOOD], c.method, weights=c.weights, normalise=c.normalise, rrf_k=c.rrf_k),
+            {q: {"d0": 2, "d1": 1} for q in result.split.dev},
+            fuse([BAD, GOOD], c.method, weights=c.weights, normalization=c.normalization, rrf_k=c.rrf_k),
             "nDCG@3",
         )["nDCG@3"]
         or 0
-        for c in grid(2, ["rrf", "weighted"], 10)
+        for c in fusion_choices(2, ["rrf", "weighted"], 10)
     )
-    assert lines["tuned"].dev == best
-    assert set(found.run.queries.to_text()) == set(found.split.test)
+    assert scores["tuned"].dev == best
+    assert set(result.run.queries.to_text()) == set(result.split.test)
     assert (
-        evaluate({q: {"d0": 2, "d1": 1} for q in found.split.test}, found.run, "nDCG@3")["nDCG@3"]
-        == lines["tuned"].test
+        evaluate({q: {"d0": 2, "d1": 1} for q in result.split.test}, result.run, "nDCG@3")["nDCG@3"]
+        == scores["tuned"].test
     )
+
+
+@pytest.mark.parametrize(("measure", "better"), [("nDCG@3", max), ("FirstRel", min), ("RBPResidual", min)])
+def test_the_best_is_the_lowest_if_lower_is_better(measure: str, better: Callable[[Iterable[float]], float]) -> None:
+    result = tune(QRELS, [BAD, GOOD], measure=measure)
+    values = []
+    for c in fusion_choices(2, ["rrf", "weighted"], 10):
+        fused = fuse([BAD, GOOD], c.method, weights=c.weights, normalization=c.normalization, rrf_k=c.rrf_k)
+        value = evaluate({query: {"d0": 2, "d1": 1} for query in result.split.dev}, fused, measure)[measure]
+        assert value is not None
+        values.append(value)
+    tuned = {score.name: score.dev for score in result.scores}["tuned"]
+    assert tuned == better(values)
+    assert min(values) < max(values)
 
 
 def test_what_is_chosen_does_not_depend_on_the_test_queries() -> None:
-    whole = tune(QRELS, [BAD, GOOD])
-    spoilt = Qrels.from_dict(
-        {query: {"d0": 2, "d1": 1} if query in whole.split.dev else {"d29": 1} for query in QUERIES}
+    result = tune(QRELS, [BAD, GOOD])
+    changed = Qrels.from_dict(
+        {query: {"d0": 2, "d1": 1} if query in result.split.dev else {"d29": 1} for query in QUERIES}
     )
-    assert tune(spoilt, [BAD, GOOD]).choice == whole.choice
+    assert tune(changed, [BAD, GOOD]).choice == result.choice
 
 
-def test_of_equals_the_plainest_is_taken() -> None:
-    found = tune(QRELS, [GOOD, GOOD])
-    assert str(found.choice) == "--method rrf --weights 1,1 --rrf-k 60"
-    with pytest.raises(UsageError, match="two runs or more"):
+def test_among_equals_the_simplest_is_taken() -> None:
+    result = tune(QRELS, [GOOD, GOOD])
+    assert str(result.choice) == "--method rrf --weights 1,1 --rrf-k 60"
+    with pytest.raises(UsageError, match="at least two runs"):
         tune(QRELS, [GOOD])

@@ -25,9 +25,9 @@ from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.rag.scoring import check_k
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.engines.vector import embedded
+from rankgauge.retrieval.engines.vector import embed_texts
 from rankgauge.retrieval.engines.vectors import cosines
-from rankgauge.retrieval.scores import rounded
+from rankgauge.retrieval.scores import round_scores
 
 PROFILES = ("vsa", "bow")
 PROFILE_ALIASES = {"basic/bow": "bow", "basic": "bow"}  # the names in DS18
@@ -90,10 +90,10 @@ def rank_scenes(story: Story, texts: Sequence[str], profile: str) -> tuple[Ints,
     A text without any word that counts has no direction; its cosine with every scene is 0.
     """
     model = embedder(profile)
-    scene_vectors = embedded(model, [b""] * len(story), [scene.text for scene in story.scenes], "document")
-    query_vectors = embedded(model, [b""] * len(texts), list(texts), "query")
+    scene_vectors = embed_texts(model, [b""] * len(story), [scene.text for scene in story.scenes], "document")
+    query_vectors = embed_texts(model, [b""] * len(texts), list(texts), "query")
     exact = cosines(query_vectors, scene_vectors)
-    rounded_cosines = rounded(exact.reshape(-1))
+    rounded_cosines = round_scores(exact.reshape(-1))
     # The order rule breaks ties by id in descending order: descending ids in story order keep story order.
     count = len(story)
     ids = numbered_ids(count).take(np.tile(np.arange(count)[::-1], len(texts)))

@@ -38,8 +38,8 @@ from rankgauge.errors import UsageError, printable
 from rankgauge.io.writing import atomic
 from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
-from rankgauge.retrieval.fetch.fetch import Progress
-from rankgauge.retrieval.fetch.modes import MODES
+from rankgauge.retrieval.fetch.fetch import FetchProgress
+from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 from rankgauge.validation.findings import Validation
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class BenchmarkOutput:
         "modes",
         multiple=True,
         metavar="MODE",
-        help=f"A retriever: {', '.join(MODES)}, or module:callable; repeatable.  [default: the three]",
+        help=f"A retriever: {', '.join(RETRIEVER_MODES)}, or module:callable; repeatable.  [default: the three]",
     ),
     click.option("--embedder", metavar="NAME", help="The embedder of vector and hybrid.  [default: wordllama]"),
     click.option("--rerank", metavar="NAME", help="Add a system: the hybrid's results, reranked by NAME."),
@@ -189,7 +189,7 @@ def load_config_file(path: str, source: Source) -> Config:
 def plan_of_source(source: Source) -> BenchmarkPlan:
     """The plan of a collection, or of the bundled one."""
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
-    systems = default_systems(options, source.modes or MODES)
+    systems = default_systems(options, source.modes or RETRIEVER_MODES)
     if source.corpus is None:
         if source.queries_file or source.qrels:
             raise UsageError("--queries and --qrels need a corpus", hint="name it: --corpus")
@@ -211,7 +211,7 @@ class ProgressLines(BenchmarkListener):
         if not validation.ok:
             write(render.checked([validation]) + "\n")
 
-    def started(self, system: str) -> Progress:
+    def started(self, system: str) -> FetchProgress:
         """Show how many queries are fetched."""
         self._line = FetchLine(system)
         return self._line

@@ -16,19 +16,20 @@ from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.queries import read_queries
 from rankgauge.io.writing import atomic, refuse_inputs
-from rankgauge.retrieval.base import Retriever
+from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.corpus.opening import CORPORA, QUERIES, open_documents
-from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.embedders.named import KNOWN as EMBEDDERS
-from rankgauge.retrieval.engines.bm25 import VARIANTS
-from rankgauge.retrieval.engines.gate import KNOWN as GATES
-from rankgauge.retrieval.engines.rerank import TOP
-from rankgauge.retrieval.fetch.fetch import BATCH, Fetched, fetch, questions_of, write_decisions
+from rankgauge.retrieval.decisions import Decisions, write_decisions
+from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
+from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
+from rankgauge.retrieval.engines.gate import GATE_RULES
+from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH
+from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever, settings_from
-from rankgauge.retrieval.fusion.fusion import METHODS, RRF_K
-from rankgauge.retrieval.fusion.normalization import NORMALISATIONS
+from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.fusion.methods import FUSION_METHODS
+from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
 SCHEMA = "rankgauge.fetch/1"
 
@@ -52,25 +53,31 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--index", type=click.Path(), metavar="DIR", help="A folder to keep indexes in, for the next time.")
 @click.option("--k1", type=float, default=1.2, show_default=True, help="BM25.")
 @click.option("--b", type=float, default=0.75, show_default=True, help="BM25.")
-@click.option("--variant", type=click.Choice(VARIANTS), default="lucene", show_default=True, help="BM25.")
+@click.option("--variant", type=click.Choice(BM25_VARIANTS), default="lucene", show_default=True, help="BM25.")
 @click.option("--stemmer", default="english", show_default=True, help="A Snowball language, or none.")
 @click.option("--stopwords", default="english", show_default=True, help="english, none, or a file with a word a line.")
-@click.option("--embedder", default="wordllama", show_default=True, help=f"{EMBEDDERS}.")
+@click.option("--embedder", default="wordllama", show_default=True, help=f"{EMBEDDER_NAMES}.")
 @click.option("--vectors", type=click.Path(), metavar="NPY", help="Document vectors made beforehand.")
 @click.option("--query-vectors", type=click.Path(), metavar="NPY", help="Query vectors made beforehand.")
 @click.option(
-    "--centre",
+    "--center",
     type=click.FloatRange(0, 1),
-    help="vector: how much of the corpus's mean is taken off.  [default: 0.5 for wordllama, else 0]",
+    help="vector: share of the corpus's mean vector to subtract.  [default: 0.5 for wordllama, else 0]",
 )
 @click.option("--search", default="exact", show_default=True, help="exact, faiss, or faiss:FACTORY.")
-@click.option("--fusion", type=click.Choice(list(METHODS)), default="rrf", show_default=True, help="hybrid.")
+@click.option("--fusion", type=click.Choice(list(FUSION_METHODS)), default="rrf", show_default=True, help="hybrid.")
 @click.option("--weights", metavar="W,W", help="hybrid: the weights of lexical and vector.")
-@click.option("--normalise", type=click.Choice(list(NORMALISATIONS)), default="min-max", show_default=True)
-@click.option("--rrf-k", type=float, default=RRF_K, show_default=True, help="hybrid.")
+@click.option("--normalization", type=click.Choice(list(NORMALIZATIONS)), default="min-max", show_default=True)
+@click.option("--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, help="hybrid.")
 @click.option("--rerank", metavar="NAME", help="sentences, cross-encoder/MODEL, or module:callable.")
-@click.option("--rerank-top", type=click.IntRange(min=1), default=TOP, show_default=True, help="How many to rerank.")
-@click.option("--gate", metavar="RULE", help=f"Which queries to retrieve for: {GATES}.")
+@click.option(
+    "--rerank-top",
+    type=click.IntRange(min=1),
+    default=DEFAULT_RERANK_DEPTH,
+    show_default=True,
+    help="How many to rerank.",
+)
+@click.option("--gate", metavar="RULE", help=f"Which queries to retrieve for: {GATE_RULES}.")
 @click.option("--shadow", is_flag=True, help="Retrieve for the gate's log even what it skips.")
 @click.option("--expert", "experts", multiple=True, metavar="NAME=PATH", help="An expert's corpus; again for more.")
 @click.option("--router", metavar="NAME", help="A module:callable that names the expert.  [default: nearest centroid]")
@@ -78,7 +85,9 @@ SCHEMA = "rankgauge.fetch/1"
 @click.option("--log", type=click.Path(), metavar="FILE", help="What gate, router and reranker decided, as JSON Lines.")
 @click.option("--latency", type=click.IntRange(min=1), metavar="N", help="Then time N calls, one query at a time.")
 @click.option("--manifest", type=click.Path(), metavar="FILE", help="What was done, with hashes, as JSON.")
-@click.option("--batch", type=click.IntRange(min=1), default=BATCH, show_default=True, help="Queries at once.")
+@click.option(
+    "--batch", type=click.IntRange(min=1), default=DEFAULT_FETCH_BATCH_SIZE, show_default=True, help="Queries at once."
+)
 @click.option("--restart", is_flag=True, help="Forget what an earlier fetch that was stopped has got.")
 def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **options: Any) -> None:
     """Make a run by asking a retriever every query.
@@ -105,25 +114,15 @@ def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **opti
             refuse_inputs(path, inputs)
     with collected_notes() as notes:
         queries = read_queries(queries_path)
-        asked = questions_of(queries)
+        asked = QueryBatch.from_queries(queries)
     print_warnings(notes)
     decisions = Decisions()
     weights = None if options["weights"] is None else numbers(options["weights"])
     settings = settings_from({**options, "weights": weights})
     retriever = make_retriever(settings, documents, asked, experts=experts, decisions=decisions)
     talk = FetchLine()
-    done = fetch(
-        retriever,
-        asked,
-        out,
-        k=k,
-        tag=tag,
-        batch=batch,
-        inputs=inputs,
-        decisions=decisions,
-        progress=talk,
-        restart=restart,
-    )
+    fetch_options = FetchOptions(tag=tag, batch_size=batch, restart=restart, inputs=inputs)
+    done = fetch_run(retriever, asked, out, k=k, options=fetch_options, decisions=decisions, progress=talk)
     talk.end()
     if options["log"] is not None:
         write_decisions(done.decisions, queries.columns, options["log"], inputs=inputs)
@@ -159,7 +158,7 @@ def _write_manifest(
     retriever: Retriever,
     documents: Documents | None,
     queries: str,
-    done: Fetched,
+    done: FetchResult,
     out: str,
     k: int,
     latency: Latency,
@@ -187,7 +186,7 @@ def _sha256(path: str) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _report(done: Fetched, out: str, latency: Latency) -> None:
+def _report(done: FetchResult, out: str, latency: Latency) -> None:
     results = sum(len(one.docs) for one in done.answers)
     empty = sum(not one.docs for one in done.answers)
     more = f", {empty} of them empty" if empty else ""

@@ -13,7 +13,7 @@ from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import refuse_inputs
 from rankgauge.retrieval.fetch.trec import write_run
-from rankgauge.retrieval.fusion.tune import Tuned, tune
+from rankgauge.retrieval.fusion.tune import TuningResult, tune
 
 
 @click.command("tune")
@@ -76,14 +76,17 @@ def command(
         click.echo(f"wrote {len(found.run)} results of {len(found.run.queries)} test queries to {out}", err=True)
 
 
-def table(found: Tuned) -> str:
+def table(found: TuningResult) -> str:
     """A line for each run and for the fusions."""
-    width = max(len(printable(line.name)) for line in found.lines)
+    width = max(len(printable(score.name)) for score in found.scores)
     out = [f"{found.measure:<{width}}      dev     test"]
-    for line in found.lines:
-        values = "".join(f"  {'–' if value is None else f'{value:.4f}':>7}" for value in (line.dev, line.test))
-        out.append(f"{printable(line.name):<{width}}{values}")
-    out += ["", f"tuned on {len(found.split.dev)} queries, tested on {len(found.split.test)}; tried {found.tried} ways"]
+    for score in found.scores:
+        values = "".join(f"  {'–' if value is None else f'{value:.4f}':>7}" for value in (score.dev, score.test))
+        out.append(f"{printable(score.name):<{width}}{values}")
+    out += [
+        "",
+        f"tuned on {len(found.split.dev)} queries, tested on {len(found.split.test)}; tried {found.choices_tried} ways",
+    ]
     return "\n".join([*out, f"chosen: {found.choice}", ""])
 
 

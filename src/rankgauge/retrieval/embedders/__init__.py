@@ -1,1 +1,1 @@
-"""Texts in, vectors out: one file an embedder."""
+"""Embedders: texts in, vectors out. One file per kind."""

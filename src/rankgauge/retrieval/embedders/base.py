@@ -1,4 +1,4 @@
-"""What an embedder is."""
+"""The embedder protocol."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rankgauge.retrieval.base import Identity
 
 
 class Embedder(Protocol):
-    """Makes a vector of each text. Length does not matter: vectors are brought to length 1 by those who use them.
+    """Turn each text into a vector. The length of a vector does not matter: it is scaled to 1 wherever it is used.
 
-    A text's vector depends on the text alone, never on its batch. An embedder that does not read texts (vectors made
-    beforehand) goes by the ids.
+    The vector of a text depends only on the text, never on its batch. An embedder that does not read texts
+    (precomputed vectors) uses the ids.
     """
 
     name: str
     reads_texts: bool
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
-        """A row for each text; ``side`` is ``document`` or ``query``, which some models treat differently."""
+        """One row per text; ``side`` is ``document`` or ``query``, which some models treat differently."""
 
     def identity(self) -> Identity:
-        """All that decides what the vectors are, as JSON."""
+        """Everything that determines the vectors, as JSON."""

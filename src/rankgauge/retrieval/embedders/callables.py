@@ -10,35 +10,31 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import InputTypeError
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.loading import has_parameter
 
 
-class Called:
-    """Calls ``function(texts)``, or ``function(texts, side)`` where it has a parameter of that name.
+class CallableEmbedder:
+    """Call ``function(texts)``, or ``function(texts, side)`` if it has a parameter ``side``.
 
-    What the function does cannot be hashed: ``version`` is its place in the identity, so change it with the model.
+    The function cannot be hashed: ``version`` represents it in the identity, so change it whenever the model changes.
     """
 
     reads_texts = True
 
     def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
-        import inspect
-
         self.name, self.version, self._function = name, version, function
-        try:
-            self._sided = "side" in inspect.signature(function).parameters
-        except (TypeError, ValueError):  # some built-in functions have no signature
-            self._sided = False
+        self._takes_side = has_parameter(function, "side")
 
     def identity(self) -> Identity:
-        """The name and the version it was given."""
+        """The given name and version."""
         return {"embedder": self.name, "version": self.version}
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
         """What the function returns, as a table."""
-        made = self._function(texts, side=side) if self._sided else self._function(texts)
+        vectors = self._function(texts, side=side) if self._takes_side else self._function(texts)
         try:
-            return np.asarray(made, dtype=np.float64)
+            return np.asarray(vectors, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputTypeError(
-                f"embedder {self.name} must return a row of numbers for each text, found {type(made).__name__}"
+                f"embedder {self.name} must return one row of numbers per text, found {type(vectors).__name__}"
             ) from None

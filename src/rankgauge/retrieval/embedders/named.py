@@ -1,47 +1,42 @@
-"""Embedders by name, as the command line and a configuration call them."""
+"""Embedders by name, as the command line and a configuration file give it."""
 
 from __future__ import annotations
 
-from rankgauge.errors import UsageError, nearest, shown
 from rankgauge.retrieval.embedders.base import Embedder
-from rankgauge.retrieval.loading import is_spec, load
+from rankgauge.retrieval.loading import is_object_path, load_object, unknown_name
 
-PLAIN = ("wordllama", "bow", "vsa")
-SCHEMES = ("sentence-transformers", "onnx")
-KNOWN = "wordllama, bow, vsa, sentence-transformers/MODEL, onnx/FOLDER, or module:callable"
+EMBEDDER_PREFIXES = ("wordllama", "bow", "vsa", "sentence-transformers", "onnx")
+EMBEDDER_NAMES = "wordllama, bow, vsa, sentence-transformers/MODEL, onnx/FOLDER, or module:callable"
 
 
 def embedder(name: str) -> Embedder:
-    """The embedder of a name: ``wordllama``, ``bow``, ``vsa``, ``sentence-transformers/…``, ``onnx/…`` or
-    ``module:callable``. Each is imported only when asked for.
+    """The embedder with a name: ``wordllama``, ``bow``, ``vsa``, ``sentence-transformers/…``, ``onnx/…`` or
+    ``module:callable``. Each is imported only when requested.
     """
-    scheme, _, rest = name.partition("/")
-    match scheme:
-        case "wordllama" if not rest:
-            from rankgauge.retrieval.embedders.wordllama import WordLlama
+    prefix, _, model = name.partition("/")
+    match prefix:
+        case "wordllama" if not model:
+            from rankgauge.retrieval.embedders.wordllama import WordLlamaEmbedder
 
-            return WordLlama()
-        case "bow" if not rest:
+            return WordLlamaEmbedder()
+        case "bow" if not model:
             from rankgauge.retrieval.embedders.bow import BagOfWords
 
             return BagOfWords()
-        case "vsa" if not rest:
-            from rankgauge.retrieval.embedders.vsa import Hyperdimensional
+        case "vsa" if not model:
+            from rankgauge.retrieval.embedders.vsa import HyperdimensionalEmbedder
 
-            return Hyperdimensional()
-        case "sentence-transformers" if rest:
-            from rankgauge.retrieval.embedders.sentence_transformers import SentenceTransformers
+            return HyperdimensionalEmbedder()
+        case "sentence-transformers" if model:
+            from rankgauge.retrieval.embedders.sentence_transformers import SentenceTransformerEmbedder
 
-            return SentenceTransformers(rest)
-        case "onnx" if rest:
-            from rankgauge.retrieval.embedders.onnx import Onnx
+            return SentenceTransformerEmbedder(model)
+        case "onnx" if model:
+            from rankgauge.retrieval.embedders.onnx import OnnxEmbedder
 
-            return Onnx(rest)
-    if is_spec(name):
-        from rankgauge.retrieval.embedders.callables import Called
+            return OnnxEmbedder(model)
+    if is_object_path(name):
+        from rankgauge.retrieval.embedders.callables import CallableEmbedder
 
-        return Called(load(name, "embedder"), name)
-    close = nearest(scheme, [*PLAIN, *SCHEMES])
-    raise UsageError(
-        f"no embedder {shown(name)}" + (f"; did you mean {close}?" if close else ""), hint=f"one of {KNOWN}"
-    )
+        return CallableEmbedder(load_object(name, "embedder"), name)
+    raise unknown_name("embedder", name, EMBEDDER_PREFIXES, EMBEDDER_NAMES, misspelled=prefix)

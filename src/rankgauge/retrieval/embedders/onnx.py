@@ -1,4 +1,4 @@
-"""Sentence models in ONNX, MiniLM for one. The only file that imports onnxruntime (extra ``onnx``)."""
+"""Sentence models in ONNX, such as MiniLM. The only file that imports onnxruntime (extra ``onnx``)."""
 
 from __future__ import annotations
 
@@ -12,58 +12,59 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError
 from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.pieces import tokenizer
+from rankgauge.retrieval.embedders.pieces import load_tokenizer
 
-LONGEST = 256  # pieces; what MiniLM was trained on
+DEFAULT_MAX_TOKENS = 256  # the length that MiniLM was trained with
 
 
-class Onnx:
-    """A folder with ``model.onnx`` (there or in ``onnx/``) and ``tokenizer.json``; the mean of the pieces' vectors
-    (their sum, which has the same direction).
+class OnnxEmbedder:
+    """A folder with ``model.onnx`` (directly or in ``onnx/``) and ``tokenizer.json``. A text's vector is the sum of its
+    tokens' vectors, which has the direction of their mean.
 
-    Texts run one by one: in a batch they would be padded, and a text's last digits would depend on its neighbours.
+    Texts run one by one: in a batch they would be padded, and a text's last digits would depend on its neighbors.
     """
 
     reads_texts = True
 
-    def __init__(self, folder: str | Path, longest: int = LONGEST) -> None:
-        home = Path(folder)
-        model = next((path for path in (home / "model.onnx", home / "onnx" / "model.onnx") if path.is_file()), None)
-        if model is None or not (home / "tokenizer.json").is_file():
-            raise InputError.at(folder, None, "expected model.onnx and tokenizer.json in it")
-        self.name = f"onnx/{home.resolve().name}"
-        self._tokenizer = tokenizer(home / "tokenizer.json", "onnx")
-        self._tokenizer.enable_truncation(longest)
-        self._longest = longest
-        self._session = library().InferenceSession(str(model), providers=["CPUExecutionProvider"])
-        self._inputs = [given.name for given in self._session.get_inputs()]
+    def __init__(self, folder: str | Path, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
+        directory = Path(folder)
+        candidates = (directory / "model.onnx", directory / "onnx" / "model.onnx")
+        model = next((path for path in candidates if path.is_file()), None)
+        if model is None or not (directory / "tokenizer.json").is_file():
+            raise InputError.at(folder, None, "expected model.onnx and tokenizer.json in this folder")
+        self.name = f"onnx/{directory.resolve().name}"
+        self._tokenizer = load_tokenizer(directory / "tokenizer.json", "onnx")
+        self._tokenizer.enable_truncation(max_tokens)
+        self._max_tokens = max_tokens
+        self._session = import_onnxruntime().InferenceSession(str(model), providers=["CPUExecutionProvider"])
+        self._inputs = [node.name for node in self._session.get_inputs()]
         self._sha256 = hashlib.sha256(model.read_bytes()).hexdigest()
 
     def identity(self) -> Identity:
-        """The model's hash and how much of a text it reads."""
-        return {"embedder": self.name, "sha256": self._sha256, "longest": self._longest}
+        """The model's hash and the number of tokens it reads."""
+        return {"embedder": self.name, "sha256": self._sha256, "max_tokens": self._max_tokens}
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
-        """A row for each text."""
+        """One row per text."""
         return np.stack([self._embed(text) for text in texts]) if texts else np.zeros((0, 0))
 
     def _embed(self, text: str) -> Floats:
-        found = self._tokenizer.encode(text)
-        known = {
-            "input_ids": found.ids,
-            "attention_mask": found.attention_mask,
-            "token_type_ids": found.type_ids,
+        encoding = self._tokenizer.encode(text)
+        values = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
         }
-        unknown = [name for name in self._inputs if name not in known]
-        if unknown:
-            raise InputError(f"{self.name} asks for {', '.join(unknown)}, which a sentence model does not")
-        made = self._session.run(None, {name: np.array([known[name]], dtype=np.int64) for name in self._inputs})[0]
-        first: Floats = np.asarray(made, dtype=np.float64)[0]
-        return first if first.ndim == 1 else np.cumsum(first, axis=0)[-1]  # some models pool by themselves
+        unknown_inputs = [name for name in self._inputs if name not in values]
+        if unknown_inputs:
+            raise InputError(f"{self.name} is not a sentence model: it has the inputs {', '.join(unknown_inputs)}")
+        inputs = {name: np.array([values[name]], dtype=np.int64) for name in self._inputs}
+        output: Floats = np.asarray(self._session.run(None, inputs)[0], dtype=np.float64)[0]
+        return output if output.ndim == 1 else np.cumsum(output, axis=0)[-1]  # some models pool by themselves
 
 
-def library() -> Any:
-    """onnxruntime, or an error that says how to get it."""
+def import_onnxruntime() -> Any:
+    """Import onnxruntime, or raise an error that says how to install it."""
     try:
         import onnxruntime
     except ImportError:

@@ -1,4 +1,4 @@
-"""Texts as numbered pieces of a model's vocabulary. The only file that imports tokenizers."""
+"""Tokenizers of models. The only file that imports tokenizers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from rankgauge.errors import InputError, MissingExtraError
 
 
-def tokenizer(path: Path, extra: str) -> Any:
-    """A tokenizer from its JSON file; it neither pads nor truncates."""
+def load_tokenizer(path: Path, extra: str) -> Any:
+    """Load a tokenizer from its JSON file; it neither pads nor truncates."""
     try:
-        # Its threads and a later fork do not go together; it warns of that unless told.
+        # Its threads are unsafe with a later fork, which it warns about unless this is set.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         from tokenizers import Tokenizer
     except ImportError:
@@ -20,9 +20,9 @@ def tokenizer(path: Path, extra: str) -> Any:
             "this embedder needs the library tokenizers", hint=f"pip install 'rankgauge[{extra}]'"
         ) from None
     try:
-        made = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
-        raise InputError.at(path, None, f"no tokenizer: {error}") from None
-    made.no_padding()
-    made.no_truncation()
-    return made
+        raise InputError.at(path, None, f"not a tokenizer: {error}") from None
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

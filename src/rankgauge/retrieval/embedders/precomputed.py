@@ -1,4 +1,4 @@
-"""Vectors that were made beforehand: one .npy table for the documents and one for the queries."""
+"""Precomputed vectors: one .npy table for the documents and one for the queries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rankgauge.errors import InputError, shown
 from rankgauge.retrieval.base import Identity
 
 
-class Precomputed:
-    """Row i of a table is the vector of the i-th id. Tables are mapped, not loaded."""
+class PrecomputedEmbedder:
+    """Row i of a table is the vector of the i-th id. Tables are memory-mapped."""
 
     name = "precomputed"
     reads_texts = False
@@ -27,7 +27,7 @@ class Precomputed:
         queries: str | Path,
         query_ids: Iterable[bytes],
     ) -> None:
-        self._tables = {"document": _table(documents, document_ids), "query": _table(queries, query_ids)}
+        self._tables = {"document": _load_table(documents, document_ids), "query": _load_table(queries, query_ids)}
         self._sha256 = {"documents": _sha256(documents), "queries": _sha256(queries)}
 
     def identity(self) -> Identity:
@@ -36,27 +36,27 @@ class Precomputed:
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
         """The rows of the ids."""
-        places, table = self._tables[side]
-        unknown = next((name for name in ids if name not in places), None)
-        if unknown is not None:
-            raise InputError(f"no vector for the {side} {shown(unknown)}")
-        return table[[places[name] for name in ids]]
+        rows, table = self._tables[side]
+        missing_id = next((name for name in ids if name not in rows), None)
+        if missing_id is not None:
+            raise InputError(f"no vector for {side} {shown(missing_id)}")
+        return table[[rows[name] for name in ids]]
 
 
-def _table(path: str | Path, ids: Iterable[bytes]) -> tuple[dict[bytes, int], NDArray[Any]]:
+def _load_table(path: str | Path, ids: Iterable[bytes]) -> tuple[dict[bytes, int], NDArray[Any]]:
     try:
         table = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise InputError.at(path, None, f"no .npy table: {error}") from None
-    places = {name: row for row, name in enumerate(ids)}
-    if table.ndim != 2 or len(table) != len(places) or table.dtype.kind not in "fiu":
+        raise InputError.at(path, None, f"not a .npy table: {error}") from None
+    rows = {name: row for row, name in enumerate(ids)}
+    if table.ndim != 2 or len(table) != len(rows) or table.dtype.kind not in "fiu":
         raise InputError.at(
             path,
             None,
-            f"expected a table of numbers with {len(places)} rows, found {table.dtype} of shape {table.shape}",
-            hint="rows stand in the order of the corpus, or of the query file",
+            f"expected a table of numbers with {len(rows)} rows, found {table.dtype} of shape {table.shape}",
+            hint="rows must be in the order of the corpus or of the query file",
         )
-    return places, table
+    return rows, table
 
 
 def _sha256(path: str | Path) -> str:

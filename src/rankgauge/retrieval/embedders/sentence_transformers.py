@@ -1,4 +1,4 @@
-"""Models of sentence-transformers: embedders and cross-encoders. The only file that imports it, an extra of 2 GB."""
+"""Models of sentence-transformers: embedders and cross-encoders. The only file that imports this 2 GB extra."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rankgauge.errors import MissingExtraError
 from rankgauge.retrieval.base import Identity
 
 
-class SentenceTransformers:
-    """A model by its name or folder. Its own prompts for queries and documents are used where it has them."""
+class SentenceTransformerEmbedder:
+    """A model by its name or folder. Its prompts for queries and documents are used if it has any."""
 
     reads_texts = True
 
     def __init__(self, model: str) -> None:
         self.name = f"sentence-transformers/{model}"
-        self._library = library("an embedder of sentence-transformers")
+        self._library = import_library("a sentence-transformers embedder")
         self._model = self._library.SentenceTransformer(model, device="cpu")
 
     def identity(self) -> Identity:
@@ -28,19 +28,19 @@ class SentenceTransformers:
         return {"embedder": self.name, "version": str(self._library.__version__)}
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
-        """A row for each text."""
+        """One row per text."""
         prompts = getattr(self._model, "prompts", None) or {}
         prompt = side if side in prompts else None
-        made = self._model.encode(texts, prompt_name=prompt, show_progress_bar=False, convert_to_numpy=True)
-        return np.asarray(made)
+        vectors = self._model.encode(texts, prompt_name=prompt, show_progress_bar=False, convert_to_numpy=True)
+        return np.asarray(vectors)
 
 
-class CrossEncoder:
-    """Reads query and document together. Slow and good: for the first few results only."""
+class CrossEncoderReranker:
+    """Score query and document together: accurate but slow, so only for the top results."""
 
     def __init__(self, model: str) -> None:
         self.name = f"cross-encoder/{model}"
-        self._library = library("a cross-encoder")
+        self._library = import_library("a cross-encoder")
         self._model = self._library.CrossEncoder(model, device="cpu")
 
     def identity(self) -> Identity:
@@ -48,17 +48,17 @@ class CrossEncoder:
         return {"reranker": self.name, "version": str(self._library.__version__)}
 
     def score(self, query: str, ids: Sequence[bytes], texts: Sequence[str]) -> Floats:
-        """How well each text answers."""
-        made = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
-        return np.asarray(made, dtype=np.float64).reshape(len(texts))
+        """How well each text answers the query."""
+        scores = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
+        return np.asarray(scores, dtype=np.float64).reshape(len(texts))
 
 
-def library(what: str) -> Any:
-    """sentence-transformers, or an error that says how to get it."""
+def import_library(purpose: str) -> Any:
+    """Import sentence-transformers, or raise an error that says how to install it."""
     try:
         import sentence_transformers
     except ImportError:
         raise MissingExtraError(
-            f"{what} needs the library sentence-transformers", hint="pip install 'rankgauge[sentence-transformers]'"
+            f"{purpose} needs the library sentence-transformers", hint="pip install 'rankgauge[sentence-transformers]'"
         ) from None
     return sentence_transformers

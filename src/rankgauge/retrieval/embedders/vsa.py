@@ -1,9 +1,9 @@
-"""Hyperdimensional vectors (a vector symbolic architecture). Needs nothing but NumPy.
+"""Hyperdimensional vectors (a vector symbolic architecture). Needs only NumPy.
 
 A word is a vector of ±1 drawn from SHAKE-256 of its bytes, so that any two are nearly orthogonal. *Bundling* is
-addition: a text is the sum of its words. *Binding* of neighbours is the product, component by component, of the first
-word's vector rotated by one place with the second's, which is unlike either and unlike the pair turned round; bound
-pairs are added with half weight. All sums are of whole numbers and halves, hence exact. Kanerva,
+addition: a text is the sum of its words. *Binding* of neighbors is the componentwise product of the first word's
+vector, rotated by one position, with the second's; it resembles neither, nor the same pair in reverse. Bound pairs are
+added with half weight. All sums are of integers and halves, hence exact. Kanerva,
 https://doi.org/10.1007/s12559-009-9009-8.
 """
 
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.hashing import bits, words
-from rankgauge.retrieval.engines.stopwords import ENGLISH
+from rankgauge.retrieval.embedders.hashing import random_bits, split_words
+from rankgauge.retrieval.engines.stopwords import ENGLISH_STOP_WORDS
 
-REMEMBERED = 1 << 15  # words whose vectors are kept
+CACHED_WORDS = 1 << 15  # words whose vectors are kept
 
 
-class Hyperdimensional:
-    """Words and pairs of neighbours, superposed."""
+class HyperdimensionalEmbedder:
+    """The weighted sum of words and of pairs of neighbors."""
 
     name = "vsa"
     reads_texts = True
@@ -33,28 +33,28 @@ class Hyperdimensional:
         if not 0 <= pairs <= 1:
             raise UsageError(f"the weight of pairs must be from 0 to 1, found {pairs:g}")
         self.dimensions, self.pairs = dimensions, pairs
-        self._skipped = {word.encode() for word in ENGLISH}
+        self._stop_words = {word.encode() for word in ENGLISH_STOP_WORDS}
         self._vectors: dict[bytes, NDArray[np.int8]] = {}
 
     def identity(self) -> Identity:
-        """The dimensions, the weight of pairs, and the version of the drawing."""
+        """The number of dimensions, the weight of pairs, and the version of the random vectors."""
         return {"embedder": self.name, "version": 1, "dimensions": self.dimensions, "pairs": self.pairs}
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
-        """A row for each text."""
+        """One row per text."""
         out: Floats = np.zeros((len(texts), self.dimensions))
         for row, text in enumerate(texts):
-            found = [word for word in words(text) if word not in self._skipped]
-            if found:
-                each = np.stack([self._vector(word) for word in found])
-                out[row] = each.sum(axis=0, dtype=np.int64)
-                bound = np.roll(each[:-1], 1, axis=1) * each[1:]
-                out[row] += self.pairs * bound.sum(axis=0, dtype=np.int64)
+            words = [word for word in split_words(text) if word not in self._stop_words]
+            if words:
+                word_vectors = np.stack([self._word_vector(word) for word in words])
+                out[row] = word_vectors.sum(axis=0, dtype=np.int64)
+                bound_pairs = np.roll(word_vectors[:-1], 1, axis=1) * word_vectors[1:]
+                out[row] += self.pairs * bound_pairs.sum(axis=0, dtype=np.int64)
         return out
 
-    def _vector(self, word: bytes) -> NDArray[np.int8]:
+    def _word_vector(self, word: bytes) -> NDArray[np.int8]:
         if word not in self._vectors:
-            if len(self._vectors) >= REMEMBERED:
+            if len(self._vectors) >= CACHED_WORDS:
                 self._vectors.clear()
-            self._vectors[word] = bits(word, self.dimensions).astype(np.int8) * 2 - 1
+            self._vectors[word] = random_bits(word, self.dimensions).astype(np.int8) * 2 - 1
         return self._vectors[word]

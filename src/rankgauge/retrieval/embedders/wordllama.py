@@ -1,8 +1,9 @@
-"""WordLlama: the mean of static vectors of a text's pieces, with the weights that its wheel carries.
+"""WordLlama: the mean of static vectors of a text's tokens, with the weights bundled in its wheel.
 
-Its two data files are read without its code: the vectors are the same, at half the time, and its import (which sets
-up logging for the whole program) is spared. Sums are exact, since float64 holds any sum of so many half-precision
-numbers, so a text's vector is the same in any batch and on any machine. https://github.com/dleemiller/WordLlama
+Its two data files are read without its code: the vectors are the same, in half the time, and its import (which
+configures logging for the whole program) is avoided. Sums are exact, since float64 holds any sum of this many
+half-precision numbers, so a text's vector is the same in any batch and on any machine.
+https://github.com/dleemiller/WordLlama
 """
 
 from __future__ import annotations
@@ -17,60 +18,60 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, MissingExtraError
 from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.pieces import tokenizer
+from rankgauge.retrieval.embedders.pieces import load_tokenizer
 
-WEIGHTS = Path("weights") / "l2_supercat_256.safetensors"
-TOKENIZER = Path("tokenizers") / "l2_supercat_tokenizer_config.json"
-GATHERED = 1 << 15  # rows of the table added up at once: 64 MB
+WEIGHTS_FILE = Path("weights") / "l2_supercat_256.safetensors"
+TOKENIZER_FILE = Path("tokenizers") / "l2_supercat_tokenizer_config.json"
+ROWS_PER_SUM = 1 << 15  # rows of the table summed at once: 64 MB
 
 
-class WordLlama:
-    """The default embedder. Texts are lower-cased, because its weights are case-sensitive and were made so."""
+class WordLlamaEmbedder:
+    """The default embedder. Texts are lowercased, as its case-sensitive weights expect."""
 
     name = "wordllama"
     reads_texts = True
-    centre = 0.5  # of 0, ¼, ½, ¾ and 1 the best over Cranfield, Medline and Vaswani together; CISI had no say
+    center = 0.5  # the best of 0, ¼, ½, ¾ and 1 over Cranfield, Medline and Vaswani together; CISI was held out
 
     def __init__(self) -> None:
-        home = folder()
-        self._tokenizer = tokenizer(home / TOKENIZER, "retrieval")
-        # float32 holds half-precision numbers exactly and is added up much quicker.
-        self._table = tensor(home / WEIGHTS, "embedding.weight").astype(np.float32)
+        folder = wheel_folder()
+        self._tokenizer = load_tokenizer(folder / TOKENIZER_FILE, "retrieval")
+        # float32 holds half-precision numbers exactly and is summed much faster.
+        self._table = read_tensor(folder / WEIGHTS_FILE, "embedding.weight").astype(np.float32)
         self._sha256 = {
-            name: hashlib.sha256((home / path).read_bytes()).hexdigest()
-            for name, path in (("weights", WEIGHTS), ("tokenizer", TOKENIZER))
+            name: hashlib.sha256((folder / path).read_bytes()).hexdigest()
+            for name, path in (("weights", WEIGHTS_FILE), ("tokenizer", TOKENIZER_FILE))
         }
 
     def identity(self) -> Identity:
         """The hashes of both files."""
-        return {"embedder": self.name, "lower_case": True, "sha256": self._sha256}
+        return {"embedder": self.name, "lowercase": True, "sha256": self._sha256}
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
-        """The sum of the pieces' vectors, which has the direction of their mean."""
-        lowered = [text.lower() for text in texts]
-        found = self._tokenizer.encode_batch_fast(lowered, add_special_tokens=False)
-        pieces = [np.array(encoded.ids, dtype=np.int64) for encoded in found]
+        """The sum of the tokens' vectors, which has the direction of their mean."""
+        lowercase = [text.lower() for text in texts]
+        encodings = self._tokenizer.encode_batch_fast(lowercase, add_special_tokens=False)
+        token_ids = [np.array(encoding.ids, dtype=np.int64) for encoding in encodings]
         out = np.zeros((len(texts), self._table.shape[1]))
-        for row, mine in enumerate(pieces):
-            for begin in range(0, len(mine), GATHERED):
-                out[row] += self._table[mine[begin : begin + GATHERED]].sum(axis=0, dtype=np.float64)
+        for row, tokens in enumerate(token_ids):
+            for begin in range(0, len(tokens), ROWS_PER_SUM):
+                out[row] += self._table[tokens[begin : begin + ROWS_PER_SUM]].sum(axis=0, dtype=np.float64)
         return out
 
 
-def folder() -> Path:
-    """Where the wheel was installed; it is not imported."""
+def wheel_folder() -> Path:
+    """The folder of the installed wheel; it is not imported."""
     spec = find_spec("wordllama")
-    home = None if spec is None or spec.origin is None else Path(spec.origin).parent
-    if home is None or not (home / WEIGHTS).is_file():
+    folder = None if spec is None or spec.origin is None else Path(spec.origin).parent
+    if folder is None or not (folder / WEIGHTS_FILE).is_file():
         raise MissingExtraError(
             "the embedder wordllama needs the weights of the package wordllama",
             hint="pip install 'rankgauge[retrieval]'",
         )
-    return home
+    return folder
 
 
-def tensor(path: Path, name: str) -> NDArray[np.float16]:
-    """A half-precision table of a safetensors file: a length, a JSON header, then the numbers."""
+def read_tensor(path: Path, name: str) -> NDArray[np.float16]:
+    """Read a half-precision table of a safetensors file: a length, a JSON header, then the numbers."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))[name]

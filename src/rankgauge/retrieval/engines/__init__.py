@@ -1,1 +1,1 @@
-"""The retrievers: one file per engine, and the functions and objects of other people as engines."""
+"""The retrievers: one file per engine, and any function or object as a retriever."""

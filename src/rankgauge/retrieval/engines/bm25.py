@@ -1,4 +1,4 @@
-"""BM25's weights of every word in every document. The only file that imports bm25s (extra ``retrieval``)."""
+"""The BM25 weight of every word in every document. The only file that imports bm25s (extra ``retrieval``)."""
 
 from __future__ import annotations
 
@@ -12,45 +12,46 @@ from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Floats
-from rankgauge.errors import MissingExtraError, UsageError, shown
+from rankgauge.errors import MissingExtraError, UsageError
+from rankgauge.retrieval.loading import unknown_name
 
-VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 
 
 @dataclass(frozen=True)
-class Bm25:
-    """The parameters. The variants are those of https://doi.org/10.1007/978-3-030-45442-5_4 as bm25s has them."""
+class Bm25Parameters:
+    """The parameters of BM25. The variants are those of https://doi.org/10.1007/978-3-030-45442-5_4, as in bm25s."""
 
     k1: float = 1.2
     b: float = 0.75
     variant: str = "lucene"
-    delta: float = 0.5  # of bm25l and bm25+ only
+    delta: float = 0.5  # for bm25l and bm25+ only
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
-            raise UsageError(f"no BM25 variant {shown(self.variant)}", hint=f"one of {', '.join(VARIANTS)}")
+        if self.variant not in BM25_VARIANTS:
+            raise unknown_name("BM25 variant", self.variant, BM25_VARIANTS)
         if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.delta >= 0):
-            raise UsageError(f"BM25 needs k1 and delta of at least 0 and b from 0 to 1, found {self}")
+            raise UsageError(f"BM25 needs k1 ≥ 0, delta ≥ 0 and 0 ≤ b ≤ 1, found {self}")
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """Postings by word: the documents that have it, ascending, and what it is worth in each.
+class Postings:
+    """The postings of each word: the documents that contain it, ascending, and its weight in each.
 
-    ``absent`` is what a word adds to every document, whether it has it or not (bm25l and bm25+; else 0).
+    ``absent`` is the weight of a word in every document, including those without it (bm25l and bm25+; otherwise 0).
     """
 
     offsets: Ints
     docs: NDArray[np.int32]
     weight: NDArray[np.float32]
     absent: NDArray[np.float32]
-    documents: int
+    document_count: int
 
     def score(self, words: Ints) -> tuple[Ints, Floats]:
-        """The documents that share a word of some weight with the query, and their scores.
+        """The documents that share a word of positive weight with the query, and their scores.
 
-        Weights are added word by word in the query's order, in float64, as bincount does: the same sums to the bit on
-        any processor.
+        Weights are added word by word in the order of the query, in float64, as bincount does: the sums are the same
+        to the last bit on any processor.
         """
         spans = [
             slice(*ends) for ends in zip(self.offsets[words].tolist(), self.offsets[words + 1].tolist(), strict=True)
@@ -59,47 +60,47 @@ class Weights:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         docs = np.concatenate([self.docs[span] for span in spans])
         weight = np.concatenate([self.weight[span] for span in spans])
-        total = np.bincount(docs, weights=weight, minlength=self.documents).astype(np.float64)
+        total = np.bincount(docs, weights=weight, minlength=self.document_count).astype(np.float64)
         rows: Ints = np.flatnonzero(total > 0)
-        more = float(np.cumsum(self.absent[words], dtype=np.float64)[-1])
-        return rows, total[rows] + more
+        absent = float(np.cumsum(self.absent[words], dtype=np.float64)[-1])
+        return rows, total[rows] + absent
 
 
-def weigh(texts: Sequence[list[int]], words: int, parameters: Bm25) -> Weights:
-    """The weights of documents given as word numbers."""
-    bm25s = library()
-    if not words:
-        nothing = np.zeros(0, dtype=np.float32)
-        return Weights(np.zeros(1, dtype=np.int64), nothing.astype(np.int32), nothing, nothing, len(texts))
+def build_postings(texts: Sequence[list[int]], word_count: int, parameters: Bm25Parameters) -> Postings:
+    """The postings of documents that are given as word numbers."""
+    bm25s = import_bm25s()
+    if not word_count:
+        empty = np.zeros(0, dtype=np.float32)
+        return Postings(np.zeros(1, dtype=np.int64), empty.astype(np.int32), empty, empty, len(texts))
     index = bm25s.BM25(
         k1=parameters.k1,
         b=parameters.b,
         delta=parameters.delta,
         method=parameters.variant,
         backend="numpy",
-        csc_backend="numpy",  # scipy's is as quick, and takes longer to import than to use
+        csc_backend="numpy",  # scipy's is as fast, but takes longer to import than to use
     )
     index.index(
-        (list(texts), {number: number for number in range(words)}), create_empty_token=False, show_progress=False
+        (list(texts), {number: number for number in range(word_count)}), create_empty_token=False, show_progress=False
     )
-    made = index.scores
+    matrix = index.scores
     absent = index.nonoccurrence_array
-    return Weights(
-        offsets=np.asarray(made["indptr"], dtype=np.int64),
-        docs=np.asarray(made["indices"], dtype=np.int32),
-        weight=np.asarray(made["data"], dtype=np.float32),
-        absent=np.zeros(words, dtype=np.float32) if absent is None else np.asarray(absent, dtype=np.float32),
-        documents=len(texts),
+    return Postings(
+        offsets=np.asarray(matrix["indptr"], dtype=np.int64),
+        docs=np.asarray(matrix["indices"], dtype=np.int32),
+        weight=np.asarray(matrix["data"], dtype=np.float32),
+        absent=np.zeros(word_count, dtype=np.float32) if absent is None else np.asarray(absent, dtype=np.float32),
+        document_count=len(texts),
     )
 
 
-def library() -> Any:
-    """bm25s, or an error that says how to get it."""
+def import_bm25s() -> Any:
+    """Import bm25s, or raise an error that says how to install it."""
     try:
         import bm25s
     except ImportError:
         raise MissingExtraError(
             "lexical retrieval needs the library bm25s", hint="pip install 'rankgauge[retrieval]'"
         ) from None
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it speaks at every step
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs every step
     return bm25s

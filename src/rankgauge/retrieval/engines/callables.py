@@ -15,63 +15,73 @@ import numpy as np
 from rankgauge.core.ids import Ids, repeated
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputError, InputTypeError, RankgaugeError, RetrieverError, shown
-from rankgauge.retrieval.base import Identity, Questions, waited
-from rankgauge.retrieval.results import Pair, pairs
+from rankgauge.retrieval.base import Identity, QueryBatch, await_result
+from rankgauge.retrieval.loading import has_parameter
+from rankgauge.retrieval.results import ScoredId, parse_results
 from rankgauge.retrieval.scores import cut_run
 
-# Names under which such objects answer a text, the asynchronous ones last. LangChain: invoke; LlamaIndex: retrieve.
-ANSWERING = ("invoke", "retrieve", "get_relevant_documents", "search", "query", "ainvoke", "aretrieve")
-AT_ONCE = 8  # calls of a coroutine that wait at the same time
+# Methods that answer a text, the asynchronous ones last. LangChain has invoke, LlamaIndex retrieve.
+RETRIEVER_METHODS = ("invoke", "retrieve", "get_relevant_documents", "search", "query", "ainvoke", "aretrieve")
+DEFAULT_CONCURRENCY = 8  # calls of a coroutine function that are awaited at the same time
 
 
-class Called:
-    """Calls ``function(text, k)`` (or ``function(text)``) for each query, and takes what it returns.
+class CallableRetriever:
+    """Call ``function(text, k)`` (or ``function(text)``) for each query.
 
-    It may return ids, (id, score) pairs, ``{id: score}``, or documents as LangChain and LlamaIndex have them, and may
-    be a coroutine. Without scores the order counts. ``id_key`` says where the id stands, where no known name does.
-    ``version`` stands for the function in the identity: change it with what the function does.
+    It may return ids, (id, score) pairs, ``{id: score}``, or LangChain or LlamaIndex documents, and may be a
+    coroutine function. Without scores, the order counts. ``id_key`` names the field with the id if it is none of the
+    usual ones. ``version`` represents the function in the identity: change it whenever the function changes.
     """
 
     def __init__(
         self,
-        answerer: Any,
+        source: Any,
         *,
         name: str | None = None,
         version: str = "",
         id_key: str | None = None,
         on_duplicate: OnDuplicate = "error",
-        at_once: int = AT_ONCE,
+        concurrency: int = DEFAULT_CONCURRENCY,
     ) -> None:
-        self._function = answering(answerer)
-        self.name: str = name or getattr(answerer, "__name__", None) or type(answerer).__name__
-        self.version, self._id_key, self._on_duplicate, self._at_once = version, id_key, on_duplicate, at_once
-        self._takes_k = takes(self._function, "k")
-        self._code = code_of(answerer)
-        # What was answered is written down after each batch, and a function has nothing to gain from larger ones.
-        self.batch = at_once if _is_coroutine(self._function) else 1
+        self._function = find_function(source)
+        self.name: str = name or getattr(source, "__name__", None) or type(source).__name__
+        self.version, self._id_key, self._on_duplicate = version, id_key, on_duplicate
+        self._concurrency = concurrency
+        self._takes_k = has_parameter(self._function, "k")
+        self._source_identity = source_identity(source)
+        # Answers are saved after each batch, and a function gains nothing from larger batches.
+        self.batch_size = concurrency if _is_coroutine(self._function) else 1
 
     def identity(self) -> Identity:
-        """The name and the version it was given, and which code it is."""
-        return {"mode": "callable", "name": self.name, "version": self.version, "id_key": self._id_key, **self._code}
+        """The given name and version, and the code of the function."""
+        return {
+            "mode": "callable",
+            "name": self.name,
+            "version": self.version,
+            "id_key": self._id_key,
+            **self._source_identity,
+        }
 
-    def retrieve(self, queries: Questions, k: int) -> Run:
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
         if _is_coroutine(self._function):
-            answers = waited(self._gathered(queries.texts, k))
+            answers = await_result(self._call_all(queries.texts, k))
         else:
-            with self._named():
+            with self._naming_errors():
                 answers = [self._call(text, k) for text in queries.texts]
-        if any(inspect.isawaitable(one) for one in answers):
-            raise InputTypeError(f"{self.name} returns something to await, but is no coroutine function")
-        found = [pairs(text, one, self._id_key) for text, one in zip(queries.texts, answers, strict=True)]
-        return self._run(queries, found, k)
+        if any(inspect.isawaitable(answer) for answer in answers):
+            raise InputTypeError(f"{self.name} returns an awaitable, but is not a coroutine function")
+        results = [
+            parse_results(text, answer, self._id_key) for text, answer in zip(queries.texts, answers, strict=True)
+        ]
+        return self._build_run(queries, results, k)
 
     def _call(self, text: str, k: int) -> Any:
         return self._function(text, k=k) if self._takes_k else self._function(text)
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
-        """An error of somebody else's code, as one that says whose."""
+    def _naming_errors(self) -> Iterator[None]:
+        """Turn an error of the function into one that names the retriever."""
         try:
             yield
         except RankgaugeError:
@@ -79,85 +89,83 @@ class Called:
         except Exception as error:
             raise RetrieverError(
                 f"retriever {self.name} failed: {type(error).__name__}: {error}",
-                hint="what was fetched until then is kept: the same command goes on from there",
+                hint="the answers so far are saved: run the same command again to resume",
             ) from error
 
-    async def _gathered(self, texts: Sequence[str], k: int) -> list[Any]:
-        turn = asyncio.Semaphore(self._at_once)
+    async def _call_all(self, texts: Sequence[str], k: int) -> list[Any]:
+        semaphore = asyncio.Semaphore(self._concurrency)
 
-        async def one(text: str) -> Any:
-            async with turn:
-                with self._named():
+        async def call(text: str) -> Any:
+            async with semaphore:
+                with self._naming_errors():
                     return await self._call(text, k)
 
-        return await asyncio.gather(*(one(text) for text in texts))
+        return await asyncio.gather(*(call(text) for text in texts))
 
-    def _run(self, queries: Questions, found: list[list[Pair]], k: int) -> Run:
-        offsets = np.concatenate([[0], np.cumsum([len(one) for one in found])]).astype(np.int64)
-        docs = Ids.from_bytes([name for one in found for name, _ in one])
+    def _build_run(self, queries: QueryBatch, results: list[list[ScoredId]], k: int) -> Run:
+        offsets = np.concatenate([[0], np.cumsum([len(result) for result in results])]).astype(np.int64)
+        docs = Ids.from_bytes([name for result in results for name, _ in result])
         scores = np.array(
-            [score for text, one in zip(queries.texts, found, strict=True) for score in scored(text, one)]
+            [
+                score
+                for text, result in zip(queries.texts, results, strict=True)
+                for score in scores_or_order(text, result)
+            ]
         )
-        group = np.repeat(np.arange(len(found)), np.diff(offsets))
-        _, again = repeated(docs, group)
-        if len(again) and self._on_duplicate == "error":
-            row = int(again[0])
+        group = np.repeat(np.arange(len(results)), np.diff(offsets))
+        _, duplicates = repeated(docs, group)
+        if len(duplicates) and self._on_duplicate == "error":
+            row = int(duplicates[0])
             query = queries.ids[int(group[row])]
             raise InputError(
                 f"{self.name} returned document {shown(docs[row])} twice for query {shown(query)}",
-                hint="chunks of one document? return each once, or ask for on_duplicate='first'",
+                hint="if these are chunks of one document, return each document once, or pass on_duplicate='first'",
             )
-        if len(again):
+        if len(duplicates):
             keep = np.ones(len(docs), dtype=bool)
-            keep[again] = False
-            offsets = np.concatenate([[0], np.cumsum(np.bincount(group[keep], minlength=len(found)))]).astype(np.int64)
+            keep[duplicates] = False
+            sizes = np.bincount(group[keep], minlength=len(results))
+            offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
             docs, scores = docs.take(keep), scores[keep]
         return cut_run(self.name, queries.ids, offsets, docs, scores.astype(np.float64), k)
 
 
-def scored(query: str, found: list[Pair]) -> list[float]:
-    """The scores of a result; where there are none at all, ones that keep the order."""
-    given = [score for _, score in found if score is not None]
-    if not given:
-        return [float(place) for place in range(len(found), 0, -1)]
-    if len(given) < len(found):
-        raise InputTypeError(f"some results of query {shown(query)} have a score and some have none")
-    return given
+def scores_or_order(query: str, result: list[ScoredId]) -> list[float]:
+    """The scores of a result; if it has none at all, scores that keep its order."""
+    scores = [score for _, score in result if score is not None]
+    if not scores:
+        return [float(score) for score in range(len(result), 0, -1)]
+    if len(scores) < len(result):
+        raise InputTypeError(f"some results of query {shown(query)} have a score and some do not")
+    return scores
 
 
-def code_of(answerer: Any) -> dict[str, str | None]:
-    """Where a function, or the class of an object, is defined, and the hash of that file: other code, other answers."""
-    defined = answerer if hasattr(answerer, "__qualname__") else type(answerer)
-    name = f"{getattr(defined, '__module__', '?')}:{defined.__qualname__}"
+def source_identity(source: Any) -> dict[str, str | None]:
+    """Where a function, or the class of an object, is defined, and the hash of that file."""
+    definition = source if hasattr(source, "__qualname__") else type(source)
+    name = f"{getattr(definition, '__module__', '?')}:{definition.__qualname__}"
     try:
-        source = inspect.getsourcefile(defined)
-        digest = None if source is None else hashlib.sha256(Path(source).read_bytes()).hexdigest()
+        path = inspect.getsourcefile(definition)
+        digest = None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except (TypeError, OSError):
         digest = None
-    return {"callable": name, "source": digest}
+    return {"callable": name, "source_sha256": digest}
 
 
-def answering(answerer: Any) -> Callable[..., Any]:
-    """The function of an object that answers a query."""
-    for name in ANSWERING:
-        method = getattr(answerer, name, None)
-        if callable(method) and not inspect.isfunction(answerer):
-            found: Callable[..., Any] = method
-            return found
-    if callable(answerer):
-        return answerer  # type: ignore[no-any-return]  # a callable it is
+def find_function(source: Any) -> Callable[..., Any]:
+    """The function, or the method of an object, that answers a query."""
+    for name in RETRIEVER_METHODS:
+        method = getattr(source, name, None)
+        if callable(method) and not inspect.isfunction(source):
+            function: Callable[..., Any] = method
+            return function
+    if callable(source):
+        return source  # type: ignore[no-any-return]  # callable, as just checked
     raise InputTypeError(
-        f"a retriever must be callable or have one of {', '.join(ANSWERING)}, found {type(answerer).__name__}"
+        f"a retriever must be callable or have one of {', '.join(RETRIEVER_METHODS)}, found {type(source).__name__}"
     )
 
 
-def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function has a parameter of that name (whatever it takes by ``**`` does not count)."""
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some built-in functions have no signature
-        return False
-
-
 def _is_coroutine(function: Callable[..., Any]) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 - asks for the kind, not whether
+    call = getattr(function, "__call__", None)  # noqa: B004 - its kind is needed, not whether it exists
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

@@ -1,7 +1,7 @@
 """Approximate or exact search with faiss. The only file that imports it (extra ``faiss``).
 
-faiss only proposes: some more documents than asked for. Their cosines are then computed exactly as in
-:mod:`.vector`, so that scores and order are the same digits; what an approximate index did not propose is missing.
+faiss only proposes candidates, more than requested. Their cosines are then computed exactly as in :mod:`.vector`, so
+that scores and order are the same to the digit; what an approximate index did not propose is missing.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MissingExtraError
-from rankgauge.retrieval.engines.vectors import Unit, cosines
-from rankgauge.retrieval.scores import below, first, rounded
+from rankgauge.retrieval.engines.vectors import UnitVectors, cosines
+from rankgauge.retrieval.scores import lower_bound, round_scores, top_k
 
-MORE = 2  # times k are proposed at first
-NOISE = 1e-5  # more than float32 is wrong by
+CANDIDATE_FACTOR = 2  # times k candidates are requested first
+FLOAT32_ERROR = 1e-5  # an upper bound on the error of a float32 cosine
 
 
 class Faiss:
-    """``factory`` is faiss's own description of an index: ``Flat``, ``HNSW32``, ``IVF256,Flat``."""
+    """A faiss index. ``factory`` is its description in faiss: ``Flat``, ``HNSW32``, ``IVF256,Flat``."""
 
-    def __init__(self, vectors: Unit, ids: Ids, *, factory: str = "Flat") -> None:
-        faiss = library()
+    def __init__(self, vectors: UnitVectors, ids: Ids, *, factory: str = "Flat") -> None:
+        faiss = import_faiss()
         self.vectors, self.ids = vectors, ids
         self._index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
         table = np.ascontiguousarray(vectors)
@@ -32,39 +32,39 @@ class Faiss:
             self._index.train(table)
         self._index.add(table)
 
-    def search(self, queries: Unit, k: int) -> tuple[Ints, Ints, Floats]:
-        """The nearest among the proposed, with exact cosines."""
-        found = [self._nearest(query, k) for query in queries]
-        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in found])]).astype(np.int64)
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in found)])
-        scores = rounded(np.concatenate([np.zeros(0), *(cosine for _, cosine in found)]))
-        kept, offsets = first(offsets, self.ids.take(rows), scores, k)
+    def search(self, queries: UnitVectors, k: int) -> tuple[Ints, Ints, Floats]:
+        """The nearest of the candidates, with exact cosines."""
+        candidates = [self._candidates(query, k) for query in queries]
+        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in candidates])]).astype(np.int64)
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in candidates)])
+        scores = round_scores(np.concatenate([np.zeros(0), *(cosine for _, cosine in candidates)]))
+        kept, offsets = top_k(offsets, self.ids.take(rows), scores, k)
         return offsets, rows[kept], scores[kept]
 
-    def _nearest(self, query: Unit, k: int) -> tuple[Ints, Floats]:
-        """The places and cosines of what is proposed: so much that nothing left out can tie with the k-th.
+    def _candidates(self, query: UnitVectors, k: int) -> tuple[Ints, Floats]:
+        """The rows and cosines of the candidates: enough that no document left out can tie with the k-th.
 
-        Among documents that tie, faiss takes whichever it meets first, and its float32 is no exact order.
+        Among documents that tie, faiss takes whichever it meets first, and its order by float32 is not exact.
         """
-        wanted = min(len(self.ids), MORE * k) if query.any() else 0
-        while wanted:
-            proposed = np.unique(self._index.search(query[None], wanted)[1][0])
+        count = min(len(self.ids), CANDIDATE_FACTOR * k) if query.any() else 0
+        while count:
+            proposed = np.unique(self._index.search(query[None], count)[1][0])
             rows = proposed[proposed >= 0].astype(np.int64)
             rows = rows[self.vectors[rows].any(axis=1)]
             cosine = cosines(query[None], self.vectors[rows])[0]
-            enough = len(proposed) < wanted or wanted == len(self.ids)
-            if enough or (len(rows) > k and cosine.min() < below(float(np.sort(cosine)[-k])) - NOISE):
+            exhausted = len(proposed) < count or count == len(self.ids)
+            if exhausted or (len(rows) > k and cosine.min() < lower_bound(float(np.sort(cosine)[-k])) - FLOAT32_ERROR):
                 return rows, cosine
-            wanted = min(len(self.ids), 2 * wanted)
+            count = min(len(self.ids), 2 * count)
         return np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
-def library() -> Any:
-    """faiss, or an error that says how to get it."""
+def import_faiss() -> Any:
+    """Import faiss, or raise an error that says how to install it."""
     try:
         import faiss
     except ImportError:
         raise MissingExtraError(
-            "this index needs the library faiss", hint="pip install 'rankgauge[faiss]', or take the exact index"
+            "this index needs the library faiss", hint="pip install 'rankgauge[faiss]', or use the exact search"
         ) from None
     return faiss

@@ -1,7 +1,8 @@
-"""Queries that need no retrieval are not sent on."""
+"""A gate: queries that need no retrieval are not sent to the retriever."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,99 +12,96 @@ import numpy as np
 from rankgauge.core.ids import Ints
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputTypeError, UsageError, shown
-from rankgauge.retrieval.base import Identity, Questions, Retriever, answer
+from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.loading import is_spec, load
+from rankgauge.retrieval.loading import is_object_path, load_object
 
-Rule = Callable[[str], bool]
-COUNT = re.compile(r"words\s*(>=|<=|>|<|=)\s*(\d+)")
-KNOWN = "words>=N (or >, <, <=, =), matches:REGEX, not:REGEX, or module:callable that takes the text"
+GateRule = Callable[[str], bool]
+WORD_COUNT_RULE = re.compile(r"words\s*(>=|<=|>|<|=)\s*(\d+)")
+WORD_COUNT_COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq}
+GATE_RULES = "words>=N (or >, <, <=, =), matches:REGEX, not:REGEX, or module:callable that takes the text"
 
 
-def rule(text: str) -> Rule:
-    """A rule that says whether a query is to be retrieved for: ``words>=3``, ``not:^(hi|thanks)``, ``module:f``."""
-    count = COUNT.fullmatch(text.strip())
-    if count:
-        sign, wanted = count.group(1), int(count.group(2))
-        return lambda query: _compare(len(query.split()), sign, wanted)
-    kind, mark, pattern = text.partition(":")
-    if mark and kind in ("matches", "not"):
+def parse_rule(text: str) -> GateRule:
+    """A function that decides whether to retrieve for a query: ``words>=3``, ``not:^(hi|thanks)``, ``module:f``."""
+    word_count = WORD_COUNT_RULE.fullmatch(text.strip())
+    if word_count:
+        compare, limit = WORD_COUNT_COMPARISONS[word_count.group(1)], int(word_count.group(2))
+        return lambda query: bool(compare(len(query.split()), limit))
+    kind, colon, expression = text.partition(":")
+    if colon and kind in ("matches", "not"):
         try:
-            found = re.compile(pattern, re.IGNORECASE)
+            pattern = re.compile(expression, re.IGNORECASE)
         except re.error as error:
             raise UsageError(f"gate {shown(text)}: not a regular expression: {error}") from None
-        return lambda query: (found.search(query) is not None) == (kind == "matches")
-    if is_spec(text):
-        made: Rule = load(text, "gate")
-        return made
-    raise UsageError(f"no gate {shown(text)}", hint=f"one of {KNOWN}")
+        return lambda query: (pattern.search(query) is not None) == (kind == "matches")
+    if is_object_path(text):
+        rule: GateRule = load_object(text, "gate")
+        return rule
+    raise UsageError(f"unknown gate {shown(text)}", hint=f"choose one of {GATE_RULES}")
 
 
-def _compare(count: int, sign: str, wanted: int) -> bool:
-    return {
-        ">=": count >= wanted,
-        "<=": count <= wanted,
-        ">": count > wanted,
-        "<": count < wanted,
-        "=": count == wanted,
-    }[sign]
+class GatedRetriever:
+    """A retriever behind a rule. A query that the rule rejects gets an empty answer.
 
-
-class Gated:
-    """A retriever behind a rule. A query that is not let through gets an empty answer.
-
-    With ``shadow`` it is retrieved for all the same, for the log alone, so that what the gate costs can be measured.
+    With ``shadow`` it is still retrieved, for the log only, so that the cost of the gate can be measured.
     """
 
     def __init__(
         self,
         retriever: Retriever,
-        gate: str | Rule,
+        gate: str | GateRule,
         *,
         decisions: Decisions | None = None,
         shadow: bool = False,
         version: str = "",
     ) -> None:
         self.name, self._retriever, self._shadow, self._version = retriever.name, retriever, shadow, version
-        self._said = gate if isinstance(gate, str) else getattr(gate, "__name__", type(gate).__name__)
-        self._rule = rule(gate) if isinstance(gate, str) else gate
+        self._rule_name = gate if isinstance(gate, str) else getattr(gate, "__name__", type(gate).__name__)
+        self._rule = parse_rule(gate) if isinstance(gate, str) else gate
         self._decisions = decisions or Decisions()
 
     def identity(self) -> Identity:
-        """The rule and what is behind it."""
-        return {"mode": "gated", "gate": self._said, "version": self._version, "of": self._retriever.identity()}
+        """The rule and the retriever behind it."""
+        return {
+            "mode": "gated",
+            "gate": self._rule_name,
+            "version": self._version,
+            "retriever": self._retriever.identity(),
+        }
 
-    def retrieve(self, queries: Questions, k: int) -> Run:
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
-        through = np.array([self._decide(text) for text in queries.texts], dtype=bool)
-        asked = np.arange(len(queries)) if self._shadow else np.flatnonzero(through)
-        found = answer(self._retriever, queries.take(asked), k)
-        for query, passed in zip(queries.ids, through.tolist(), strict=True):
-            self._decisions.note(query, skipped=not passed)
+        passed = np.array([self._passes(text) for text in queries.texts], dtype=bool)
+        passed_rows = np.flatnonzero(passed)
+        retrieved_rows = np.arange(len(queries)) if self._shadow else passed_rows
+        run = retrieve_run(self._retriever, queries.take(retrieved_rows), k)
+        for query, passes in zip(queries.ids, passed.tolist(), strict=True):
+            self._decisions.record(query, skipped=not passes)
         if self._shadow:
-            _note_results(self._decisions, found)
-            found = found.select(np.flatnonzero(through))
-        return _among(queries, np.flatnonzero(through), found)
+            _record_results(self._decisions, run)
+            run = run.select(passed_rows)
+        return _with_empty_answers(run, queries, passed_rows)
 
-    def _decide(self, text: str) -> bool:
-        made = self._rule(text)
-        if not isinstance(made, (bool, np.bool_)):
-            raise InputTypeError(f"gate {self._said} must return True or False, found {type(made).__name__}")
-        return bool(made)
+    def _passes(self, text: str) -> bool:
+        decision = self._rule(text)
+        if not isinstance(decision, (bool, np.bool_)):
+            raise InputTypeError(f"gate {self._rule_name} must return True or False, found {type(decision).__name__}")
+        return bool(decision)
 
 
-def _note_results(decisions: Decisions, run: Run) -> None:
+def _record_results(decisions: Decisions, run: Run) -> None:
     names = run.docs.to_text()
-    for place, query in enumerate(run.queries):
-        if not decisions.knows(query, "retrieved_ids"):  # a reranker behind the gate has said it already
-            decisions.note(query, retrieved_ids=names[run.offsets[place] : run.offsets[place + 1]])
+    for row, query in enumerate(run.queries):
+        if not decisions.has(query, "retrieved_ids"):  # a reranker behind the gate has recorded them already
+            decisions.record(query, retrieved_ids=names[run.offsets[row] : run.offsets[row + 1]])
 
 
-def _among(queries: Questions, places: Ints, found: Run) -> Run:
-    """The answers of some of the queries, the others empty between them."""
+def _with_empty_answers(run: Run, queries: QueryBatch, rows: Ints) -> Run:
+    """A run of all queries from the run of those at ``rows``; the rest are empty."""
     sizes = np.zeros(len(queries), dtype=np.int64)
-    sizes[places] = np.diff(found.offsets)
+    sizes[rows] = np.diff(run.offsets)
     status = np.full(len(queries), Status.EMPTY, dtype=np.uint8)
-    status[places] = found.status
+    status[rows] = run.status
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return replace(found, queries=queries.ids, offsets=offsets, status=status)
+    return replace(run, queries=queries.ids, offsets=offsets, status=status)

@@ -1,4 +1,4 @@
-"""Several retrievers at once, their runs fused."""
+"""Several retrievers, with their runs fused."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
-from rankgauge.retrieval.base import Identity, Questions, Retriever, answer
-from rankgauge.retrieval.fusion.fusion import RRF_K, fuse
+from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
+from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, fuse
 
-DEEPER = 100  # documents that each retriever gives at least
+DEFAULT_DEPTH = 100  # minimum number of documents requested from each retriever
 
 
 class Hybrid:
-    """Asks each retriever for at least ``depth`` documents and fuses what they found."""
+    """Request at least ``depth`` documents from each retriever, and fuse their runs."""
 
     def __init__(
         self,
@@ -21,38 +21,38 @@ class Hybrid:
         *,
         method: str = "rrf",
         weights: Sequence[float] | None = None,
-        normalise: str = "min-max",
-        rrf_k: float = RRF_K,
-        depth: int = DEEPER,
+        normalization: str = "min-max",
+        rrf_k: float = DEFAULT_RRF_K,
+        depth: int = DEFAULT_DEPTH,
         name: str = "hybrid",
     ) -> None:
         if len(retrievers) < 2:
-            raise UsageError(f"a hybrid needs two retrievers or more, found {len(retrievers)}")
+            raise UsageError(f"a hybrid needs at least two retrievers, found {len(retrievers)}")
         self.name, self.retrievers, self.depth = name, tuple(retrievers), depth
-        self.method, self.normalise, self.rrf_k = method, normalise, rrf_k
+        self.method, self.normalization, self.rrf_k = method, normalization, rrf_k
         self.weights = None if weights is None else tuple(weights)
 
     def identity(self) -> Identity:
-        """The parts and how they are fused."""
+        """The retrievers and how their runs are fused."""
         return {
             "mode": "hybrid",
             "method": self.method,
             "weights": None if self.weights is None else list(self.weights),
-            "normalise": self.normalise,
+            "normalization": self.normalization,
             "rrf_k": self.rrf_k,
             "depth": self.depth,
-            "parts": [part.identity() for part in self.retrievers],
+            "retrievers": [retriever.identity() for retriever in self.retrievers],
         }
 
-    def retrieve(self, queries: Questions, k: int) -> Run:
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
-        runs = [answer(part, queries, max(k, self.depth)) for part in self.retrievers]
+        runs = [retrieve_run(retriever, queries, max(k, self.depth)) for retriever in self.retrievers]
         return fuse(
             runs,
             self.method,
             k=k,
             weights=self.weights,
-            normalise=self.normalise,
+            normalization=self.normalization,
             rrf_k=self.rrf_k,
             name=self.name,
         )

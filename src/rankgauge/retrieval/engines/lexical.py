@@ -11,40 +11,36 @@ import numpy as np
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.retrieval import store
-from rankgauge.retrieval.base import Identity, Questions
+from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.corpus.documents import Documents, ids_of
-from rankgauge.retrieval.engines.bm25 import Bm25, Weights, weigh
-from rankgauge.retrieval.engines.words import Words
-from rankgauge.retrieval.scores import Scored, contenders, ranked_run
+from rankgauge.retrieval.engines.bm25 import Bm25Parameters, Postings, build_postings
+from rankgauge.retrieval.engines.words import Vocabulary
+from rankgauge.retrieval.scores import ScoredRows, contenders, ranked_run
 
 
 class Lexical:
     """BM25 over stemmed words. A document that shares no word with the query is never returned.
 
-    With ``index`` the index is kept in that folder, and made anew only where the corpus or a parameter changed.
+    With ``index``, the index is kept in that folder and rebuilt only if the corpus or a parameter changed.
     """
 
     def __init__(
         self,
         documents: Documents,
         *,
-        parameters: Bm25 | None = None,
+        parameters: Bm25Parameters | None = None,
         stemmer: str = "english",
         stopwords: str | Sequence[str] = "english",
         index: str | Path | None = None,
         name: str = "lexical",
     ) -> None:
         self.name = name
-        self.parameters = parameters or Bm25()
+        self.parameters = parameters or Bm25Parameters()
         self._documents = documents
-        self._words = Words(stemmer, stopwords)
-        self.rebuilt = True
-        kept = None if index is None else store.load(Path(index), self.identity())
-        if kept is None:
-            self._ids, self._weights = self._build()
-        else:
-            self._ids, self._weights = self._mapped(kept)
-            self.rebuilt = False
+        self._vocabulary = Vocabulary(stemmer, stopwords)
+        stored = None if index is None else store.load_arrays(Path(index), self.identity())
+        self.rebuilt = stored is None
+        self._ids, self._postings = self._build() if stored is None else self._from_arrays(stored)
         if index is not None and self.rebuilt:
             self._save(Path(index))
 
@@ -53,51 +49,53 @@ class Lexical:
         return {
             "mode": "lexical",
             **asdict(self.parameters),
-            "stemmer": self._words.language,
-            "stopwords": list(self._words.stopwords),
+            "stemmer": self._vocabulary.language,
+            "stopwords": list(self._vocabulary.stopwords),
             "corpus": self._documents.sha256,
         }
 
-    def retrieve(self, queries: Questions, k: int) -> Run:
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
-        return ranked_run(self.name, queries.ids, self._ids, [self._found(text, k) for text in queries.texts], k)
+        results = [self._search(text, k) for text in queries.texts]
+        return ranked_run(self.name, queries.ids, self._ids, results, k)
 
-    def _found(self, text: str, k: int) -> Scored:
-        rows, scores = self._weights.score(self._words.look_up(text))
+    def _search(self, text: str, k: int) -> ScoredRows:
+        rows, scores = self._postings.score(self._vocabulary.look_up(text))
         kept = contenders(scores, k)
         return rows[kept], scores[kept]
 
-    def _build(self) -> tuple[Ids, Weights]:
+    def _build(self) -> tuple[Ids, Postings]:
         names: list[bytes] = []
         lines: list[int] = []
-        cut: list[list[int]] = []
+        word_numbers: list[list[int]] = []
         for document in self._documents:
             names.append(document.id)
             lines.append(document.line)
-            cut.append(self._words.learn(document.whole))
-        return ids_of(self._documents.source, names, lines), weigh(cut, len(self._words.numbers), self.parameters)
+            word_numbers.append(self._vocabulary.add_text(document.whole))
+        postings = build_postings(word_numbers, len(self._vocabulary.stem_numbers), self.parameters)
+        return ids_of(self._documents.source, names, lines), postings
 
-    def _mapped(self, arrays: store.Arrays) -> tuple[Ids, Weights]:
+    def _from_arrays(self, arrays: store.Arrays) -> tuple[Ids, Postings]:
         stems = store.ids_from_arrays(arrays, "stems").to_text()
-        self._words.numbers.update({stem: number for number, stem in enumerate(stems)})
+        self._vocabulary.stem_numbers.update({stem: number for number, stem in enumerate(stems)})
         ids = store.ids_from_arrays(arrays)
-        return ids, Weights(
+        return ids, Postings(
             offsets=np.asarray(arrays["offsets"]),
             docs=arrays["docs"],
             weight=arrays["weight"],
             absent=np.asarray(arrays["absent"]),
-            documents=len(ids),
+            document_count=len(ids),
         )
 
     def _save(self, folder: Path) -> None:
-        weights = self._weights
-        stems = Ids.from_bytes([stem.encode("utf-8", "surrogatepass") for stem in self._words.numbers])
+        postings = self._postings
+        stems = Ids.from_bytes([stem.encode("utf-8", "surrogatepass") for stem in self._vocabulary.stem_numbers])
         arrays = {
             **store.ids_to_arrays(self._ids),
             **store.ids_to_arrays(stems, "stems"),
-            "offsets": weights.offsets,
-            "docs": weights.docs,
-            "weight": weights.weight,
-            "absent": weights.absent,
+            "offsets": postings.offsets,
+            "docs": postings.docs,
+            "weight": postings.weight,
+            "absent": postings.absent,
         }
-        store.save(folder, self.identity(), arrays)
+        store.save_arrays(folder, self.identity(), arrays)

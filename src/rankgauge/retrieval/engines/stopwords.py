@@ -1,4 +1,4 @@
-"""Words that say nothing of what a text is about."""
+"""Stop words: words that carry no information about the topic of a text."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from pathlib import Path
 
 from rankgauge.errors import InputError, UsageError, shown
 
-# The short list of Lucene: long ones also drop words that questions turn on (when, where, most, not).
-ENGLISH = tuple(
+# Lucene's short list: longer lists also drop words that queries depend on (when, where, most, not).
+ENGLISH_STOP_WORDS = tuple(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this "
     "to was will with".split()
 )
 
 
-def stop_words(given: str | Sequence[str]) -> tuple[str, ...]:
-    """``english``, ``none``, a file with a word a line, or the words themselves; sorted, lower case."""
-    if not isinstance(given, str):
-        return tuple(sorted({word.lower() for word in given}))
-    if given in ("english", "en"):
-        return ENGLISH
-    if given == "none":
+def stop_words(source: str | Sequence[str]) -> tuple[str, ...]:
+    """Stop words from ``english``, ``none``, a file with one word per line, or a list; sorted, lowercase."""
+    if not isinstance(source, str):
+        return tuple(sorted({word.lower() for word in source}))
+    if source in ("english", "en"):
+        return ENGLISH_STOP_WORDS
+    if source == "none":
         return ()
-    if not Path(given).is_file():
-        raise UsageError(f"stop words are 'english', 'none' or a file with a word a line, found {shown(given)}")
+    if not Path(source).is_file():
+        raise UsageError(
+            f"stop words must be 'english', 'none' or a file with one word per line, found {shown(source)}"
+        )
     try:
-        words = Path(given).read_text(encoding="utf-8").split()
+        words = Path(source).read_text(encoding="utf-8").split()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError.at(given, None, f"cannot read: {error}") from None
+        raise InputError.at(source, None, f"cannot read: {error}") from None
     return tuple(sorted({word.lower() for word in words}))

@@ -1,1 +1,1 @@
-"""Runs made by asking a retriever every query: batched, resumable, with latency."""
+"""Ask a retriever every query and write the run: batched, resumable, with latency."""

@@ -1,7 +1,7 @@
-"""What was fetched so far, beside the output, so that a fetch that was stopped goes on where it stopped.
+"""The journal of a fetch, beside its output, so that an interrupted fetch can resume.
 
-The first line is a header that says what is being fetched; then follows a line a query, an empty result too. A line
-that was not finished is dropped. A journal with another header belongs to another fetch and is refused.
+The first line is a header that identifies the fetch; then follows one line per query, empty results included. An
+incomplete last line is dropped. A journal with another header belongs to another fetch and is refused.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from typing import IO, Any
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, shown
 
-VERSION = "rankgauge.journal/1"
-SYNCED = 1.0  # seconds between two times that the disk is waited for
+JOURNAL_VERSION = "rankgauge.journal/1"
+SYNC_INTERVAL = 1.0  # seconds between two calls of fsync
+SHOWN_DIFFERENCES = 3
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One query's result, best first."""
+class FetchedAnswer:
+    """One query's results, best first."""
 
     query: str
     docs: list[str]
@@ -32,8 +33,8 @@ class Answer:
     status: int
     decision: dict[str, Any] = field(default_factory=dict)
 
-    def line(self) -> bytes:
-        """As it stands in the journal."""
+    def to_line(self) -> bytes:
+        """The line of the journal."""
         row: dict[str, Any] = {"query": self.query, "docs": self.docs, "scores": self.scores}
         if self.status == Status.FAILED:
             row["failed"] = True
@@ -42,23 +43,23 @@ class Answer:
         return json.dumps(row, separators=(",", ":")).encode("ascii") + b"\n"
 
     @classmethod
-    def parsed(cls, line: bytes) -> Answer:
-        """From a line; raises ValueError, KeyError or TypeError where it is none."""
+    def from_line(cls, line: bytes) -> FetchedAnswer:
+        """Parse a line; raise ValueError, KeyError or TypeError if it is not an answer."""
         row = json.loads(line)
         docs, scores = list(map(str, row["docs"])), list(map(float, row["scores"]))
         if len(docs) != len(scores):
-            raise ValueError("as many scores as documents")
+            raise ValueError("expected as many scores as documents")
         status = Status.FAILED if row.get("failed") else Status.ANSWERED if docs else Status.EMPTY
         return cls(str(row["query"]), docs, scores, status, dict(row.get("decision", {})))
 
 
 class Journal:
-    """An open journal: what it holds already, and a place to add to."""
+    """An open journal: the answers it already holds, and a file to append to."""
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
         self.path = path
-        self.answers: dict[str, Answer] = {}
-        text = json.dumps({"journal": VERSION, **header}, sort_keys=True, separators=(",", ":")).encode("ascii")
+        self.answers: dict[str, FetchedAnswer] = {}
+        header_line = json.dumps({"journal": JOURNAL_VERSION, **header}, sort_keys=True, separators=(",", ":"))
         try:
             self._file = path.open("a+b")
         except OSError as error:
@@ -66,16 +67,16 @@ class Journal:
         try:
             _lock(self._file, path)
             self._file.seek(0)
-            whole = self._read(text, self._file.read())
+            size = self._load(header_line.encode("ascii"), self._file.read())
         except BaseException:
             self._file.close()
             raise
-        self._file.truncate(whole)
-        self._file.seek(whole)
-        if not whole:
-            self._file.write(text + b"\n")
+        self._file.truncate(size)
+        self._file.seek(size)
+        if not size:
+            self._file.write(header_line.encode("ascii") + b"\n")
             self._flush(sync=True)
-        self._synced = time.monotonic()
+        self._last_sync = time.monotonic()
 
     def __enter__(self) -> Journal:
         return self
@@ -86,49 +87,49 @@ class Journal:
         self._flush(sync=False)
         self._file.close()
 
-    def add(self, answers: Iterable[Answer]) -> None:
-        """Add results. They are with the system when this returns, so that a killed process loses none."""
+    def add(self, answers: Iterable[FetchedAnswer]) -> None:
+        """Append answers. The operating system has them when this returns, so a killed process loses none."""
         added = list(answers)
-        self._file.write(b"".join(answer.line() for answer in added))
-        self._flush(sync=time.monotonic() - self._synced > SYNCED)
+        self._file.write(b"".join(answer.to_line() for answer in added))
+        self._flush(sync=time.monotonic() - self._last_sync > SYNC_INTERVAL)
         self.answers.update({answer.query: answer for answer in added})
 
     def remove(self) -> None:
-        """Done with."""
+        """Delete the journal: the fetch is complete."""
         self.path.unlink(missing_ok=True)
 
     def _flush(self, *, sync: bool) -> None:
         self._file.flush()
         if sync:
             os.fsync(self._file.fileno())
-            self._synced = time.monotonic()
+            self._last_sync = time.monotonic()
 
-    def _read(self, header: bytes, data: bytes) -> int:
-        """Take in what is there; the length of what is whole."""
-        whole = data.rfind(b"\n") + 1
-        first, *rest = data[:whole].split(b"\n")[:-1] or [b""]
-        if not whole:
-            return 0  # stopped before the header was whole
+    def _load(self, header: bytes, data: bytes) -> int:
+        """Load the complete lines, and return their size in bytes."""
+        size = data.rfind(b"\n") + 1
+        first, *rest = data[:size].split(b"\n")[:-1] or [b""]
+        if not size:
+            return 0  # stopped before the header was complete
         if first != header:
             raise InputError.at(
                 self.path,
                 None,
-                f"belongs to another fetch: {_difference(first, header)}",
-                hint="finish that one, name another output, or start anew: --restart",
+                f"belongs to another fetch: {_describe_difference(first, header)}",
+                hint="finish that fetch, name another output, or discard its partial results: --restart",
             )
         for number, line in enumerate(rest, start=2):
             try:
-                answer = Answer.parsed(line)
+                answer = FetchedAnswer.from_line(line)
             except (ValueError, KeyError, TypeError):
                 raise InputError.at(
-                    self.path, number, f"damaged: {shown(line)}", hint="start anew: --restart"
+                    self.path, number, f"damaged: {shown(line)}", hint="discard the journal and start over: --restart"
                 ) from None
             self.answers[answer.query] = answer
-        return whole
+        return size
 
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    """One process at a time; where the system has no such locks, the user must see to it."""
+    """Allow one process at a time; on a system without such locks, the user is responsible."""
     try:
         import fcntl
     except ImportError:
@@ -141,28 +142,29 @@ def _lock(file: IO[bytes], path: Path) -> None:
         ) from None
 
 
-def _difference(one: bytes, other: bytes) -> str:
-    """Which part of two headers differs, in words."""
+def _describe_difference(stored_header: bytes, header: bytes) -> str:
+    """The fields in which two headers differ, in words."""
     try:
-        before, after = json.loads(one), json.loads(other)
+        stored, current = json.loads(stored_header), json.loads(header)
     except ValueError:
-        return "its first line is no header"
-    if not isinstance(before, dict):
-        return "its first line is no header"
-    flat_before, flat_after = _flat(before), _flat(after)
-    keys = [key for key in {**flat_before, **flat_after} if flat_before.get(key) != flat_after.get(key)]
-    told = [f"{key} was {_short(flat_before.get(key))} and is {_short(flat_after.get(key))}" for key in keys[:3]]
-    return "; ".join(told) + (f"; and {len(keys) - 3} more" if len(keys) > 3 else "")
+        return "its first line is not a header"
+    if not isinstance(stored, dict):
+        return "its first line is not a header"
+    before, after = _flatten(stored), _flatten(current)
+    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    changes = [f"{key} was {_short(before.get(key))}, is now {_short(after.get(key))}" for key in keys]
+    extra = len(changes) - SHOWN_DIFFERENCES
+    return "; ".join(changes[:SHOWN_DIFFERENCES]) + (f"; and {extra} more" if extra > 0 else "")
 
 
-def _flat(value: Any, name: str = "") -> dict[str, Any]:
+def _flatten(value: Any, name: str = "") -> dict[str, Any]:
     if not isinstance(value, dict):
         return {name: value}
     out: dict[str, Any] = {}
     for key, inner in value.items():
-        out.update(_flat(inner, f"{name}.{key}" if name else key))
+        out.update(_flatten(inner, f"{name}.{key}" if name else key))
     return out
 
 
 def _short(value: Any) -> str:
-    return "not there" if value is None else shown(value if isinstance(value, str) else json.dumps(value), 40)
+    return "absent" if value is None else shown(value if isinstance(value, str) else json.dumps(value), 40)

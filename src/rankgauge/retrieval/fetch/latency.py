@@ -1,27 +1,41 @@
-"""How long one query takes: measured one at a time, warm, never divided out of a batch."""
+"""Latency: single queries timed one at a time, after a warm-up, never derived from a batch; and its percentiles."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError
-from rankgauge.retrieval.base import Questions, Retriever, answer
+from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 
-WARM = 5  # calls that do not count
+WARM_UP_CALLS = 5
+LATENCY_PERCENTILES = (50, 95, 99)
+
+
+def latency_percentiles(times: Sequence[float]) -> dict[str, float]:
+    """``p50``, ``p95``, ``p99`` and ``max`` of at least one time.
+
+    Each is a time that was measured: the smallest that at least p percent of the times do not exceed (nearest rank).
+    """
+    ordered = sorted(times)
+    ranks = {f"p{percent}": max(1, -(-percent * len(ordered) // 100)) for percent in LATENCY_PERCENTILES}
+    return {name: ordered[rank - 1] for name, rank in {**ranks, "max": len(ordered)}.items()}
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Milliseconds of single calls; None where none were made."""
+    """Milliseconds of single calls; None if no calls were timed."""
 
     calls: int = 0
     p50: float | None = None
     p95: float | None = None
     p99: float | None = None
+    max: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -30,20 +44,24 @@ class Latency:
     def __str__(self) -> str:
         if self.p50 is None:
             return "latency was not measured"
-        return f"latency p50 {self.p50:.2f} ms, p95 {self.p95:.2f} ms, p99 {self.p99:.2f} ms over {self.calls} calls"
+        return (
+            f"latency p50 {self.p50:.2f} ms, p95 {self.p95:.2f} ms, p99 {self.p99:.2f} ms, max {self.max:.2f} ms "
+            f"over {plural(self.calls, 'call')}"
+        )
 
 
-def measure_latency(retriever: Retriever, queries: Questions, k: int, calls: int, warm: int = WARM) -> Latency:
-    """Time ``calls`` calls with one query each, going round the queries, after some that do not count."""
+def measure_latency(
+    retriever: Retriever, queries: QueryBatch, k: int, calls: int, warm_up: int = WARM_UP_CALLS
+) -> Latency:
+    """Time ``calls`` calls with one query each, cycling through the queries, after ``warm_up`` untimed calls."""
     if calls < 1 or not len(queries):
         raise UsageError("latency needs at least one call and one query")
-    one = [queries.take(np.array([place % len(queries)])) for place in range(max(calls, warm))]
-    for query in one[:warm]:
-        answer(retriever, query, k)
-    taken = []
-    for query in one[:calls]:
-        begin = time.perf_counter()
-        answer(retriever, query, k)
-        taken.append((time.perf_counter() - begin) * 1000)
-    p50, p95, p99 = (float(value) for value in np.percentile(taken, [50, 95, 99]))
-    return Latency(calls, p50, p95, p99)
+    single_queries = [queries.take(np.array([call % len(queries)])) for call in range(max(calls, warm_up))]
+    for query in single_queries[:warm_up]:
+        retrieve_run(retriever, query, k)
+    milliseconds = []
+    for query in single_queries[:calls]:
+        start = time.perf_counter()
+        retrieve_run(retriever, query, k)
+        milliseconds.append((time.perf_counter() - start) * 1000)
+    return Latency(calls, **latency_percentiles(milliseconds))

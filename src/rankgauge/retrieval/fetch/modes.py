@@ -1,181 +1,184 @@
-"""A retriever from a few words, as the command line and a configuration have them."""
+"""Build a retriever from settings, as the command line and a configuration file give them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import UsageError, nearest, shown
-from rankgauge.retrieval.base import Questions, Retriever
+from rankgauge.errors import UsageError, shown
+from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.engines.bm25 import Bm25
-from rankgauge.retrieval.engines.callables import Called
-from rankgauge.retrieval.engines.gate import Gated
+from rankgauge.retrieval.engines.bm25 import Bm25Parameters
+from rankgauge.retrieval.engines.callables import CallableRetriever
+from rankgauge.retrieval.engines.exact import Exact
+from rankgauge.retrieval.engines.gate import GatedRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.rerank import TOP, Reranked, reranker
-from rankgauge.retrieval.engines.router import Centroids, Routed
-from rankgauge.retrieval.engines.vector import Exact, Vector
-from rankgauge.retrieval.fusion.fusion import RRF_K
-from rankgauge.retrieval.loading import is_spec, load
-from rankgauge.retrieval.texts import Texts
+from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH, RerankedRetriever, make_reranker
+from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever, RouterFunction
+from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.loading import is_object_path, load_object, unknown_name
+from rankgauge.retrieval.texts import DocumentTexts
 
-MODES = ("lexical", "vector", "hybrid")
+RETRIEVER_MODES = ("lexical", "vector", "hybrid")
 
 
 @dataclass(frozen=True)
 class RetrieverSettings:
-    """All that can be said of a retriever. The defaults are those of the command line."""
+    """All settings of a retriever. The defaults are those of the command line."""
 
     mode: str = "lexical"  # lexical, vector, hybrid, or module:callable
-    bm25: Bm25 = field(default_factory=Bm25)
+    bm25: Bm25Parameters = field(default_factory=Bm25Parameters)
     stemmer: str = "english"
     stopwords: str | Sequence[str] = "english"
     embedder: str = "wordllama"
-    document_vectors: str | None = None  # .npy, in the corpus's order, instead of an embedder
+    document_vectors: str | None = None  # a .npy file, in the order of the corpus, instead of an embedder
     query_vectors: str | None = None
-    centre: float | None = None  # how much of the mean vector is taken off; None for what the embedder asks for
+    center: float | None = None  # share of the mean vector to subtract; None for the embedder's default
     search: str = "exact"  # or faiss, or faiss:FACTORY
     fusion: str = "rrf"
     weights: tuple[float, ...] | None = None
-    normalise: str = "min-max"
-    rrf_k: float = RRF_K
+    normalization: str = "min-max"
+    rrf_k: float = DEFAULT_RRF_K
     rerank: str | None = None  # sentences, cross-encoder/MODEL, module:callable
-    rerank_top: int = TOP
+    rerank_top: int = DEFAULT_RERANK_DEPTH
     gate: str | None = None
     shadow: bool = False
-    router: str | None = None  # a module:callable instead of centroids
+    router: str | None = None  # module:callable instead of the nearest centroid
     id_key: str | None = None
     index: str | None = None  # a folder to keep indexes in
 
 
-def settings_from(given: Mapping[str, Any]) -> RetrieverSettings:
-    """Settings from the options of ``runs fetch`` or the keys of a configuration; what is not said has its default."""
-    said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if "weights" in said:
-        said["weights"] = tuple(said["weights"])
-    if "vectors" in said:
-        said["document_vectors"] = said["vectors"]
-    said["bm25"] = Bm25(**{name: said[name] for name in ("k1", "b", "variant") if name in said})
-    return RetrieverSettings(**{one.name: said[one.name] for one in fields(RetrieverSettings) if one.name in said})
+def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
+    """Settings from the options of ``runs fetch`` or the keys of a configuration; None means the default."""
+    values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    if "weights" in values:
+        values["weights"] = tuple(values["weights"])
+    if "vectors" in values:
+        values["document_vectors"] = values["vectors"]
+    values["bm25"] = Bm25Parameters(**{name: values[name] for name in ("k1", "b", "variant") if name in values})
+    names = [setting.name for setting in fields(RetrieverSettings)]
+    return RetrieverSettings(**{name: values[name] for name in names if name in values})
 
 
 def make_retriever(
     settings: RetrieverSettings,
     documents: Documents | None,
-    queries: Questions | None = None,
+    queries: QueryBatch | None = None,
     *,
     experts: Mapping[str, Documents] | None = None,
     decisions: Decisions | None = None,
 ) -> Retriever:
-    """The retriever that the settings describe: a mode, perhaps routed over experts, reranked, behind a gate."""
+    """Build the retriever that the settings describe: a mode, optionally routed to experts, reranked, and gated."""
     decisions = decisions or Decisions()
-    build = _Builder(settings, queries)
+    builder = _RetrieverBuilder(settings, queries)
     if experts:
-        made: Retriever = build.routed(experts, decisions)
+        retriever: Retriever = builder.build_routed(experts, decisions)
     else:
-        made = build.plain(documents, "")
+        retriever = builder.build_mode(documents, "")
     if settings.rerank is not None:
-        corpora = list(experts.values()) if experts else [build.needed(documents)]
-        by = reranker(settings.rerank, build.embedder)
-        made = Reranked(made, by, Texts(*corpora), top=settings.rerank_top, decisions=decisions)
+        corpora = list(experts.values()) if experts else [builder.check_corpus(documents)]
+        reranker = make_reranker(settings.rerank, builder.load_embedder)
+        texts = DocumentTexts(*corpora)
+        retriever = RerankedRetriever(retriever, reranker, texts, top=settings.rerank_top, decisions=decisions)
     if settings.gate is not None:
-        made = Gated(made, settings.gate, decisions=decisions, shadow=settings.shadow)
-    return made
+        retriever = GatedRetriever(retriever, settings.gate, decisions=decisions, shadow=settings.shadow)
+    return retriever
 
 
-class _Builder:
-    """Makes the parts; the embedder is loaded once."""
+class _RetrieverBuilder:
+    """Build the parts of a retriever; the embedder is loaded once."""
 
-    def __init__(self, settings: RetrieverSettings, queries: Questions | None) -> None:
+    def __init__(self, settings: RetrieverSettings, queries: QueryBatch | None) -> None:
         self.settings, self.queries = settings, queries
         self._embedder: Embedder | None = None
 
-    def embedder(self) -> Embedder:
-        """The one that the settings name."""
+    def load_embedder(self) -> Embedder:
+        """The embedder that the settings name."""
         if self._embedder is None:
             self._embedder = embedder(self.settings.embedder)
         return self._embedder
 
-    def needed(self, documents: Documents | None) -> Documents:
-        """The corpus; an error where there is none."""
+    def check_corpus(self, documents: Documents | None) -> Documents:
+        """The corpus; an error if there is none."""
         if documents is None:
             raise UsageError(f"{self.settings.mode} retrieval needs a corpus", hint="name it: --corpus")
         return documents
 
-    def plain(self, documents: Documents | None, below: str) -> Retriever:
-        """One mode over one corpus."""
+    def build_mode(self, documents: Documents | None, expert: str) -> Retriever:
+        """One mode over one corpus, of an expert if it is named."""
         mode = self.settings.mode
         if mode == "lexical":
-            return self._lexical(self.needed(documents), below)
+            return self._build_lexical(self.check_corpus(documents), expert)
         if mode == "vector":
-            return self._vector(self.needed(documents), below)
+            return self._build_vector(self.check_corpus(documents), expert)
         if mode == "hybrid":
-            corpus = self.needed(documents)
+            corpus = self.check_corpus(documents)
             return Hybrid(
-                [self._lexical(corpus, below), self._vector(corpus, below)],
+                [self._build_lexical(corpus, expert), self._build_vector(corpus, expert)],
                 method=self.settings.fusion,
                 weights=self.settings.weights,
-                normalise=self.settings.normalise,
+                normalization=self.settings.normalization,
                 rrf_k=self.settings.rrf_k,
             )
-        if is_spec(mode):
-            return Called(load(mode, "retriever"), name=mode.partition(":")[2], id_key=self.settings.id_key)
-        close = nearest(mode, MODES)
-        raise UsageError(
-            f"no mode {shown(mode)}" + (f"; did you mean {close}?" if close else ""),
-            hint=f"one of {', '.join(MODES)}, or module:callable",
-        )
+        if is_object_path(mode):
+            function = load_object(mode, "retriever")
+            return CallableRetriever(function, name=mode.partition(":")[2], id_key=self.settings.id_key)
+        raise unknown_name("mode", mode, RETRIEVER_MODES, f"{', '.join(RETRIEVER_MODES)}, or module:callable")
 
-    def routed(self, experts: Mapping[str, Documents], decisions: Decisions) -> Retriever:
-        """An index for each expert, and a choice between them."""
-        parts = {name: self.plain(corpus, name) for name, corpus in experts.items()}
-        given = self.settings.router
-        chooser: Centroids | Callable[[str], str]
-        chooser = Centroids(experts, self.embedder()) if given is None else load(given, "router")
-        return Routed(parts, chooser, decisions=decisions)
+    def build_routed(self, experts: Mapping[str, Documents], decisions: Decisions) -> Retriever:
+        """One index per expert, and a router between them."""
+        retrievers = {name: self.build_mode(corpus, name) for name, corpus in experts.items()}
+        router: CentroidRouter | RouterFunction
+        if self.settings.router is None:
+            router = CentroidRouter(experts, self.load_embedder())
+        else:
+            router = load_object(self.settings.router, "router")
+        return RoutedRetriever(retrievers, router, decisions=decisions)
 
-    def _lexical(self, documents: Documents, below: str) -> Lexical:
+    def _build_lexical(self, documents: Documents, expert: str) -> Lexical:
         return Lexical(
             documents,
             parameters=self.settings.bm25,
             stemmer=self.settings.stemmer,
             stopwords=self.settings.stopwords,
-            index=self._folder(below, "lexical"),
+            index=self._index_folder(expert, "lexical"),
         )
 
-    def _vector(self, documents: Documents, below: str) -> Vector:
+    def _build_vector(self, documents: Documents, expert: str) -> Vector:
         return Vector(
             documents,
-            self._precomputed(documents) or self.embedder(),
-            search=_search(self.settings.search),
-            centre=self.settings.centre,
-            index=self._folder(below, "vector"),
+            self._precomputed_embedder(documents) or self.load_embedder(),
+            search=_index_type(self.settings.search),
+            center=self.settings.center,
+            index=self._index_folder(expert, "vector"),
         )
 
-    def _precomputed(self, documents: Documents) -> Embedder | None:
-        rows, asked = self.settings.document_vectors, self.settings.query_vectors
-        if rows is None and asked is None:
+    def _precomputed_embedder(self, documents: Documents) -> Embedder | None:
+        document_vectors, query_vectors = self.settings.document_vectors, self.settings.query_vectors
+        if document_vectors is None and query_vectors is None:
             return None
-        if rows is None or asked is None or self.queries is None:
-            raise UsageError("precomputed vectors are needed for documents and for queries")
-        from rankgauge.retrieval.embedders.precomputed import Precomputed
+        if document_vectors is None or query_vectors is None or self.queries is None:
+            raise UsageError("precomputed vectors are needed for both documents and queries")
+        from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 
-        return Precomputed(rows, (document.id for document in documents), asked, list(self.queries.ids))
+        document_ids = (document.id for document in documents)
+        return PrecomputedEmbedder(document_vectors, document_ids, query_vectors, list(self.queries.ids))
 
-    def _folder(self, below: str, kind: str) -> Path | None:
+    def _index_folder(self, expert: str, kind: str) -> Path | None:
         if self.settings.index is None:
             return None
-        return Path(self.settings.index) / below / kind if below else Path(self.settings.index) / kind
+        return Path(self.settings.index) / expert / kind if expert else Path(self.settings.index) / kind
 
 
-def _search(text: str) -> Any:
-    kind, _, factory = text.partition(":")
+def _index_type(search: str) -> Any:
+    kind, _, factory = search.partition(":")
     if kind == "exact":
         return Exact
     if kind == "faiss":
@@ -184,4 +187,6 @@ def _search(text: str) -> Any:
         from rankgauge.retrieval.engines.faiss import Faiss
 
         return partial(Faiss, factory=factory or "Flat")
-    raise UsageError(f"no index {shown(text)}", hint="exact, faiss, or faiss:FACTORY such as faiss:HNSW32")
+    raise UsageError(
+        f"unknown search {shown(search)}", hint="choose exact, faiss, or faiss:FACTORY such as faiss:HNSW32"
+    )

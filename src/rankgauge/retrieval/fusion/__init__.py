@@ -1,1 +1,1 @@
-"""Several runs combined into one, and the weights of that combination tuned on held-out queries."""
+"""Fusion: combine runs into one, and tune the combination on development queries."""

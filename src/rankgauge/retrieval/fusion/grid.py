@@ -1,4 +1,4 @@
-"""What is tried: ways of fusing, with their parameters."""
+"""The grid of a tuning: fusion methods with their parameters."""
 
 from __future__ import annotations
 
@@ -8,49 +8,62 @@ from itertools import combinations, pairwise
 from math import comb
 
 from rankgauge.errors import UsageError
+from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
 
-NORMALISED = ("min-max", "z-score", "rank")
-RRF_KS = (10.0, 30.0, 60.0, 100.0)
-MOST = 20_000
+TUNED_METHODS = ("rrf", "weighted")
+TUNED_NORMALIZATIONS = ("min-max", "z-score", "rank")
+TUNED_RRF_KS = (10.0, 30.0, 60.0, 100.0)
+MAX_CHOICES = 20_000
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One way of fusing."""
+class FusionChoice:
+    """A fusion method with its parameters."""
 
     method: str
     weights: tuple[float, ...]
-    normalise: str = "min-max"
-    rrf_k: float = 60.0
+    normalization: str = "min-max"
+    rrf_k: float = DEFAULT_RRF_K
 
     def __str__(self) -> str:
-        listed = ",".join(f"{weight:g}" for weight in self.weights)
-        more = f"--rrf-k {self.rrf_k:g}" if self.method == "rrf" else f"--normalise {self.normalise}"
-        return f"--method {self.method} --weights {listed} {more}"
+        weights = ",".join(f"{weight:g}" for weight in self.weights)
+        parameter = f"--rrf-k {self.rrf_k:g}" if self.method == "rrf" else f"--normalization {self.normalization}"
+        return f"--method {self.method} --weights {weights} {parameter}"
 
 
-def simplex(parts: int, steps: int) -> Iterator[tuple[float, ...]]:
-    """Weights in steps of 1/steps that add up to 1, each exact to the last bit of a division."""
-    # Bars between stars: where parts - 1 bars stand among steps + parts - 1 places says how many stars each part has.
+def weight_vectors(parts: int, steps: int) -> Iterator[tuple[float, ...]]:
+    """Weights in steps of 1/steps that sum to 1, each the correctly rounded quotient."""
+    # Stars and bars: the positions of parts - 1 bars among steps + parts - 1 give the number of stars of each part.
     for bars in combinations(range(steps + parts - 1), parts - 1):
         ends = (-1, *bars, steps + parts - 1)
         yield tuple((after - before - 1) / steps for before, after in pairwise(ends))
 
 
-def grid(runs: int, methods: Sequence[str], steps: int) -> list[Choice]:
-    """Everything to be tried, the plainest first: the first of equals is taken."""
-    ways = comb(steps + runs - 1, runs - 1)
-    if ways * len(NORMALISED) > MOST:
-        raise UsageError(f"{ways} ways to weigh {runs} runs", hint=f"at most {MOST}: fewer runs, or fewer steps")
-    out: list[Choice] = []
-    even = tuple(1 / runs for _ in range(runs))
-    weights = sorted(simplex(runs, steps), key=lambda given: sum((one - 1 / runs) ** 2 for one in given))
+def fusion_choices(run_count: int, methods: Sequence[str], steps: int) -> list[FusionChoice]:
+    """All choices to try, the simplest first: among equals, the first is taken."""
+    weightings = comb(steps + run_count - 1, run_count - 1)
+    if weightings * len(TUNED_NORMALIZATIONS) > MAX_CHOICES:
+        raise UsageError(
+            f"{weightings * len(TUNED_NORMALIZATIONS):,} ways to weight {run_count} runs, expected at most "
+            f"{MAX_CHOICES:,}",
+            hint="use fewer runs or fewer steps",
+        )
+    equal = (1 / run_count,) * run_count
+    by_inequality = sorted(
+        weight_vectors(run_count, steps), key=lambda weights: sum((weight - 1 / run_count) ** 2 for weight in weights)
+    )
+    choices: list[FusionChoice] = []
     for method in methods:
         if method == "rrf":
-            out += [Choice("rrf", (1.0,) * runs, rrf_k=k) for k in (60.0, *(k for k in RRF_KS if k != 60.0))]
-            out += [Choice("rrf", given) for given in weights if given != even]
+            constants = (DEFAULT_RRF_K, *(k for k in TUNED_RRF_KS if k != DEFAULT_RRF_K))
+            choices += [FusionChoice("rrf", (1.0,) * run_count, rrf_k=k) for k in constants]
+            choices += [FusionChoice("rrf", weights) for weights in by_inequality if weights != equal]
         elif method == "weighted":
-            out += [Choice("weighted", given, normalise=how) for how in NORMALISED for given in weights]
+            choices += [
+                FusionChoice("weighted", weights, normalization)
+                for normalization in TUNED_NORMALIZATIONS
+                for weights in by_inequality
+            ]
         else:
-            raise UsageError(f"only rrf and weighted have anything to tune, found {method}")
-    return out
+            raise UsageError(f"only {' and '.join(TUNED_METHODS)} have parameters to tune, found {method}")
+    return choices

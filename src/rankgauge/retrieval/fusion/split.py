@@ -1,4 +1,4 @@
-"""Queries for choosing and queries for reporting, kept apart."""
+"""Split queries into those to tune on and those to report on."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, shown
 
-SALT = b"rankgauge split 1\n"
+SPLIT_SALT = b"rankgauge split 1\n"
 
 
 @dataclass(frozen=True)
 class Split:
-    """The queries to tune on and the queries to report on; none is both."""
+    """The queries to tune on and the queries to report on; no query is in both."""
 
     dev: tuple[str, ...]
     test: tuple[str, ...]
@@ -22,29 +23,30 @@ class Split:
         shared = sorted(set(self.dev) & set(self.test))
         if shared:
             raise UsageError(
-                f"{len(shared)} queries are for tuning and for testing, {shown(shared[0])} for one",
-                hint="what is tuned on the test queries says nothing: take each query on one side only",
+                f"{plural(len(shared), 'query')} for both tuning and testing, such as {shown(shared[0])}",
+                hint="a value on queries that were tuned on is biased: use each query on one side only",
             )
         if not self.dev or not self.test:
             raise UsageError(f"a split needs queries on both sides, found {len(self.dev)} and {len(self.test)}")
 
 
 def is_dev(query: str) -> bool:
-    """Whether a query is for tuning: the first bit of a hash of its id, so that everybody gets the same split."""
-    return hashlib.sha256(SALT + query.encode("utf-8", "surrogateescape")).digest()[0] < 128
+    """Whether a query is for tuning: the first bit of a hash of its id, so that the split is always the same."""
+    return hashlib.sha256(SPLIT_SALT + query.encode("utf-8", "surrogateescape")).digest()[0] < 128
 
 
 def split(queries: Sequence[str], dev: Collection[str] | None = None, test: Collection[str] | None = None) -> Split:
-    """Split queries by hash, or as given; with one side given, the other is the rest."""
+    """Split queries by hash or as given; if only one side is given, the other queries are the other side."""
     if dev is None and test is None:
         return Split(tuple(q for q in queries if is_dev(q)), tuple(q for q in queries if not is_dev(q)))
-    for side, given in (("tune on", dev), ("test on", test)):
-        unknown = next((query for query in given or () if query not in set(queries)), None)
-        if unknown is not None:
-            raise UsageError(f"query {shown(unknown)}, to {side}, has no judgments")
+    judged = set(queries)
+    for purpose, side in (("tune on", dev), ("test on", test)):
+        unjudged_query = next((query for query in side or () if query not in judged), None)
+        if unjudged_query is not None:
+            raise UsageError(f"query {shown(unjudged_query)}, to {purpose}, has no judgments")
     if dev is None:
-        dev = set(queries) - set(test or ())
+        dev = judged - set(test or ())
     elif test is None:
-        test = set(queries) - set(dev)
+        test = judged - set(dev)
     assert test is not None
     return Split(tuple(q for q in queries if q in dev), tuple(q for q in queries if q in test))

@@ -1,9 +1,9 @@
-"""Find the weights of a fusion on development queries, and say what they are worth on test queries."""
+"""Tune a fusion on development queries, and report its value on test queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,17 @@ from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.spec import Measure
 from rankgauge.retrieval.fusion.fusion import fuse
-from rankgauge.retrieval.fusion.grid import Choice, grid
+from rankgauge.retrieval.fusion.grid import TUNED_METHODS, FusionChoice, fusion_choices
 from rankgauge.retrieval.fusion.split import Split, split
 
-SCHEMA = "rankgauge.tuning/1"
-SIDES = ("dev", "test")
+TUNING_SCHEMA = "rankgauge.tuning/1"
 
 
 @dataclass(frozen=True)
-class Line:
-    """One run, or the tuned fusion: its value on both sides; None where there is nothing to average."""
+class TuningScore:
+    """The values of a run, or of a fusion, on both sides; None if there is nothing to average."""
 
     name: str
     dev: float | None
@@ -32,34 +32,54 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
-    """What was chosen, out of how many, and its value on both sides beside that of each run and of plain fusion.
+class TuningResult:
+    """The best choice, and its values on both sides beside those of each run and of unweighted fusion.
 
-    ``run`` is the tuned fusion of the test queries alone.
+    ``run`` is the tuned fusion of the test queries only.
     """
 
-    choice: Choice
-    tried: int
+    choice: FusionChoice
+    choices_tried: int
     measure: str
     split: Split
-    lines: tuple[Line, ...]
+    scores: tuple[TuningScore, ...]
     run: Run
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "schema": SCHEMA,
+            "schema": TUNING_SCHEMA,
             "measure": self.measure,
             "choice": {
                 "method": self.choice.method,
                 "weights": list(self.choice.weights),
-                "normalise": self.choice.normalise if self.choice.method == "weighted" else None,
+                "normalization": self.choice.normalization if self.choice.method == "weighted" else None,
                 "rrf_k": self.choice.rrf_k if self.choice.method == "rrf" else None,
             },
-            "tried": self.tried,
+            "choices_tried": self.choices_tried,
             "queries": {"dev": len(self.split.dev), "test": len(self.split.test)},
-            "values": [{"name": line.name, "dev": line.dev, "test": line.test} for line in self.lines],
+            "scores": [asdict(score) for score in self.scores],
         }
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The judgments and the runs of the queries on one side of the split."""
+
+    qrels: Qrels
+    runs: Sequence[Run]
+    measure: Measure
+
+    @classmethod
+    def select(cls, qrels: Qrels, runs: Sequence[Run], measure: Measure, queries: Sequence[str]) -> _Side:
+        judgments = qrels.select(_rows(qrels.queries, queries))
+        return cls(judgments, [run.select(_rows(run.queries, queries)) for run in runs], measure)
+
+    def score(self, run: Run) -> float | None:
+        return evaluate(self.qrels, run, self.measure)[self.measure] if len(run.queries) else None
+
+    def score_choice(self, choice: FusionChoice, k: int | None) -> float | None:
+        return self.score(apply_choice(self.runs, choice, k))
 
 
 def tune(
@@ -67,63 +87,65 @@ def tune(
     runs: Sequence[Run],
     *,
     measure: str = "nDCG@10",
-    methods: Sequence[str] = ("rrf", "weighted"),
+    methods: Sequence[str] = TUNED_METHODS,
     steps: int = 10,
     k: int | None = None,
     dev: Sequence[str] | None = None,
     test: Sequence[str] | None = None,
-) -> Tuned:
-    """Try every choice on the development queries, take the best, and measure it once on the test queries.
+) -> TuningResult:
+    """Try every choice on the development queries, and measure the best one once on the test queries.
 
-    The split is by a hash of the query id, half and half, unless ``dev`` or ``test`` are given. The first of equals
-    is taken, which is the plainest.
+    The best has the highest value, or the lowest if lower is better for the measure; among equals, the simplest is
+    taken. The split is half and half, by a hash of the query id, unless ``dev`` or ``test`` is given.
     """
     if len(runs) < 2:
-        raise UsageError(f"tuning a fusion needs two runs or more, found {len(runs)}")
-    wanted = parse_measure(measure).frozen(qrels)
-    falling = wanted.definition.better == "lower"
-    sides = split(qrels.queries.to_text(), dev, test)
-    judged = {side: qrels.select(_places(qrels.queries, getattr(sides, side))) for side in SIDES}
-    asked = {side: [run.select(_places(run.queries, getattr(sides, side))) for run in runs] for side in SIDES}
-
-    def value(side: str, run: Run) -> float | None:
-        return evaluate(judged[side], run, wanted)[wanted] if len(run.queries) else None
-
-    choices = grid(len(runs), methods, steps)
-    best, most = choices[0], -np.inf
-    for choice in choices:
-        found = value("dev", fused(asked["dev"], choice, k))
-        worth = -np.inf if found is None else -found if falling else found
-        if worth > most:
-            best, most = choice, worth
-    # Only now are the test queries looked at.
-    made = fused(asked["test"], best, k)
-    plain = Choice("rrf", (1.0,) * len(runs))
-    lines = [
-        Line(run.name, value("dev", asked["dev"][place]), value("test", asked["test"][place]))
-        for place, run in enumerate(runs)
+        raise UsageError(f"tuning a fusion needs at least two runs, found {len(runs)}")
+    tuned_measure = parse_measure(measure).frozen(qrels)
+    queries = split(qrels.queries.to_text(), dev, test)
+    dev_side = _Side.select(qrels, runs, tuned_measure, queries.dev)
+    choices = fusion_choices(len(runs), methods, steps)
+    best = _best_choice(choices, dev_side, k)
+    # The test queries are used only from here on.
+    test_side = _Side.select(qrels, runs, tuned_measure, queries.test)
+    tuned_run = apply_choice(test_side.runs, best, k)
+    unweighted = FusionChoice("rrf", (1.0,) * len(runs))
+    scores = [
+        *(
+            TuningScore(run.name, dev_side.score(dev_side.runs[row]), test_side.score(test_side.runs[row]))
+            for row, run in enumerate(runs)
+        ),
+        TuningScore("rrf", dev_side.score_choice(unweighted, k), test_side.score_choice(unweighted, k)),
+        TuningScore("tuned", dev_side.score_choice(best, k), test_side.score(tuned_run)),
     ]
-    lines.append(
-        Line("rrf", value("dev", fused(asked["dev"], plain, k)), value("test", fused(asked["test"], plain, k)))
-    )
-    lines.append(Line("tuned", value("dev", fused(asked["dev"], best, k)), value("test", made)))
-    return Tuned(best, len(choices), str(wanted), sides, tuple(lines), made)
+    return TuningResult(best, len(choices), str(tuned_measure), queries, tuple(scores), tuned_run)
 
 
-def fused(runs: Sequence[Run], choice: Choice, k: int | None) -> Run:
-    """The fusion of a choice."""
+def apply_choice(runs: Sequence[Run], choice: FusionChoice, k: int | None) -> Run:
+    """Fuse runs as a choice says."""
     return fuse(
         runs,
         choice.method,
         k=k,
         weights=choice.weights,
-        normalise=choice.normalise,
+        normalization=choice.normalization,
         rrf_k=choice.rrf_k,
         name="tuned",
     )
 
 
-def _places(queries: Ids, wanted: Sequence[str]) -> Ints:
-    """Where the wanted queries stand."""
-    known = set(wanted)
-    return np.array([place for place, query in enumerate(queries.to_text()) if query in known], dtype=np.int64)
+def _best_choice(choices: Sequence[FusionChoice], side: _Side, k: int | None) -> FusionChoice:
+    """The first of the choices with the best value."""
+    lower_is_better = side.measure.definition.better == "lower"
+    best, best_utility = choices[0], -np.inf
+    for choice in choices:
+        value = side.score_choice(choice, k)
+        utility = -np.inf if value is None else -value if lower_is_better else value
+        if utility > best_utility:
+            best, best_utility = choice, utility
+    return best
+
+
+def _rows(ids: Ids, queries: Sequence[str]) -> Ints:
+    """The rows of the ids that are among the queries."""
+    selected = set(queries)
+    return np.array([row for row, query in enumerate(ids.to_text()) if query in selected], dtype=np.int64)
