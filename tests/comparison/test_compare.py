@@ -14,7 +14,7 @@ from rankgauge.comparison.compare import CORRECTIONS, Statistics
 from rankgauge.comparison.remarks import remarks
 from rankgauge.render.text.comparison import as_json, as_table, grid
 from rankgauge.stats.intervals import ratio_interval
-from rankgauge.stats.power import queries_needed
+from rankgauge.stats.power_analysis import queries_needed
 from rankgauge.stats.tests import PAIRED_TESTS
 
 Command = Callable[..., Any]

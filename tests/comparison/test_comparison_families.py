@@ -17,7 +17,7 @@ from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.text.comparison import as_table
-from rankgauge.stats.power import detectable_difference, queries_needed
+from rankgauge.stats.power_analysis import detectable_difference, queries_needed
 
 RNG = np.random.default_rng(11)
 DOCS = [f"d{n}" for n in range(20)]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.core.ids import Ids, Index, Interner, concatenate, repeated, seeds
+from rankgauge.core.ids import IdIndex, Ids, Interner, concatenate, repeated, seeds
 from rankgauge.errors import InputError, InputTypeError
 
 # Long ones share a prefix of several words, so that only later words tell them apart.
@@ -44,7 +44,7 @@ def test_order_stays_within_groups_and_is_stable(ids: list[bytes], group: list[i
 @given(columns, columns, groups, groups)
 def test_an_index_finds_what_a_dict_finds(known: list[bytes], asked: list[bytes], g1: list[int], g2: list[int]) -> None:
     pairs = list(dict.fromkeys(zip(g1, known, strict=False)))
-    index = Index(Ids.from_bytes([i for _, i in pairs]), np.array([g for g, _ in pairs], dtype=np.int64))
+    index = IdIndex(Ids.from_bytes([i for _, i in pairs]), np.array([g for g, _ in pairs], dtype=np.int64))
     wanted = {pair: row for row, pair in enumerate(pairs)}
     rows, where = index.find(Ids.from_bytes(asked), np.array(g2[: len(asked)], dtype=np.int64))
     found = dict(zip(rows.tolist(), where.tolist(), strict=True))
@@ -53,7 +53,7 @@ def test_an_index_finds_what_a_dict_finds(known: list[bytes], asked: list[bytes]
 
 def test_ids_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Ids, "hash", lambda self, seed: np.zeros(len(self), dtype=np.uint64))
-    index = Index(Ids.from_bytes([b"a", b"b", b"c"]), np.array([0, 0, 1]))
+    index = IdIndex(Ids.from_bytes([b"a", b"b", b"c"]), np.array([0, 0, 1]))
     rows, where = index.find(Ids.from_bytes([b"c", b"b", b"c", b"x", b"a"]), np.array([0, 0, 1, 0, 0]))
     assert (rows.tolist(), where.tolist()) == ([1, 2, 4], [1, 2, 0])
     first, second = repeated(Ids.from_bytes([b"a", b"b", b"a", b"b"]), np.array([0, 0, 0, 1]))

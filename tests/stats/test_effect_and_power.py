@@ -9,8 +9,8 @@ from scipy import integrate, special, stats
 
 from rankgauge.errors import UsageError
 from rankgauge.stats.distributions import noncentral_t_cdf
-from rankgauge.stats.effect import effect, small_sample_factor
-from rankgauge.stats.power import detectable_difference, power, queries_needed
+from rankgauge.stats.effect_size import effect, small_sample_factor
+from rankgauge.stats.power_analysis import detectable_difference, power, queries_needed
 from rankgauge.stats.results import ALTERNATIVES, Alternative
 
 RNG = np.random.default_rng(2)

@@ -8,12 +8,12 @@ from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.stats.correction import CORRECTIONS, correct
-from rankgauge.stats.maxt import maxt
+from rankgauge.stats.max_t import maxt
 from rankgauge.stats.randomization import randomization_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.seeds import RandomStream
 from rankgauge.stats.tests import paired_t
-from rankgauge.stats.tukey import shuffled_sums, tukey
+from rankgauge.stats.tukey_hsd import shuffled_sums, tukey
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, differences, scores
 
@@ -178,7 +178,7 @@ def test_drawn_orders_come_near_all_orders(systems: int) -> None:
 @pytest.mark.parametrize("systems", [3, 8])
 def test_a_shuffle_puts_every_system_in_every_place_as_often(systems: int) -> None:
     row = np.arange(systems, dtype=np.float64)[np.newaxis]
-    drawn = np.hstack(list(shuffled_sums(row, 16_000, Stream(1))))
+    drawn = np.hstack(list(shuffled_sums(row, 16_000, RandomStream(1))))
     assert np.array_equal(np.sort(drawn, axis=0), np.repeat(row.T, 16_000, axis=1))
     for place in drawn:
         counts = np.bincount(place.astype(int), minlength=systems)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankgauge.errors import UsageError
-from rankgauge.stats.interaction import interaction, shuffles
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.group_interaction import interaction, shuffles
+from rankgauge.stats.seeds import RandomStream
 
 GAPS = [0.5, 0.4, 0.6, -0.1, 0.0, 0.1, 0.3]
 GROUPS = ["easy", "easy", "easy", "hard", "hard", "hard", "hard"]
@@ -68,7 +68,7 @@ def test_the_same_seed_and_labels_give_the_same_p_whatever_the_order_of_the_grou
 
 
 def test_every_order_is_drawn_equally_often() -> None:
-    drawn = np.concatenate(list(shuffles(4, 24_000, Stream(0))))
+    drawn = np.concatenate(list(shuffles(4, 24_000, RandomStream(0))))
     assert drawn.shape == (24_000, 4)
     assert np.all(np.sort(drawn, axis=1) == np.arange(4))
     counts = np.unique(drawn, axis=0, return_counts=True)[1]

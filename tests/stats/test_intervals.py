@@ -25,7 +25,7 @@ from rankgauge.stats.intervals import (
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats, sample
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.seeds import RandomStream
 from tests.stats.strategies import pairs
 
 RNG = np.random.default_rng(4)
@@ -95,7 +95,7 @@ def test_bca_is_the_formula_applied_to_the_resamples() -> None:
     values = np.array([0.0, 0.0, 0.1, 0.2, 0.25, 0.5, 1.0, 1.0])
     units = [0, 0, 1, 2, 3, 3, 4, 5]
     found = sample(values, units)
-    means = resampled_means(found, 999, Stream(1))
+    means = resampled_means(found, 999, RandomStream(1))
     theta = values.mean()
     sizes = np.bincount(units)
     jackknife = np.array([np.delete(values, np.flatnonzero(np.array(units) == u)).mean() for u in range(6)])
@@ -115,7 +115,7 @@ def test_bca_is_the_formula_applied_to_the_resamples() -> None:
 def test_resampled_means_are_all_those_possible_with_their_chances() -> None:
     values, units = [0.1, 0.4, 0.9], [0, 0, 1]
     found = sample(values, units)
-    means = resampled_means(found, 40_000, Stream(2)) / found.scale
+    means = resampled_means(found, 40_000, RandomStream(2)) / found.scale
     wanted: dict[float, float] = {}
     for drawn in product([[0.1, 0.4], [0.9]], repeat=2):
         flat = [value for group in drawn for value in group]

@@ -13,7 +13,7 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.stats import randomization
 from rankgauge.stats.randomization import enumerated_sums, flipped_sums, randomization_test
 from rankgauge.stats.results import Alternative
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.seeds import RandomStream
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, lists_of_differences, pairs
 
@@ -95,7 +95,7 @@ def test_one_sided_p_values_of_swapped_systems_are_the_same() -> None:
 
 def test_drawn_sums_are_sums_under_signs() -> None:
     parts = np.array([[3.0, 1.0], [5.0, -2.0], [11.0, 4.0]])
-    sums = np.hstack(list(flipped_sums(parts, 10_000, Stream(0))))
+    sums = np.hstack(list(flipped_sums(parts, 10_000, RandomStream(0))))
     every = np.hstack(list(enumerated_sums(parts)))
     wanted = sorted(tuple(np.array(signs) @ parts) for signs in product((1, -1), repeat=3))
     assert sorted(map(tuple, every.T)) == wanted
@@ -119,7 +119,7 @@ def test_the_p_of_a_seed_never_changes() -> None:
 
 def test_the_p_of_a_seed_follows_from_the_bits_by_hand() -> None:
     values = [int(value) for value in range(-30, 41)]
-    stream = Stream(42, ("a", "sign flips", "block 0"))
+    stream = RandomStream(42, ("a", "sign flips", "block 0"))
     words = definitions.philox(stream.key, 9 * 40 // 8)
     data = b"".join(word.to_bytes(8, "little") for word in words)
     extreme = 0
@@ -157,8 +157,8 @@ def test_bad_values_are_refused() -> None:
 
 def test_scipy_is_not_needed_to_import_or_to_permute() -> None:
     code = (
-        "import sys, rankgauge.stats.tests, rankgauge.stats.intervals, rankgauge.stats.maxt, rankgauge.stats.tukey, "
-        "rankgauge.stats.effect, rankgauge.stats.power, rankgauge.stats.agreement\n"
+        "import sys, rankgauge.stats.tests, rankgauge.stats.intervals, rankgauge.stats.max_t, rankgauge.stats.tukey_hsd, "
+        "rankgauge.stats.effect_size, rankgauge.stats.power_analysis, rankgauge.stats.agreement\n"
         "from rankgauge.stats.randomization import randomization_test\n"
         "randomization_test([0.1] * 50)\n"
         "sys.exit('scipy' in sys.modules)"

@@ -4,28 +4,28 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import UsageError
-from rankgauge.stats.seeds import BLOCK, Stream, blocks
+from rankgauge.stats.seeds import BLOCK, RandomStream, blocks
 from tests.stats import definitions
 
 
 def test_the_bits_are_those_of_philox_by_its_definition() -> None:
-    stream = Stream(7, ("randomization", "a", "b", "nDCG@10"))
+    stream = RandomStream(7, ("randomization", "a", "b", "nDCG@10"))
     words = stream.source().bytes(1, 8 * 41).view(np.dtype("<u8"))[0]
     assert words.tolist() == definitions.philox(stream.key, 41)
 
 
 def test_the_key_is_a_hash_of_seed_and_labels() -> None:
     data = b"".join(len(part).to_bytes(8, "little") + part for part in (b"7", b"RR@10", "é".encode()))
-    assert Stream(7, ("RR@10", "é")).key == int.from_bytes(hashlib.sha256(data).digest()[:16], "little")
+    assert RandomStream(7, ("RR@10", "é")).key == int.from_bytes(hashlib.sha256(data).digest()[:16], "little")
 
 
 def test_different_labels_never_share_a_stream() -> None:
-    keys = [Stream(1, labels).key for labels in [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ()]]
-    assert len({*keys, Stream(11).key, Stream(2, ("abc",)).key}) == 7
+    keys = [RandomStream(1, labels).key for labels in [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ()]]
+    assert len({*keys, RandomStream(11).key, RandomStream(2, ("abc",)).key}) == 7
 
 
 def test_numbers_below_a_bound_are_spread_evenly() -> None:
-    drawn = Stream(3).source().below(7, 100, 1000)
+    drawn = RandomStream(3).source().below(7, 100, 1000)
     counts = np.bincount(drawn.reshape(-1), minlength=7)
     assert len(counts) == 7
     assert np.abs(counts - 100_000 / 7).max() < 5 * (100_000 / 7) ** 0.5
@@ -39,4 +39,4 @@ def test_blocks_add_up() -> None:
 @pytest.mark.parametrize("seed", [1.5, "1", True, None])
 def test_a_seed_is_a_whole_number(seed: object) -> None:
     with pytest.raises(UsageError, match="whole number"):
-        _ = Stream(seed).key  # type: ignore[arg-type]
+        _ = RandomStream(seed).key  # type: ignore[arg-type]

@@ -11,13 +11,13 @@ import pytest
 from scipy.stats import binom
 
 from rankgauge.stats.intervals import difference_interval, mean_interval, median_interval, ratio_interval
-from rankgauge.stats.maxt import maxt
-from rankgauge.stats.power import power
+from rankgauge.stats.max_t import maxt
+from rankgauge.stats.power_analysis import power
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats
 from rankgauge.stats.tests import PairedTest, equivalence, paired_t, paired_test, welch
-from rankgauge.stats.tukey import tukey
+from rankgauge.stats.tukey_hsd import tukey
 
 pytestmark = pytest.mark.simulation
 

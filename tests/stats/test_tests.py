@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankgauge.errors import UsageError
-from rankgauge.stats import wilcoxon as wilcoxon_module
+from rankgauge.stats import signed_rank
 from rankgauge.stats.bootstrap import bootstrap_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.signed_rank import wilcoxon
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest, equivalence, paired_t, paired_test, sign_test, welch
-from rankgauge.stats.wilcoxon import wilcoxon
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, differences, lists_of_differences
 
@@ -121,7 +121,7 @@ def test_wilcoxon_with_units_flips_signed_ranks_together() -> None:
 def test_the_normal_approximation_takes_over_smoothly(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(0.1, 1, 290)
     exact = wilcoxon(values)
-    monkeypatch.setattr(wilcoxon_module, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(signed_rank, "EXACT_UP_TO", 0)
     assert exact.exact
     assert wilcoxon(values).p == pytest.approx(exact.p, abs=0.002)
 

@@ -15,9 +15,9 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.notes import Note
 from rankgauge.stats.correction import correct
-from rankgauge.stats.maxt import maxt
-from rankgauge.stats.power import detectable_difference, queries_needed
-from rankgauge.stats.tukey import tukey
+from rankgauge.stats.max_t import maxt
+from rankgauge.stats.power_analysis import detectable_difference, queries_needed
+from rankgauge.stats.tukey_hsd import tukey
 
 ASSUMPTIONS = {
     "bh": ", assumes that tests are independent or positively dependent",

@@ -16,7 +16,7 @@ from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Aggregate
-from rankgauge.stats.effect import Effect
+from rankgauge.stats.effect_size import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
 

@@ -234,7 +234,7 @@ def seeds(group: Ints) -> Words:
     return (group.astype(np.uint64) + np.uint64(1)) * _MULTIPLIER
 
 
-class Index:
+class IdIndex:
     """Finds the row of an id within its group: the judged documents of a query, the queries of a file."""
 
     def __init__(self, ids: Ids, group: Ints) -> None:

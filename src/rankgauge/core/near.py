@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Index, Ints, concatenate
+from rankgauge.core.ids import IdIndex, Ids, Ints, concatenate
 
 QUOTES = b"\"'`"
 ZERO = 0x30
@@ -62,7 +62,7 @@ def partners(wanted: Ids, group: Ints, ids: Ids, groups: Ints) -> Iterator[tuple
     for code, (_, written) in WAYS.items():
         if not len(here) or not len(there):
             return
-        known = Index(written(wanted.take(here)), group[here])
+        known = IdIndex(written(wanted.take(here)), group[here])
         found, where = known.find(written(ids.take(there)), groups[there])
         # Each of both once: a second id that is written alike says nothing new.
         where, first = np.unique(where, return_index=True)

@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from rankgauge.core.ids import Ids, Index, Ints, repeated
+from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
 from rankgauge.core.near import partners, unpaired
 
 Near = list[tuple[str, Ints, Ints]]
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class IdSide:
     """The queries of one side, and each row's query number and document."""
 
     queries: Ids
@@ -23,11 +23,11 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class IdOverlap:
     """Two sides, the judged one first."""
 
-    judged: Side
-    results: Side
+    judged: IdSide
+    results: IdSide
 
     @cached_property
     def common(self) -> tuple[Ints, Ints]:
@@ -69,7 +69,7 @@ class Meeting:
         """The rows of the results that are judged, and the judged rows that were retrieved."""
         rows = np.flatnonzero(self._group >= 0)
         once = self._once
-        known = Index(self.judged.docs.take(once), self.judged.query[once])
+        known = IdIndex(self.judged.docs.take(once), self.judged.query[once])
         found, where = known.find(self.results.docs.take(rows), self._group[rows])
         return rows[found], once[where]
 
@@ -102,14 +102,14 @@ class Meeting:
         return [(code, here[one], there[other]) for code, one, other in found]
 
 
-def bare(queries: Ids) -> Side:
+def queries_only(queries: Ids) -> IdSide:
     """A side of queries only."""
     none = np.zeros(0, dtype=np.int64)
-    return Side(queries, none, queries.take(none))
+    return IdSide(queries, none, queries.take(none))
 
 
-def _index(ids: Ids) -> Index:
-    return Index(ids, _zeros(ids))
+def _index(ids: Ids) -> IdIndex:
+    return IdIndex(ids, _zeros(ids))
 
 
 def _zeros(ids: Ids) -> Ints:

@@ -11,7 +11,7 @@ from typing import Any, SupportsFloat
 
 import numpy as np
 
-from rankgauge.core.ids import Ids, Index, Interner, Ints, repeated
+from rankgauge.core.ids import IdIndex, Ids, Interner, Ints, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
@@ -166,14 +166,14 @@ class Qrels:
         return group_of(self.offsets)
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> IdIndex:
         """Finds the row of (query number, document)."""
-        return Index(self.docs, self.query)
+        return IdIndex(self.docs, self.query)
 
     @cached_property
-    def query_index(self) -> Index:
+    def query_index(self) -> IdIndex:
         """Finds the number of a query."""
-        return Index(self.queries, np.zeros(len(self.queries), dtype=np.int64))
+        return IdIndex(self.queries, np.zeros(len(self.queries), dtype=np.int64))
 
     @cached_property
     def doc_names(self) -> list[str]:

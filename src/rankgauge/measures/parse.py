@@ -103,7 +103,7 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
     return [_measure(name, None, None)]
 
 
-def _read_trec(family: trec.Family, text: str | None, compat: Compat, *, quiet: bool = False) -> Sequence[Measure]:
+def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat, *, quiet: bool = False) -> Sequence[Measure]:
     """A family of trec_eval's, strictly: what trec_eval would ignore or misread is an error."""
     if family.kind == "text":
         if quiet:

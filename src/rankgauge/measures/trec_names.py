@@ -39,7 +39,7 @@ LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True)
-class Family:
+class TrecFamily:
     """A measure as trec_eval lists it. ``make`` gives our measure for one parameter of its own."""
 
     name: str
@@ -53,54 +53,54 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrecRequest:
     """One line of trec_eval's output: the name it prints and the measure behind it (none for text)."""
 
     label: str
-    family: Family
+    family: TrecFamily
     measure: Measure | None
     text: str = ""  # the parameter as it was written
 
 
-FAMILIES: tuple[Family, ...] = (
-    Family("runid", kind="text"),
-    Family("num_q", counts.num_q, whole=True, summary_only=True),
-    Family("num_ret", counts.num_ret, whole=True),
-    Family("num_rel", counts.num_rel, whole=True),
-    Family("num_rel_ret", counts.num_ret, whole=True, extra={"rel": 1}),
-    Family("map", ap.ap),
-    Family("gm_map", ap.gmap, summary_only=True),
-    Family("Rprec", rprec.rprec),
-    Family("bpref", bpref.bpref),
-    Family("recip_rank", rr.rr),
-    Family("iprec_at_recall", iprec.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
-    Family("P", precision.precision, "cutoffs", DEPTHS),
-    Family("relstring", kind="text", default="10"),
-    Family("recall", recall.recall, "cutoffs", DEPTHS),
-    Family("infAP", infap.inf_ap),
-    Family("gm_bpref", bpref.gm_bpref, summary_only=True),
-    Family("Rprec_mult", rprec.rprec, "points", ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"),
-    Family("utility", utility.utility, "numbers"),
-    Family("11pt_avg", iprec.iprec_average, "recalls"),
-    Family("binG", cost.bin_g),
-    Family("G", cost.g),
-    Family("ndcg", ndcg.ndcg, "gains"),
-    Family("ndcg_rel", ndcg.ndcg_rel),
-    Family("Rndcg", ndcg.rndcg),
-    Family("ndcg_cut", ndcg.ndcg, "cutoffs", DEPTHS),
-    Family("map_cut", ap.ap, "cutoffs", DEPTHS),
-    Family("relative_P", recall.recall, "cutoffs", DEPTHS, extra={"norm": "min"}),
-    Family("success", success.success, "cutoffs", "1,5,10"),
-    Family("set_P", sets.set_precision),
-    Family("set_relative_P", sets.set_precision, extra={"relative": True}),
-    Family("set_recall", sets.set_recall),
-    Family("set_map", sets.set_ap),
-    Family("set_F", sets.set_f, "number"),
-    Family("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, whole=True),
-    Family("rbp", rbp.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
-    Family("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
-    Family("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
-    Family("yaap", utility.yaap),
+FAMILIES: tuple[TrecFamily, ...] = (
+    TrecFamily("runid", kind="text"),
+    TrecFamily("num_q", counts.num_q, whole=True, summary_only=True),
+    TrecFamily("num_ret", counts.num_ret, whole=True),
+    TrecFamily("num_rel", counts.num_rel, whole=True),
+    TrecFamily("num_rel_ret", counts.num_ret, whole=True, extra={"rel": 1}),
+    TrecFamily("map", ap.ap),
+    TrecFamily("gm_map", ap.gmap, summary_only=True),
+    TrecFamily("Rprec", rprec.rprec),
+    TrecFamily("bpref", bpref.bpref),
+    TrecFamily("recip_rank", rr.rr),
+    TrecFamily("iprec_at_recall", iprec.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
+    TrecFamily("P", precision.precision, "cutoffs", DEPTHS),
+    TrecFamily("relstring", kind="text", default="10"),
+    TrecFamily("recall", recall.recall, "cutoffs", DEPTHS),
+    TrecFamily("infAP", infap.inf_ap),
+    TrecFamily("gm_bpref", bpref.gm_bpref, summary_only=True),
+    TrecFamily("Rprec_mult", rprec.rprec, "points", ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"),
+    TrecFamily("utility", utility.utility, "numbers"),
+    TrecFamily("11pt_avg", iprec.iprec_average, "recalls"),
+    TrecFamily("binG", cost.bin_g),
+    TrecFamily("G", cost.g),
+    TrecFamily("ndcg", ndcg.ndcg, "gains"),
+    TrecFamily("ndcg_rel", ndcg.ndcg_rel),
+    TrecFamily("Rndcg", ndcg.rndcg),
+    TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEPTHS),
+    TrecFamily("map_cut", ap.ap, "cutoffs", DEPTHS),
+    TrecFamily("relative_P", recall.recall, "cutoffs", DEPTHS, extra={"norm": "min"}),
+    TrecFamily("success", success.success, "cutoffs", "1,5,10"),
+    TrecFamily("set_P", sets.set_precision),
+    TrecFamily("set_relative_P", sets.set_precision, extra={"relative": True}),
+    TrecFamily("set_recall", sets.set_recall),
+    TrecFamily("set_map", sets.set_ap),
+    TrecFamily("set_F", sets.set_f, "number"),
+    TrecFamily("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, whole=True),
+    TrecFamily("rbp", rbp.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
+    TrecFamily("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
+    TrecFamily("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
+    TrecFamily("yaap", utility.yaap),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
 PLACE = {family.name: place for place, family in enumerate(FAMILIES)}
@@ -120,34 +120,34 @@ def nickname(name: str, compat: Compat) -> list[str] | None:
     return None
 
 
-def known(family: Family, compat: Compat) -> bool:
+def known(family: TrecFamily, compat: Compat) -> bool:
     """Whether this version of trec_eval has the measure."""
     return family.since == "trec_eval-9" or compat == "trec_eval-10"
 
 
-def expand(family: Family, text: str | None, compat: Compat) -> list[Asked]:
+def expand(family: TrecFamily, text: str | None, compat: Compat) -> list[TrecRequest]:
     """The lines that a family prints for a parameter text, in the order in which trec_eval prints them."""
     given = text is not None and text != ""
     text = text or ""
     name, make = family.name, family.make
     if make is None:
-        return [Asked(f"{name}_{text}" if given else name, family, None, text or family.default)]
+        return [TrecRequest(f"{name}_{text}" if given else name, family, None, text or family.default)]
     extra = dict(family.extra)
     if compat == "trec_eval-10" and name in ("iprec_at_recall", "11pt_avg"):
         extra["round"] = "nearest"
     if family.kind == "cutoffs":
         cuts = cutoffs(family, text or family.default)
-        return [Asked(f"{name}_{cut}", family, make(cutoff=bounded(cut), **extra)) for cut in cuts]
+        return [TrecRequest(f"{name}_{cut}", family, make(cutoff=bounded(cut), **extra)) for cut in cuts]
     if family.kind == "points":
         key = "recall" if name == "iprec_at_recall" else "mult"
         points = sorted(reals(family, text or family.default))
-        return [Asked(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra)) for x in points]
+        return [TrecRequest(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra)) for x in points]
     if not given or family.kind == "none":
-        return [Asked(name, family, make(**extra))]
-    return [Asked(f"{name}_{text}", family, make(**{**extra, **parameters(family, text)}))]
+        return [TrecRequest(name, family, make(**extra))]
+    return [TrecRequest(f"{name}_{text}", family, make(**{**extra, **parameters(family, text)}))]
 
 
-def parameters(family: Family, text: str) -> dict[str, Any]:
+def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
     """The parameters of a family that takes one text for all of them."""
     if family.kind == "number":
         return {"weight": reals(family, text)[0]}
@@ -168,7 +168,7 @@ def parameters(family: Family, text: str) -> dict[str, Any]:
     return {"gains": {int(grade): float(gain) for grade, _, gain in pairs}}
 
 
-def cutoffs(family: Family, text: str) -> list[int]:
+def cutoffs(family: TrecFamily, text: str) -> list[int]:
     """Cutoffs as trec_eval reads them: whatever begins with digits counts, sorted, above 0, none twice."""
     found = sorted(whole(item) for item in text.split(","))
     if found[0] <= 0:
@@ -195,7 +195,7 @@ def real(text: str) -> float:
     return float(match[1]) if match else 0.0
 
 
-def reals(family: Family, text: str) -> Sequence[float]:
+def reals(family: TrecFamily, text: str) -> Sequence[float]:
     """A list of numbers."""
     values = [real(item) for item in text.split(",")]
     if family.kind == "points" and (min(values) < 0 or len(set(values)) < len(values)):

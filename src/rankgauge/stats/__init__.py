@@ -18,7 +18,7 @@
 
     results          Interval  TestResult: what comes out, and why where nothing does
     samples          Sample: values as whole numbers of a small quantum, so that sums are exact
-    seeds            Stream: the same random bits everywhere
+    seeds            RandomStream: the same random bits everywhere
     distributions    normal, t, binomial and noncentral t
 
 Differences are always first minus second. Modules are imported one by one; scipy only inside the functions that

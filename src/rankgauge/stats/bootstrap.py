@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 from rankgauge.stats.distributions import count_extreme, normal_cdf, normal_quantile
 from rankgauge.stats.results import Alternative, TestResult, check_alternative, check_resamples
 from rankgauge.stats.samples import Floats, Sample, Units, few, paired
-from rankgauge.stats.seeds import Stream, blocks
+from rankgauge.stats.seeds import RandomStream, blocks
 
 _AT_ONCE = 1 << 17  # draws in memory: small enough for a cache
 _ROUNDING = 1e-12
 
 
-def resampled_sums(columns: Floats, resamples: int, stream: Stream) -> Iterator[Floats]:
+def resampled_sums(columns: Floats, resamples: int, stream: RandomStream) -> Iterator[Floats]:
     """The sums of each column (a row of ``columns``) over units drawn with replacement, a block of resamples each."""
     units = columns.shape[1]
     for number, size in blocks(resamples):
@@ -35,7 +35,7 @@ def resampled_sums(columns: Floats, resamples: int, stream: Stream) -> Iterator[
         yield sums[:, :size]
 
 
-def resampled_means(found: Sample, resamples: int, stream: Stream) -> Floats:
+def resampled_means(found: Sample, resamples: int, stream: RandomStream) -> Floats:
     """The mean of each resample, in quanta."""
     columns = found.totals[np.newaxis]
     if found.shared:
@@ -121,17 +121,17 @@ def bootstrap_test(
     if found.constant:
         return result(None, None, "all differences are equal, so a resample of them never varies")
     observed = found.mean / found.standard_error if studentised else found.mean
-    stream = Stream(seed, labels).child("bootstrap test")
+    stream = RandomStream(seed, labels).child("bootstrap test")
     shifted = (_shifted_t if studentised else _shifted_means)(found, resamples, stream)
     extreme = count_extreme(shifted, observed, _ROUNDING * max(1.0, abs(observed)), alternative)
     return result(observed, (extreme + 1) / (resamples + 1))
 
 
-def _shifted_means(found: Sample, resamples: int, stream: Stream) -> Floats:
+def _shifted_means(found: Sample, resamples: int, stream: RandomStream) -> Floats:
     return (resampled_means(found, resamples, stream) - found.total / len(found)) / found.scale
 
 
-def _shifted_t(found: Sample, resamples: int, stream: Stream) -> Floats:
+def _shifted_t(found: Sample, resamples: int, stream: RandomStream) -> Floats:
     """The t of each resample of the shifted differences, with the same robust error as the observed t."""
     r, m = found.residuals / found.scale, found.sizes.astype(np.float64)
     units = found.units

@@ -19,7 +19,7 @@ from rankgauge.stats.distributions import binomial_cdf, t_quantile
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import Alternative, Interval, check_choice, check_resamples, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, few, paired, sample, vector
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.seeds import RandomStream
 
 Resampling = Literal["t", "bca", "percentile"]
 MeanMethod = Literal["t", "bca", "percentile", "wilson"]
@@ -50,7 +50,7 @@ def mean_interval(
     if method == "wilson":
         return wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
     found = sample(values, units)
-    return _of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval"))
+    return _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
 
 
 def difference_interval(
@@ -75,7 +75,7 @@ def difference_interval(
             raise InputError("Newcombe's interval needs both sides, not their differences")
         return newcombe_interval(first, second, confidence=confidence, alternative=alternative, units=units)
     found = paired(first, second, units)
-    return _of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval"))
+    return _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
 
 
 def median_interval(
@@ -119,7 +119,9 @@ def geometric_mean_interval(
     """
     found = sample(_logs(values, "values", smallest), units)
     check_choice("method", method, get_args(Resampling))
-    return _exp(_of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval")))
+    return _exp(
+        _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
+    )
 
 
 def ratio_interval(
@@ -138,11 +140,13 @@ def ratio_interval(
     """The interval of the ratio of two geometric means over the same queries, first over second; 1 is no difference."""
     found = paired(_logs(first, "first", smallest), _logs(second, "second", smallest), units)
     check_choice("method", method, get_args(Resampling))
-    return _exp(_of_mean(found, method, confidence, alternative, resamples, Stream(seed, labels).child("interval")))
+    return _exp(
+        _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
+    )
 
 
 def _of_mean(
-    found: Sample, method: str, confidence: float, alternative: Alternative, resamples: int, stream: Stream
+    found: Sample, method: str, confidence: float, alternative: Alternative, resamples: int, stream: RandomStream
 ) -> Interval:
     outside = tail_probability(confidence, alternative)
     check_resamples(resamples)

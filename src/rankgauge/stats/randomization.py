@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankgauge.stats.distributions import count_extreme
 from rankgauge.stats.results import Alternative, TestResult, check_alternative, check_resamples
 from rankgauge.stats.samples import Floats, Sample, Units, paired
-from rankgauge.stats.seeds import BLOCK, Stream, blocks
+from rankgauge.stats.seeds import BLOCK, RandomStream, blocks
 
 PERMUTATIONS = 100_000
 EXACT_UP_TO = 28  # differences: two halves of 2¹⁴ sums, which costs less than drawing
@@ -41,10 +41,10 @@ def randomization_test(
     """
     check_alternative(alternative)
     check_resamples(resamples)
-    return flip_test(paired(first, second, units), alternative, resamples, Stream(seed, labels))
+    return flip_test(paired(first, second, units), alternative, resamples, RandomStream(seed, labels))
 
 
-def flip_test(found: Sample, alternative: Alternative, resamples: int, stream: Stream) -> TestResult:
+def flip_test(found: Sample, alternative: Alternative, resamples: int, stream: RandomStream) -> TestResult:
     """The test that a sample is symmetric about 0."""
     mean = found.mean if len(found) else None
     result = TestResult(mean, None, len(found), "randomization", alternative, estimate=mean, units=found.shared)
@@ -80,7 +80,7 @@ def all_sums(parts: Floats) -> Floats:
     return sums
 
 
-def flipped_sums(parts: Floats, resamples: int, stream: Stream) -> Iterator[Floats]:
+def flipped_sums(parts: Floats, resamples: int, stream: RandomStream) -> Iterator[Floats]:
     """The sum of each column of ``parts`` under random signs of its rows, a block of permutations at a time."""
     tables = sign_tables(parts)
     for number, size in blocks(resamples):

@@ -19,15 +19,15 @@ BLOCK = 8192  # resamples that share a stream; a constant, or another block size
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class RandomStream:
     """A source of random bits that is named by a seed and labels."""
 
     seed: int
     labels: tuple[str, ...] = ()
 
-    def child(self, *labels: str) -> Stream:
+    def child(self, *labels: str) -> RandomStream:
         """The stream for a part of the work."""
-        return Stream(self.seed, (*self.labels, *labels))
+        return RandomStream(self.seed, (*self.labels, *labels))
 
     @property
     def key(self) -> int:
@@ -40,13 +40,13 @@ class Stream:
             digest.update(len(data).to_bytes(8, "little") + data)
         return int.from_bytes(digest.digest()[:16], "little")
 
-    def source(self) -> Source:
+    def source(self) -> RandomBits:
         """The bits, from the first."""
-        return Source(np.random.Philox(key=self.key))
+        return RandomBits(np.random.Philox(key=self.key))
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RandomBits:
     """Random bits, one after the other."""
 
     generator: np.random.Philox

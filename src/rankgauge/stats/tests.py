@@ -16,8 +16,8 @@ from rankgauge.stats.distributions import binomial_cdf, t_tail, tail
 from rankgauge.stats.randomization import PERMUTATIONS, flip_test, randomization_test
 from rankgauge.stats.results import Alternative, TestResult, check_alternative, check_choice
 from rankgauge.stats.samples import Sample, Units, few, paired, sample, vector
-from rankgauge.stats.seeds import Stream
-from rankgauge.stats.wilcoxon import wilcoxon
+from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.signed_rank import wilcoxon
 
 SAME = "all differences are equal and not 0, so their spread is unknown"
 
@@ -153,7 +153,7 @@ def equivalence(
         moved = found.shifted(margin if side == "greater" else -margin)
         if test == "t":
             return t_test(moved, side)
-        return flip_test(moved, side, resamples, Stream(seed, labels))
+        return flip_test(moved, side, resamples, RandomStream(seed, labels))
 
     sides: list[Alternative] = ["greater", "less"] if alternative == "two-sided" else [alternative]
     results = [one(side) for side in sides]

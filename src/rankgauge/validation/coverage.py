@@ -8,7 +8,7 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.near import WAYS
-from rankgauge.core.overlap import Meeting, Near, Side, bare
+from rankgauge.core.overlap import IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import shown
 from rankgauge.io.checks.invisible import spelt
@@ -21,7 +21,7 @@ EXACT = "ids that are the same byte for byte"
 
 def run_covers(table: Table, wanted: Ids, *, what: str, unknown: str) -> None:
     """Whether a run answers every query that is wanted, and no other; ``unknown`` is the code of another."""
-    meeting = Meeting(bare(wanted), _side(table))
+    meeting = IdOverlap(queries_only(wanted), _side(table))
     if _nothing_common(table, meeting, wanted, what):
         return
     _near_queries(table, [(code, other, one) for code, one, other in meeting.near_queries], wanted)
@@ -37,12 +37,12 @@ def run_covers(table: Table, wanted: Ids, *, what: str, unknown: str) -> None:
 
 def run_is_judged(table: Table, qrels: Qrels) -> None:
     """Whether every query of a run is judged."""
-    _unknown(table, "queries-unjudged", Meeting(bare(qrels.queries), _side(table)).extra, "the judgments")
+    _unknown(table, "queries-unjudged", IdOverlap(queries_only(qrels.queries), _side(table)).extra, "the judgments")
 
 
 def run_documents(table: Table, qrels: Qrels) -> None:
     """Whether the document ids of a run are those of the judgments."""
-    meeting = Meeting(Side(qrels.queries, qrels.query, qrels.docs), _side(table))
+    meeting = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), _side(table))
     if not len(meeting.common[0]):
         return
     near = [(code, there, here) for code, here, there in meeting.near_documents]
@@ -52,16 +52,16 @@ def run_documents(table: Table, qrels: Qrels) -> None:
 
 def judged_are_known(table: Table, topics: Ids) -> None:
     """Whether every judged query is among the topics."""
-    meeting = Meeting(bare(topics), _side(table))
+    meeting = IdOverlap(queries_only(topics), _side(table))
     if _nothing_common(table, meeting, topics, "the topics"):
         return
     _near_queries(table, [(code, other, one) for code, one, other in meeting.near_queries], topics)
     _unknown(table, "queries-unknown", meeting.extra, "the topics")
 
 
-def judged_in_runs(table: Table, runs: Side) -> None:
+def judged_in_runs(table: Table, runs: IdSide) -> None:
     """Whether the runs have the queries and documents that are judged."""
-    meeting = Meeting(_side(table), runs)
+    meeting = IdOverlap(_side(table), runs)
     if _nothing_common(table, meeting, runs.queries, "the runs"):
         return
     _near_queries(table, meeting.near_queries, runs.queries)
@@ -87,11 +87,11 @@ def judged_in_runs(table: Table, runs: Side) -> None:
     )
 
 
-def _side(table: Table) -> Side:
-    return Side(table.queries, table.query, table.rows.doc)
+def _side(table: Table) -> IdSide:
+    return IdSide(table.queries, table.query, table.rows.doc)
 
 
-def _nothing_common(table: Table, meeting: Meeting, other: Ids, what: str) -> bool:
+def _nothing_common(table: Table, meeting: IdOverlap, other: Ids, what: str) -> bool:
     """Say so where no query is common, not even nearly."""
     if len(meeting.common[0]) or meeting.near_queries:
         return False
@@ -141,7 +141,7 @@ def _unknown(table: Table, code: str, queries: Ints, what: str) -> None:
     table.add(code, rows, expected=f"queries of {what}", found=lambda at: table.of(int(rows[at])))
 
 
-def _no_document(table: Table, meeting: Meeting, near: Near, others: Ids) -> bool:
+def _no_document(table: Table, meeting: IdOverlap, near: Near, others: Ids) -> bool:
     """Say so where not one judged document was retrieved, and nothing explains it."""
     if meeting.any_document or near:
         return False

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Interner, concatenate
-from rankgauge.core.overlap import Side
+from rankgauge.core.overlap import IdSide
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.join.inputs import as_qrels
@@ -66,7 +66,7 @@ def validate_run(
 
 def validate_qrels(
     qrels: str | Path | Rows,
-    runs: Sequence[str | Path | Rows] | Side = (),
+    runs: Sequence[str | Path | Rows] | IdSide = (),
     queries: str | Path | Iterable[str | bytes] | None = None,
     *,
     min_judged: int | None = None,
@@ -82,7 +82,7 @@ def validate_qrels(
     Raises :class:`InputError` where the file cannot be read at all.
     """
     topics = None if queries is None else query_ids(queries)
-    found = runs if isinstance(runs, Side) else retrieved(runs, limits) if runs else None
+    found = runs if isinstance(runs, IdSide) else retrieved(runs, limits) if runs else None
     source = read(qrels, "qrels", format=format, places=places, limits=limits)
     table = source.table
     if table is not None and len(table):
@@ -108,14 +108,14 @@ def judgments(qrels: Qrels | Mapping[str, Any] | str | Path) -> Qrels:
         raise type(error)(error.message, hint="\nhint: ".join(hints)) from None
 
 
-def retrieved(runs: Sequence[str | Path | Rows], limits: Limits = DEFAULT) -> Side:
+def retrieved(runs: Sequence[str | Path | Rows], limits: Limits = DEFAULT) -> IdSide:
     """The results of all runs together; what is wrong with their lines is another validation's matter."""
     tables = [source.table for run in runs if (source := read(run, "run", places=1, limits=limits)).table is not None]
     queries = concatenate([table.rows.query for table in tables if table is not None])
     docs = concatenate([table.rows.doc for table in tables if table is not None])
     intern = Interner()
     number = intern(queries)
-    return Side(intern.ids, number, docs)
+    return IdSide(intern.ids, number, docs)
 
 
 def _validation(source: Source, *, strict: bool) -> Validation:

@@ -7,7 +7,7 @@ import pytest
 
 from rankgauge.comparison.gate.decide import Rule, decide
 from rankgauge.errors import UsageError
-from rankgauge.stats.power import detectable_difference
+from rankgauge.stats.power_analysis import detectable_difference
 from rankgauge.stats.samples import Floats
 
 RUNS = 1000

@@ -48,7 +48,7 @@ class Options:
     measures: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    lines: list[trec.Asked] = field(default_factory=list)
+    lines: list[trec.TrecRequest] = field(default_factory=list)
 
 
 def parse(arguments: Sequence[str]) -> Options:

@@ -76,7 +76,7 @@ def absent_documents(documents: Sequence[str], *columns: Ids) -> set[str]:
 
 def unknown_documents(run: Ids, corpus: Ids) -> list[str]:
     """The documents of a run that a corpus does not have, each once."""
-    index = Index(corpus, np.zeros(len(corpus), dtype=np.int64))
+    index = IdIndex(corpus, np.zeros(len(corpus), dtype=np.int64))
     known, _ = index.find(run, np.zeros(len(run), dtype=np.int64))
     unknown = np.ones(len(run), dtype=bool)
     unknown[known] = False

@@ -17,7 +17,7 @@ from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.evaluation.audit.orders import ties_in
 from rankgauge.measures.aggregates import total
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.seeds import Source, Stream
+from rankgauge.stats.seeds import RandomBits, RandomStream
 
 SLOTS = 1 << 22  # how many ranks are shuffled at once; the numbers do not depend on it
 
@@ -36,7 +36,7 @@ def sample(hits: Hits, measures: Sequence[Measure], *, samples: int, seed: int) 
     """Each measure over random orders of all ties, one result for each."""
     out = [Sampled(*(np.full(len(hits), np.nan) for _ in range(4))) for _ in measures]
     for query in range(len(hits)):
-        stream = Stream(seed, ("ties", hits.queries[query].decode("utf-8", "surrogateescape")))
+        stream = RandomStream(seed, ("ties", hits.queries[query].decode("utf-8", "surrogateescape")))
         shuffled = _shuffled(hits, query, samples, stream.source())
         for measure, found in zip(measures, out, strict=True):
             values = measure(shuffled)
@@ -49,7 +49,7 @@ def sample(hits: Hits, measures: Sequence[Measure], *, samples: int, seed: int) 
     return out
 
 
-def _shuffled(hits: Hits, query: int, samples: int, source: Source) -> Hits:
+def _shuffled(hits: Hits, query: int, samples: int, source: RandomBits) -> Hits:
     """One query as many: each with its ties in an order of its own."""
     one = _one(hits, query)
     rank = _random_ranks(one, samples, source)
@@ -92,7 +92,7 @@ def _one(hits: Hits, query: int) -> Hits:
     )
 
 
-def _random_ranks(one: Hits, samples: int, source: Source) -> Ints:
+def _random_ranks(one: Hits, samples: int, source: RandomBits) -> Ints:
     """For each sample, a rank for each hit of a query: its own tie's, no two alike."""
     ties = ties_in(one)
     out = np.tile(one.rank, (samples, 1))
@@ -102,11 +102,11 @@ def _random_ranks(one: Hits, samples: int, source: Source) -> Ints:
     return out
 
 
-def _places(size: int, listed: int, samples: int, source: Source) -> Ints:
+def _places(size: int, listed: int, samples: int, source: RandomBits) -> Ints:
     """So many different numbers below a size, in random order, for each sample: the start of a Fisher–Yates shuffle."""
     bound = np.arange(size, size - listed, -1, dtype=np.uint64)
     bits = source.bytes(samples, 8 * listed).view(np.dtype("<u8")) >> np.uint64(32)
-    step = ((bits * bound) >> np.uint64(32)).astype(np.int64)  # off by less than size / 2³², as Source.below
+    step = ((bits * bound) >> np.uint64(32)).astype(np.int64)  # off by less than size / 2³², as RandomBits.below
     out = np.empty((samples, listed), dtype=np.int64)
     for start in range(0, samples, max(1, SLOTS // size)):
         part = step[start : start + max(1, SLOTS // size)]

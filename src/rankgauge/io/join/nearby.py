@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.near import WAYS
-from rankgauge.core.overlap import Meeting, Near, Side, bare
+from rankgauge.core.overlap import IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import Note, shown
@@ -18,12 +18,16 @@ from rankgauge.io.checks.invisible import spelt
 
 def near_queries(qrels: Qrels, queries: Ids) -> tuple[Note, ...]:
     """A note for each way of writing in which queries of a run would be judged ones."""
-    return tuple(_notes(Meeting(bare(qrels.queries), bare(queries)).near_queries, "query", qrels.queries, queries))
+    return tuple(
+        _notes(
+            IdOverlap(queries_only(qrels.queries), queries_only(queries)).near_queries, "query", qrels.queries, queries
+        )
+    )
 
 
 def near_documents(qrels: Qrels, run: Run) -> tuple[Note, ...]:
     """The same for documents, each in its query."""
-    meeting = Meeting(Side(qrels.queries, qrels.query, qrels.docs), Side(run.queries, run.query, run.docs))
+    meeting = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), IdSide(run.queries, run.query, run.docs))
     return tuple(_notes(meeting.near_documents, "document", qrels.docs, run.docs))
 
 

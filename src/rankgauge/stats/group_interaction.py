@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from rankgauge.stats.results import TestResult, check_resamples
 from rankgauge.stats.samples import Floats, Ints, Units, sample, unit_numbers
-from rankgauge.stats.seeds import Stream, blocks
+from rankgauge.stats.seeds import RandomStream, blocks
 
 RESAMPLES = 10_000
 EXCHANGEABLE = "queries are exchangeable between groups where nothing differs"
@@ -55,13 +55,13 @@ def interaction(
     slack = 1e-12 * float(np.square(whole).sum())
     extreme = sum(
         int(np.count_nonzero(_between(whole[drawn], sizes) >= observed - slack))
-        for drawn in shuffles(len(found), resamples, Stream(seed, labels).child("interaction"))
+        for drawn in shuffles(len(found), resamples, RandomStream(seed, labels).child("interaction"))
     )
     p = (extreme + 1) / (resamples + 1)
     return replace(result, statistic=_f(whole, sizes, observed), p=p, resamples=resamples, seed=int(seed))
 
 
-def shuffles(n: int, resamples: int, stream: Stream) -> Iterator[Ints]:
+def shuffles(n: int, resamples: int, stream: RandomStream) -> Iterator[Ints]:
     """Random orders of n things, a row each, some at a time: random words are sorted with their places in them."""
     places = np.arange(n, dtype=np.uint64)
     bits = np.uint64(max(1, (n - 1).bit_length()))

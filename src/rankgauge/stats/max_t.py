@@ -11,7 +11,7 @@ from rankgauge.stats.correction import FAMILY_WISE
 from rankgauge.stats.randomization import PERMUTATIONS, enumerated_sums, flipped_sums
 from rankgauge.stats.results import Alternative, FamilyResult, check_alternative, check_resamples
 from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
-from rankgauge.stats.seeds import Stream
+from rankgauge.stats.seeds import RandomStream
 
 SYMMETRY = (
     "joint symmetry: where nothing differs, the differences of a query (or unit) in all systems and measures together "
@@ -54,7 +54,7 @@ def maxt(
     moving = parts[np.any(parts != 0, axis=1)][:, alive]
     exact = 1 << len(moving) <= resamples
     if alive.any():
-        drawn = enumerated_sums(moving) if exact else flipped_sums(moving, resamples, Stream(seed, labels))
+        drawn = enumerated_sums(moving) if exact else flipped_sums(moving, resamples, RandomStream(seed, labels))
         two_sided = alternative == "two-sided"
         scale = spread[alive][:, np.newaxis]
         best = [((np.abs(sums) if two_sided else sums) / scale).max(axis=0) for sums in drawn]

@@ -14,7 +14,7 @@ from rankgauge.stats.correction import FAMILY_WISE
 from rankgauge.stats.randomization import PERMUTATIONS, flip_test
 from rankgauge.stats.results import FamilyResult, check_resamples
 from rankgauge.stats.samples import Floats, Units, matrix, paired, sample, unit_numbers
-from rankgauge.stats.seeds import Stream, blocks
+from rankgauge.stats.seeds import RandomStream, blocks
 
 EXCHANGEABLE = (
     "joint symmetry: where no system differs, the scores of a query (or unit) are as likely in any order of the systems"
@@ -67,14 +67,14 @@ def tukey(
 
     if systems == 2:
         found = paired(values[:, 0], values[:, 1], units)
-        fisher = flip_test(found, "two-sided", resamples, Stream(seed, labels))
+        fisher = flip_test(found, "two-sided", resamples, RandomStream(seed, labels))
         return result([fisher.p], fisher.exact, fisher.units, fisher.reason)
     if not n:
         return result([None] * len(pairs), None, None, "there are no scores")
     rows, totals = _whole(values, units)
     moving = rows[np.any(rows != rows[:, :1], axis=1)]
     exact = math.factorial(systems) ** min(len(moving), 64) <= resamples
-    drawn = [_all_orders(moving)] if exact else shuffled_sums(moving, resamples, Stream(seed, labels))
+    drawn = [_all_orders(moving)] if exact else shuffled_sums(moving, resamples, RandomStream(seed, labels))
     gaps = np.sort(np.concatenate([sums.max(axis=0) - sums.min(axis=0) for sums in drawn]))
     bounds = np.array([abs(totals[i] - totals[j]) for i, j in pairs]) - 2 * n  # rounding, of two sums on each side
     reached = len(gaps) - np.searchsorted(gaps, bounds, side="left")
@@ -82,7 +82,7 @@ def tukey(
     return result(p.tolist(), exact, len(rows) if len(rows) < n else None)
 
 
-def shuffled_sums(rows: Floats, resamples: int, stream: Stream) -> Iterator[Floats]:
+def shuffled_sums(rows: Floats, resamples: int, stream: RandomStream) -> Iterator[Floats]:
     """The sum of each column after each row was shuffled at random, a block of permutations at a time."""
     systems = rows.shape[1]
     orders = np.array(list(permutations(range(systems)))).T if systems <= _TABLED else None
