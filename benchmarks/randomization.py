@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rankgauge.stats.randomization import randomization_test
+from rankgauge.stats.seeds import Resampling
 
 QUERIES, PERMUTATIONS, BATCH = 6_980, 100_000, 500
 
@@ -24,7 +25,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     differences = rng.choice([0.0, 0.5, -0.5, 0.1, -0.2, 1 / 3], QUERIES) - 0.033
     begun = time.process_time()
-    mine = randomization_test(differences, resamples=PERMUTATIONS)
+    mine = randomization_test(differences, resampling=Resampling(PERMUTATIONS))
     ours = time.process_time() - begun
     begun = time.process_time()
     theirs = stats.permutation_test(

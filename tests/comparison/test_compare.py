@@ -416,7 +416,7 @@ def test_the_family_says_what_was_drawn_and_what_is_assumed() -> None:
         return compare(QRELS, runs, "AP", statistics=Statistics(**how, resamples=500)).family
 
     assert family(test="t") == "t test; Holm over 2 comparisons (2 systems × 1 measure)"
-    assert "500 resamples, seed 0" in family(test="bootstrap-centred")
+    assert "500 resamples, seed 0" in family(test="bootstrap-centered")
     assert "500 resamples, seed 0" in family(test="t", correction="maxt")
     assert "assumes that under the null all signs of a query flip together" in family(correction="maxt")
     assert "assumes that under the null the systems of a query are exchangeable" in family(correction="tukey")

@@ -1,7 +1,8 @@
-"""Dicts are joined where they stand, with the same result as a run made of them."""
+"""Dicts are joined directly, with the same result as a run made from them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from rankgauge import InputError, Qrels, Run, evaluate, join
-from rankgauge.core import dicts
+from rankgauge.core import dicts, ranking
 from rankgauge.core.dicts import join_dict
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.ranking import COMPATS, Compat
 from tests.strategies import Case, cases
 
@@ -19,21 +21,21 @@ from tests.strategies import Case, cases
 @pytest.mark.parametrize(("batch", "dense"), [(1, 0), (1 << 18, 16), (1 << 18, 0)])
 @given(case=cases(queries=6))
 @settings(max_examples=150)
-def test_a_dict_joins_as_the_run_made_of_it(compat: Compat, batch: int, dense: int, case: Case) -> None:
+def test_a_dict_joins_like_the_run_made_from_it(compat: Compat, batch: int, dense: int, case: Case) -> None:
     results = {query: dict(rows) for query, rows in case.results.items()}
     before, dicts.BATCH = dicts.BATCH, batch
-    few, dicts.DENSE = dicts.DENSE, dense
+    limit, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = ranking.MIN_HITS_FOR_SEARCH_PER_QUERY, dense
     try:
         quick = join_dict(case.qrels, results, compat=compat)
     finally:
-        dicts.BATCH, dicts.DENSE = before, few
+        dicts.BATCH, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = before, limit
     plain = join(case.qrels, Run.from_dict(results), compat=compat)
     for name in ("status", "retrieved", "offsets", "rank", "grade", "ordinal", "tie_first", "tie_last"):
         assert np.array_equal(getattr(quick, name), getattr(plain, name)), name
 
 
 @pytest.mark.parametrize(
-    ("results", "said"),
+    ("results", "message"),
     [
         ({"q": {"a": None}}, "'a' for query 'q' must be a number, found NoneType"),
         ({"q": {"a": 1.0, "b": None}}, "'b' for query 'q' must be a number"),
@@ -45,8 +47,8 @@ def test_a_dict_joins_as_the_run_made_of_it(compat: Compat, batch: int, dense: i
         ({"q": {"a": 1.0}, "p": 3}, "must map documents to scores|not iterable"),
     ],
 )
-def test_what_is_wrong_names_the_query_and_the_document(results: Any, said: str) -> None:
-    with pytest.raises((InputError, TypeError), match=said):
+def test_an_error_names_the_query_and_the_document(results: Any, message: str) -> None:
+    with pytest.raises((InputError, TypeError), match=message):
         evaluate({"q": {"a": 1}, "p": {"a": 1}}, results, "RR")
 
 
@@ -57,7 +59,28 @@ def test_bytes_numpy_numbers_and_empty_rows() -> None:
     assert scores.per_query("RR") == {"p": 1.0, "q": 0.0}
 
 
-def test_ids_that_are_no_utf8_tie_by_their_bytes() -> None:
+def test_ids_that_are_not_utf8_are_ordered_by_their_bytes() -> None:
     results = {"q": {"caf\udce9": 1.0, "café": 1.0, "a": 1.0}}
     qrels = Qrels.from_dict({"q": {"caf\udce9": 1}})
     assert join_dict(qrels, results).rank.tolist() == join(qrels, Run.from_dict(results)).rank.tolist() == [1]
+
+
+def test_the_order_of_ties_has_one_home_for_dicts_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another rule in core/ranking.py changes both joins; a copy of the rule elsewhere would not change."""
+    results = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}, "p": {"b": 2.0, "a": 2.0}}
+    qrels = Qrels.from_dict({"q": {"a": 1, "d": 1}, "p": {"b": 1}})
+    assert join_dict(qrels, results).rank.tolist() == join(qrels, Run.from_dict(results)).rank.tolist() == [1, 3, 4]
+
+    def ascending(docs: Ids, tie: Ints) -> Ints:
+        return docs.order(tie)
+
+    monkeypatch.setattr(ranking, "order_ties", ascending)
+    assert join_dict(qrels, results).rank.tolist() == join(qrels, Run.from_dict(results)).rank.tolist() == [2, 1, 4]
+    monkeypatch.setattr(ranking, "comparable", lambda scores, compat: -scores)
+    assert join_dict(qrels, results).rank.tolist() == join(qrels, Run.from_dict(results)).rank.tolist() == [2, 1, 2]
+
+
+def test_ids_are_ordered_in_descending_order_in_one_file_only() -> None:
+    source = Path(dicts.__file__).parents[1]
+    users = [path.name for path in source.rglob("*.py") if "descending=True" in path.read_text(encoding="utf-8")]
+    assert users == ["ranking.py"]

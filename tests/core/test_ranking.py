@@ -50,13 +50,13 @@ def test_ranks_are_those_of_the_rule_in_words(compat: ranking.Compat, queries: l
 
 def test_strictly_sorted_queries_are_never_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     touched: list[int] = []
-    original = ranking.sort
+    original = ranking.sort_rows
 
     def spy(query: Ints, docs: Ids, key: ranking.Keys) -> tuple[Ints, Ints]:
         touched.append(len(docs))
         return original(query, docs, key)
 
-    monkeypatch.setattr(ranking, "sort", spy)
+    monkeypatch.setattr(ranking, "sort_rows", spy)
     docs = Ids.from_bytes([b"a", b"b", b"c", b"d", b"e"])
     ranking.rank(np.array([0, 3, 5]), docs, np.array([3.0, 2.0, 1.0, 9.0, 8.0]))
     assert touched == []

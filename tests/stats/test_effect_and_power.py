@@ -41,7 +41,7 @@ def test_wins_ties_and_losses_do_not_see_noise() -> None:
 
 def test_effects_without_spread_give_a_reason() -> None:
     assert effect([0.8, 0.4], [0.7, 0.3]).d_z is None
-    assert effect([0.8, 0.4], [0.7, 0.3]).reason == "all differences are equal, so there is no spread"
+    assert effect([0.8, 0.4], [0.7, 0.3]).reason == "all differences are equal, so their standard deviation is 0"
     assert effect(A, A).d_z == 0.0
     assert effect([0.5], [0.3]).reason == "at least 2 queries are needed, found 1"
     assert effect([0.5, 0.2], [0.3, 0.1]).hedges_g is None
@@ -130,9 +130,9 @@ def test_power_never_falls_with_a_difference_or_queries() -> None:
 
 
 def test_what_cannot_be_answered_has_a_reason() -> None:
-    assert power(0.1, 0, 10).reason == "differences do not vary"
+    assert power(0.1, 0, 10).reason == "the differences do not vary"
     assert detectable_difference(0.1, 1).reason == "at least 2 queries are needed, found 1"
-    assert queries_needed(0, 1).reason == "no number of queries shows such a difference"
+    assert queries_needed(0, 1).reason == "no number of queries detects such a difference"
     assert queries_needed(-0.1, 1, alternative="greater").n is None
     assert queries_needed(0.1, 1, alternative="less").n is None
     assert queries_needed(1e-6, 1).reason == "more than 1,000,000,000 queries would be needed"

@@ -11,7 +11,7 @@ from rankgauge.stats.correction import CORRECTIONS, correct
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.randomization import randomization_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.seeds import RandomStream, Resampling
 from rankgauge.stats.tests import paired_t
 from rankgauge.stats.tukey_hsd import shuffled_sums, tukey
 from tests.stats import definitions
@@ -95,14 +95,16 @@ def test_maxt_of_one_hypothesis_is_fishers_test(values: list[float], alternative
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_maxt_of_one_hypothesis_draws_what_fishers_test_draws(alternative: Alternative) -> None:
     values = RNG.normal(0.2, 1, 60)
-    found = maxt(values[:, np.newaxis], alternative=alternative, seed=3, labels=("x",))
-    assert found.p == (randomization_test(values, alternative=alternative, seed=3, labels=("x",)).p,)
+    found = maxt(values[:, np.newaxis], alternative=alternative, resampling=Resampling(seed=3, labels=("x",)))
+    assert found.p == (
+        randomization_test(values, alternative=alternative, resampling=Resampling(seed=3, labels=("x",))).p,
+    )
     assert not found.exact
 
 
 def test_maxt_reports_students_t() -> None:
     values = RNG.normal(0.2, 1, (40, 3))
-    found = maxt(values, alternative="less", resamples=100)
+    found = maxt(values, alternative="less", resampling=Resampling(100))
     assert list(found.statistic) == pytest.approx([paired_t(column).statistic for column in values.T])
     assert list(found.estimate) == pytest.approx(values.mean(axis=0).tolist())
 
@@ -153,8 +155,8 @@ def test_tukey_is_the_share_of_all_orders(rows: list[tuple[float, float, float]]
 @pytest.mark.parametrize("n", [5, 12, 60])
 def test_tukey_of_two_systems_is_fishers_test(n: int) -> None:
     values = RNG.random((n, 2))
-    found = tukey(values, seed=8, labels=("m",))
-    wanted = randomization_test(values[:, 0], values[:, 1], seed=8, labels=("m",))
+    found = tukey(values, resampling=Resampling(seed=8, labels=("m",)))
+    wanted = randomization_test(values[:, 0], values[:, 1], resampling=Resampling(seed=8, labels=("m",)))
     assert found.p == (wanted.p,)
     assert found.exact == wanted.exact
 
@@ -162,7 +164,7 @@ def test_tukey_of_two_systems_is_fishers_test(n: int) -> None:
 @pytest.mark.parametrize("systems", [3, 4, 8])
 def test_drawn_orders_come_near_all_orders(systems: int) -> None:
     values = np.random.default_rng(systems).random(({3: 6, 4: 3, 8: 2}[systems], systems))
-    drawn = tukey(values, resamples=10_000)
+    drawn = tukey(values, resampling=Resampling(10_000))
     assert not drawn.exact
     if systems == 8:  # 8!² orders: against plain shuffling
         rng = np.random.default_rng(0)
@@ -171,7 +173,7 @@ def test_drawn_orders_come_near_all_orders(systems: int) -> None:
         totals = values.sum(axis=0)
         exact = [float(np.mean(gaps >= abs(totals[i] - totals[j]) - 1e-9)) for i, j in drawn.pairs]
     else:
-        exact = [p for p in tukey(values, resamples=20_000_000).p if p is not None]
+        exact = [p for p in tukey(values, resampling=Resampling(20_000_000)).p if p is not None]
     assert list(drawn.p) == pytest.approx(exact, abs=0.03)
 
 

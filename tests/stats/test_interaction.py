@@ -10,7 +10,7 @@ from scipy import stats
 
 from rankgauge.errors import UsageError
 from rankgauge.stats.group_interaction import interaction, shuffles
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.seeds import RandomStream, Resampling
 
 GAPS = [0.5, 0.4, 0.6, -0.1, 0.0, 0.1, 0.3]
 GROUPS = ["easy", "easy", "easy", "hard", "hard", "hard", "hard"]
@@ -41,10 +41,10 @@ def by_enumeration(gaps: list[float], groups: list[str]) -> float:
 )
 def test_p_is_the_share_of_all_orders(rows: list[tuple[float, str]]) -> None:
     gaps, groups = [gap for gap, _ in rows], [group for _, group in rows]
-    found = interaction(gaps, groups, resamples=8000)
+    found = interaction(gaps, groups, resampling=Resampling(8000))
     if len(set(groups)) < 2:
         assert found.p is None
-        assert "at least two groups" in (found.reason or "")
+        assert "at least 2 groups" in (found.reason or "")
     elif len(set(gaps)) == 1:
         assert found.p == 1.0
     else:
@@ -59,11 +59,11 @@ def test_the_statistic_is_scipys_f() -> None:
 
 
 def test_the_same_seed_and_labels_give_the_same_p_whatever_the_order_of_the_groups_names() -> None:
-    again = interaction(GAPS, [{"easy": 1, "hard": 0}[group] for group in GROUPS], labels=("a",))
-    assert interaction(GAPS, GROUPS, labels=("a",)).p == again.p
+    again = interaction(GAPS, [{"easy": 1, "hard": 0}[group] for group in GROUPS], resampling=Resampling(labels=("a",)))
+    assert interaction(GAPS, GROUPS, resampling=Resampling(labels=("a",))).p == again.p
     many = np.random.default_rng(1).normal(size=60)
     labels = ["ab"[n % 2] for n in range(60)]
-    drawn = {interaction(many, labels, resamples=999, seed=seed).p for seed in range(4)}
+    drawn = {interaction(many, labels, resampling=Resampling(999, seed=seed)).p for seed in range(4)}
     assert len(drawn) > 1
 
 
@@ -85,21 +85,23 @@ def test_units_are_shuffled_whole() -> None:
     assert found.statistic == pytest.approx(plain.statistic)
     assert found.units == 7
     apart = interaction(GAPS, GROUPS, units=[0, 1, 2, 0, 3, 4, 5])
-    assert (apart.p, apart.reason) == (None, "queries of one unit stand in several groups")
+    assert (apart.p, apart.reason) == (None, "queries of one unit belong to several groups")
 
 
 def test_under_the_null_p_is_no_smaller_than_it_should_be() -> None:
     rng = np.random.default_rng(7)
     skewed = rng.exponential(size=(400, 15)) ** 2  # far from normal
     groups = ["abc"[n % 3] for n in range(15)]
-    p = [interaction(row, groups, resamples=199, labels=(str(n),)).p or 0.0 for n, row in enumerate(skewed)]
+    p = [
+        interaction(row, groups, resampling=Resampling(199, labels=(str(n),))).p or 0.0 for n, row in enumerate(skewed)
+    ]
     assert sum(value <= 0.05 for value in p) <= stats.binom.ppf(0.999, 400, 0.05)
 
 
 def test_no_p_is_smaller_than_one_of_all_that_was_tried() -> None:
     gaps = [0.0] * 15 + [1.0] * 15
     noise = np.random.default_rng(2).normal(scale=0.01, size=30)
-    assert interaction(np.array(gaps) + noise, gaps, resamples=99).p == 1 / 100
+    assert interaction(np.array(gaps) + noise, gaps, resampling=Resampling(99)).p == 1 / 100
 
 
 def test_what_all_differences_share_hides_nothing() -> None:
@@ -113,4 +115,4 @@ def test_what_all_differences_share_hides_nothing() -> None:
 
 def test_what_says_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match="resamples"):
-        interaction(GAPS, GROUPS, resamples=0)
+        interaction(GAPS, GROUPS, resampling=Resampling(0))

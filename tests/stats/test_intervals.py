@@ -25,7 +25,7 @@ from rankgauge.stats.intervals import (
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats, sample
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.seeds import RandomStream, Resampling
 from tests.stats.strategies import pairs
 
 RNG = np.random.default_rng(4)
@@ -76,7 +76,7 @@ def test_one_unit_has_no_interval() -> None:
 @pytest.mark.parametrize("method", ["t", "bca", "percentile"])
 def test_equal_values_have_no_interval(method: MeanMethod) -> None:
     assert mean_interval([0.1, 0.1, 0.1], method=method).reason == (
-        "all 3 values are equal, which does not say how much they vary"
+        "all 3 values are equal, so their variance cannot be estimated"
     )
     assert difference_interval([0.8, 0.4], [0.7, 0.3], method=method).low is None  # type: ignore[arg-type]
 
@@ -87,7 +87,7 @@ def test_the_bootstrap_intervals_are_near_scipys(method: MeanMethod, scipys: str
         wanted = stats.bootstrap(
             (A**3,), np.mean, n_resamples=50_000, method=scipys, alternative=alternative, rng=np.random.default_rng(1)
         ).confidence_interval
-        found = mean_interval(A**3, method=method, alternative=alternative, resamples=50_000)
+        found = mean_interval(A**3, method=method, alternative=alternative, resampling=Resampling(50_000))
         assert ends(found) == pytest.approx((wanted.low, wanted.high), abs=0.004)
 
 
@@ -125,16 +125,20 @@ def test_resampled_means_are_all_those_possible_with_their_chances() -> None:
 
 
 def test_a_seed_gives_the_same_interval_and_another_seed_another() -> None:
-    one = difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "RR"))
-    assert one == difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "RR"))
-    assert ends(one) != ends(difference_interval(A, B, method="bca", seed=6, labels=("a", "b", "RR")))
-    assert ends(one) != ends(difference_interval(A, B, method="bca", seed=5, labels=("a", "b", "AP")))
+    one = difference_interval(A, B, method="bca", resampling=Resampling(seed=5, labels=("a", "b", "RR")))
+    assert one == difference_interval(A, B, method="bca", resampling=Resampling(seed=5, labels=("a", "b", "RR")))
+    assert ends(one) != ends(
+        difference_interval(A, B, method="bca", resampling=Resampling(seed=6, labels=("a", "b", "RR")))
+    )
+    assert ends(one) != ends(
+        difference_interval(A, B, method="bca", resampling=Resampling(seed=5, labels=("a", "b", "AP")))
+    )
 
 
 def test_the_bootstrap_needs_little_memory() -> None:
     values = np.random.default_rng(0).random(6980)
     tracemalloc.start()
-    mean_interval(values, method="percentile", resamples=9000)
+    mean_interval(values, method="percentile", resampling=Resampling(9000))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 30_000_000  # all draws at once would take 500 MB
@@ -196,7 +200,7 @@ def test_one_sided_intervals_of_proportions_end_where_proportions_do() -> None:
 def test_intervals_of_proportions_want_zeros_and_ones() -> None:
     with pytest.raises(InputError, match=r"first must be 0 or 1 .* found 0.5 at position 1"):
         newcombe_interval([1, 0.5], [1, 0])
-    with pytest.raises(InputError, match="needs both sides"):
+    with pytest.raises(InputError, match="needs the values of both sides"):
         difference_interval([1, 0], method="newcombe")
 
 
@@ -212,7 +216,7 @@ def test_the_median_interval_is_scipys_of_a_quantile(confidence: float, alternat
 
 
 def test_the_median_needs_six_values_at_95_percent() -> None:
-    assert median_interval(A[:5]).reason == "5 values are too few for this confidence, 6 are needed"
+    assert median_interval(A[:5]).reason == "at least 6 values are needed for this confidence, found 5"
     assert ends(median_interval(A[:6])) == pytest.approx((A[:6].min(), A[:6].max()))
     assert median_difference_interval(A, B).estimate == pytest.approx(float(np.median(A - B)))
 
@@ -225,7 +229,7 @@ def test_methods_that_know_no_units_say_so() -> None:
     ):
         assert found.low is None
         assert found.reason is not None
-        assert "share no unit" in found.reason
+        assert "do not share units" in found.reason
 
 
 def test_geometric_means_are_intervals_of_logarithms() -> None:
@@ -246,8 +250,8 @@ def test_geometric_means_are_intervals_of_logarithms() -> None:
 @given(pairs(3, 12), st.sampled_from([m for m in DIFFERENCE_METHODS if m != "newcombe"]))
 def test_swapping_the_systems_turns_the_interval(scores: list[tuple[float, float]], method: DifferenceMethod) -> None:
     first, second = zip(*scores, strict=True)
-    one = difference_interval(first, second, method=method, resamples=199)
-    two = difference_interval(second, first, method=method, resamples=199)
+    one = difference_interval(first, second, method=method, resampling=Resampling(199))
+    two = difference_interval(second, first, method=method, resampling=Resampling(199))
     if one.low is None or one.high is None:
         assert two.reason == one.reason
     else:
@@ -258,7 +262,9 @@ def test_swapping_the_systems_turns_the_interval(scores: list[tuple[float, float
 @given(pairs(3, 12), st.sampled_from(["t", "bca", "percentile"]))
 def test_a_higher_level_is_a_wider_interval(scores: list[tuple[float, float]], method: DifferenceMethod) -> None:
     first, second = zip(*scores, strict=True)
-    narrow, wide = (difference_interval(first, second, method=method, resamples=199, confidence=x) for x in (0.8, 0.95))
+    narrow, wide = (
+        difference_interval(first, second, method=method, resampling=Resampling(199), confidence=x) for x in (0.8, 0.95)
+    )
     if narrow.low is not None and wide.low is not None:
         assert ends(wide)[0] <= ends(narrow)[0] + 1e-12
         assert ends(wide)[1] >= ends(narrow)[1] - 1e-12

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import UsageError
-from rankgauge.stats.seeds import BLOCK, RandomStream, blocks
+from rankgauge.stats.seeds import BLOCK, RandomStream, Resampling, blocks
 from tests.stats import definitions
 
 
 def test_the_bits_are_those_of_philox_by_its_definition() -> None:
     stream = RandomStream(7, ("randomization", "a", "b", "nDCG@10"))
-    words = stream.source().bytes(1, 8 * 41).view(np.dtype("<u8"))[0]
+    words = stream.bits().bytes(1, 8 * 41).view(np.dtype("<u8"))[0]
     assert words.tolist() == definitions.philox(stream.key, 41)
 
 
@@ -25,7 +25,7 @@ def test_different_labels_never_share_a_stream() -> None:
 
 
 def test_numbers_below_a_bound_are_spread_evenly() -> None:
-    drawn = RandomStream(3).source().below(7, 100, 1000)
+    drawn = RandomStream(3).bits().below(7, 100, 1000)
     counts = np.bincount(drawn.reshape(-1), minlength=7)
     assert len(counts) == 7
     assert np.abs(counts - 100_000 / 7).max() < 5 * (100_000 / 7) ** 0.5
@@ -40,3 +40,10 @@ def test_blocks_add_up() -> None:
 def test_a_seed_is_a_whole_number(seed: object) -> None:
     with pytest.raises(UsageError, match="whole number"):
         _ = RandomStream(seed).key  # type: ignore[arg-type]
+
+
+def test_resampling_names_a_stream_and_a_number_with_a_default() -> None:
+    assert Resampling(seed=3, labels=("a",)).stream == RandomStream(3, ("a",))
+    assert (Resampling().count(7), Resampling(9).count(7)) == (7, 9)
+    with pytest.raises(UsageError, match="resamples must be at least 1, found 0"):
+        Resampling(0)

@@ -16,6 +16,7 @@ from rankgauge.stats.power_analysis import power
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats
+from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import PairedTest, equivalence, paired_t, paired_test, welch
 from rankgauge.stats.tukey_hsd import tukey
 
@@ -55,7 +56,7 @@ def false_positives(p_of: Callable[[int], float | None], level: float, runs: int
 )
 def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -> None:
     found = coverage(
-        lambda run: difference_interval(A[run], B[run], method=method, resamples=999, seed=run),  # type: ignore[arg-type]
+        lambda run: difference_interval(A[run], B[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]
         0.0,
     )
     assert low <= found <= high
@@ -66,7 +67,7 @@ def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -
 )
 def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None:
     found = coverage(
-        lambda run: mean_interval(A[run], method=method, resamples=999, seed=run),  # type: ignore[arg-type]
+        lambda run: mean_interval(A[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]
         MEAN,
     )
     assert low <= found <= high
@@ -82,7 +83,7 @@ def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() 
     for method, low in (("t", 0.93), ("percentile", 0.91), ("bca", 0.90)):
         found = coverage(
             lambda run, method=method: mean_interval(  # type: ignore[misc]
-                SHARED[run], method=method, units=SESSIONS, resamples=999, seed=run
+                SHARED[run], method=method, units=SESSIONS, resampling=Resampling(999, seed=run)
             ),
             0.0,
         )
@@ -115,28 +116,32 @@ def test_medians_and_ratios_cover() -> None:
         ("wilcoxon", 0.0, 0.0),
         ("sign", 0.0, 0.0),
         ("bootstrap", 0.0, 0.04),
-        ("bootstrap-centred", 0.04, 0.04),
+        ("bootstrap-centered", 0.04, 0.04),
     ],
 )
 def test_tests_cry_wolf_no_more_often_than_they_say(
     test: PairedTest, excess: float, excess_one_sided: float, level: float, alternative: Alternative
 ) -> None:
     found = false_positives(
-        lambda run: paired_test(test, A[run], B[run], alternative=alternative, resamples=499, seed=run).p, level, 1000
+        lambda run: paired_test(test, A[run], B[run], alternative=alternative, resampling=Resampling(499, seed=run)).p,
+        level,
+        1000,
     )
     assert found <= most(level, 1000) + (excess if alternative == "two-sided" else excess_one_sided)
-    if test in ("t", "randomization", "bootstrap-centred") and level == 0.2:
+    if test in ("t", "randomization", "bootstrap-centered") and level == 0.2:
         assert found >= level - 0.06  # and are not merely timid
 
 
 @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign", "bootstrap"])
 def test_tests_that_know_the_units_do_not_cry_wolf(test: PairedTest) -> None:
     def p(run: int) -> float | None:
-        return paired_test(test, SHARED[run], units=SESSIONS, resamples=499, seed=run).p
+        return paired_test(test, SHARED[run], units=SESSIONS, resampling=Resampling(499, seed=run)).p
 
     assert false_positives(p, 0.05) <= most(0.05)
     if test in ("t", "randomization"):
-        ignored = false_positives(lambda run: paired_test(test, SHARED[run], resamples=499, seed=run).p, 0.05)
+        ignored = false_positives(
+            lambda run: paired_test(test, SHARED[run], resampling=Resampling(499, seed=run)).p, 0.05
+        )
         assert ignored > 2 * 0.05
 
 
@@ -151,7 +156,7 @@ def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
     d = np.random.default_rng(6).normal(0.1, 0.2, (RUNS, N))
 
     def p(run: int) -> float | None:
-        return equivalence(d[run], margin=0.1, test=test, resamples=499, seed=run).p  # type: ignore[arg-type]
+        return equivalence(d[run], margin=0.1, test=test, resampling=Resampling(499, seed=run)).p  # type: ignore[arg-type]
 
     assert 0.02 <= false_positives(p, 0.05) <= most(0.05)
 
@@ -168,7 +173,9 @@ def test_maxt_keeps_the_error_of_the_family(alternative: Alternative) -> None:
     d = family()[:800]
 
     def smallest(run: int) -> float:
-        return min(p for p in maxt(d[run], alternative=alternative, resamples=499, seed=run).p if p is not None)
+        return min(
+            p for p in maxt(d[run], alternative=alternative, resampling=Resampling(499, seed=run)).p if p is not None
+        )
 
     found = false_positives(smallest, 0.05, 800)
     assert 0.02 <= found <= most(0.05, 800)
@@ -182,7 +189,7 @@ def test_tukey_keeps_the_error_of_all_pairs() -> None:
     scores = np.random.default_rng(8).choice(VALUES, size=(800, N, 4), p=CHANCES)
 
     def smallest(run: int) -> float:
-        return min(p for p in tukey(scores[run], resamples=499, seed=run).p if p is not None)
+        return min(p for p in tukey(scores[run], resampling=Resampling(499, seed=run)).p if p is not None)
 
     assert 0.02 <= false_positives(smallest, 0.05, 800) <= most(0.05, 800)
 

@@ -10,6 +10,7 @@ from rankgauge.errors import UsageError
 from rankgauge.stats import signed_rank
 from rankgauge.stats.bootstrap import bootstrap_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.signed_rank import wilcoxon
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest, equivalence, paired_t, paired_test, sign_test, welch
 from tests.stats import definitions
@@ -32,7 +33,7 @@ def test_paired_t_is_scipys(alternative: Alternative) -> None:
 def test_equal_differences_give_no_p_for_t() -> None:
     found = paired_t([0.6, 0.3, 0.8], [0.5, 0.2, 0.7])
     assert found.p is None
-    assert found.reason == "all differences are equal and not 0, so their spread is unknown"
+    assert found.reason == "all differences are equal and not 0, so their variance cannot be estimated"
     assert paired_t([0.1, 0.1, 0.1, 0.2], units=[1, 1, 1, 2]).p is not None
     assert paired_t([0.1, 0.2, 0.1, 0.2], units=[1, 1, 2, 2]).p is None
 
@@ -43,7 +44,7 @@ def test_identical_systems_give_p_1_in_every_test() -> None:
             assert paired_test(test, A, A, alternative=alternative).p == 1.0
 
 
-@pytest.mark.parametrize("test", ["t", "bootstrap", "bootstrap-centred"])
+@pytest.mark.parametrize("test", ["t", "bootstrap", "bootstrap-centered"])
 def test_one_query_says_nothing_where_a_spread_is_needed(test: PairedTest) -> None:
     found = paired_test(test, [0.4], [0.2])
     assert found.p is None
@@ -62,17 +63,23 @@ def test_no_queries_say_nothing(test: PairedTest) -> None:
 
 @pytest.mark.parametrize("test", PAIRED_TESTS)
 def test_units_of_one_query_change_nothing(test: PairedTest) -> None:
-    plain = paired_test(test, A, B, resamples=2000)
-    assert paired_test(test, A, B, units=[f"q{i}" for i in range(30)], resamples=2000) == plain
-    assert paired_test(test, A, B, units=np.arange(30)[::-1], resamples=2000) == plain
+    plain = paired_test(test, A, B, resampling=Resampling(2000))
+    assert paired_test(test, A, B, units=[f"q{i}" for i in range(30)], resampling=Resampling(2000)) == plain
+    assert paired_test(test, A, B, units=np.arange(30)[::-1], resampling=Resampling(2000)) == plain
 
 
 @pytest.mark.parametrize("test", PAIRED_TESTS)
 def test_queries_of_a_unit_are_one_observation(test: PairedTest) -> None:
     """Ten copies of every query must not make anything ten times as sure."""
-    few = paired_test(test, A[:12], B[:12], resamples=4000, seed=1)
-    many = paired_test(test, np.repeat(A[:12], 10), np.repeat(B[:12], 10), units=np.repeat(np.arange(12), 10), seed=1,
-                       resamples=4000)  # fmt: skip
+    resampling = Resampling(4000, seed=1)
+    few = paired_test(test, A[:12], B[:12], resampling=resampling)
+    many = paired_test(
+        test,
+        np.repeat(A[:12], 10),
+        np.repeat(B[:12], 10),
+        units=np.repeat(np.arange(12), 10),
+        resampling=Resampling(4000, seed=1),
+    )
     assert many.units == 12
     assert few.p is not None
     assert many.p == pytest.approx(few.p, rel=1e-9, abs=0.02 if test == "wilcoxon" else 1e-9)
@@ -121,7 +128,7 @@ def test_wilcoxon_with_units_flips_signed_ranks_together() -> None:
 def test_the_normal_approximation_takes_over_smoothly(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(2).normal(0.1, 1, 290)
     exact = wilcoxon(values)
-    monkeypatch.setattr(signed_rank, "EXACT_UP_TO", 0)
+    monkeypatch.setattr(signed_rank, "MAX_EXACT_RANKS", 0)
     assert exact.exact
     assert wilcoxon(values).p == pytest.approx(exact.p, abs=0.002)
 
@@ -155,7 +162,7 @@ def test_welch_without_spread() -> None:
     assert welch([0.1, 0.1], [0.2, 0.2, 0.2]).p is None
     assert welch([0.1, 0.1], [0.1, 0.1, 0.1]).p == 1.0
     assert welch([0.1, 0.1], [0.2, 0.3, 0.2]).p is not None
-    assert welch([0.1], [0.2, 0.3, 0.2]).reason == "at least 2 queries a side are needed, found 1 and 3"
+    assert welch([0.1], [0.2, 0.3, 0.2]).reason == "at least 2 queries per side are needed, found 1 and 3"
 
 
 @pytest.mark.parametrize("test", ["t", "randomization"])
@@ -177,7 +184,7 @@ def test_equivalence_agrees_with_the_interval_of_90_percent() -> None:
     assert equivalence(A, B, margin=edge).p == pytest.approx(0.05, rel=1e-6)
 
 
-def test_identical_systems_are_equivalent_by_randomisation() -> None:
+def test_identical_systems_are_equivalent_by_randomization() -> None:
     assert equivalence(A[:10], A[:10], margin=0.01).p is None
     assert equivalence(A[:10], A[:10], margin=0.01, test="randomization").p == 2**-10
 
@@ -187,22 +194,22 @@ def test_a_margin_is_above_0() -> None:
         equivalence(A, B, margin=0)
 
 
-@pytest.mark.parametrize("studentised", [True, False])
-def test_the_bootstrap_test_over_all_resamples(studentised: bool) -> None:
+@pytest.mark.parametrize("studentized", [True, False])
+def test_the_bootstrap_test_over_all_resamples(studentized: bool) -> None:
     """Against every one of the 5⁵ resamples."""
     d = [0.3, -0.1, 0.25, 0.1, 0.4]
     centre = definitions.mean(d)
-    statistic = definitions.t_statistic if studentised else definitions.mean
+    statistic = definitions.t_statistic if studentized else definitions.mean
     own = statistic(d)
     grids = np.array(np.meshgrid(*[range(5)] * 5)).reshape(5, -1).T
     shifted = [statistic([d[i] - centre for i in places]) for places in grids.tolist()]
     for alternative in ALTERNATIVES:
         share = sum(definitions.extreme(value, own, alternative) for value in shifted) / len(shifted)
-        found = bootstrap_test(d, studentised=studentised, alternative=alternative, resamples=40_000)
+        found = bootstrap_test(d, studentized=studentized, alternative=alternative, resampling=Resampling(40_000))
         assert found.p == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / 40_000) + 1e-4)
 
 
-def test_the_studentised_bootstrap_with_units_uses_the_robust_error() -> None:
+def test_the_studentized_bootstrap_with_units_uses_the_robust_error() -> None:
     d, units = [0.3, -0.1, 0.25, 0.1, 0.4, 0.2], [0, 0, 1, 2, 2, 3]
     groups = [[v for v, u in zip(d, units, strict=True) if u == g] for g in range(4)]
     centre = definitions.mean(d)
@@ -217,15 +224,15 @@ def test_the_studentised_bootstrap_with_units_uses_the_robust_error() -> None:
     shifted = [[v - centre for v in g] for g in groups]
     grids = np.array(np.meshgrid(*[range(4)] * 4)).reshape(4, -1).T
     share = sum(abs(t([shifted[i] for i in places])) >= own - 1e-9 for places in grids.tolist()) / 256
-    found = bootstrap_test(d, units=units, resamples=40_000)
+    found = bootstrap_test(d, units=units, resampling=Resampling(40_000))
     assert found.statistic == pytest.approx(own)
     assert found.p == pytest.approx(share, abs=5 * math.sqrt(share * (1 - share) / 40_000) + 1e-4)
 
 
 def test_the_bootstrap_p_of_a_seed_never_changes() -> None:
     values = np.arange(-30, 41) / 100
-    assert bootstrap_test(values, resamples=2000, seed=42).p == 0.03798100949525238
-    assert bootstrap_test(values, resamples=2000, seed=42, studentised=False).p == 0.030984507746126936
+    assert bootstrap_test(values, resampling=Resampling(2000, seed=42)).p == 0.03798100949525238
+    assert bootstrap_test(values, resampling=Resampling(2000, seed=42), studentized=False).p == 0.030984507746126936
 
 
 def test_an_unknown_test_is_refused() -> None:

@@ -17,6 +17,7 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.stats.correction import correct
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.power_analysis import detectable_difference, queries_needed
+from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tukey_hsd import tukey
 
 ASSUMPTIONS = {

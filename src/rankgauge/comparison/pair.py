@@ -24,6 +24,7 @@ from rankgauge.measures.numbers import each
 from rankgauge.stats.effect import effect
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
+from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import equivalence, paired_test
 
 if TYPE_CHECKING:

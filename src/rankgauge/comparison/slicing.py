@@ -13,7 +13,8 @@ from rankgauge.comparison.result import Difference, GroupDifference, Interaction
 from rankgauge.comparison.statistics import Statistics, describe_family, separate_correction
 from rankgauge.evaluation.slices import groups
 from rankgauge.stats.correction import correct
-from rankgauge.stats.group_interaction import RESAMPLES, interaction
+from rankgauge.stats.group_interaction import interaction
+from rankgauge.stats.seeds import RESAMPLES, Resampling
 
 MIN_GROUP_SIZE = 2
 

@@ -1,27 +1,32 @@
 """The order rule: score descending, ties by document id bytes descending. Nothing else ranks anything.
 
 trec_eval 9 compares scores as float32, trec_eval 10 as float64; that is the only difference between them here.
+
+``rank`` ranks all rows. ``tie_ranks`` and ``ranks_within_ties`` rank chosen rows only, for callers that have no column
+of document ids: the first needs scores alone, the second only the ids of tied documents.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats, group_of, within
+from rankgauge.core.tables import Floats, group_of, offsets_of, within
 
 Compat = Literal["trec_eval-9", "trec_eval-10"]
 COMPATS: tuple[Compat, ...] = ("trec_eval-9", "trec_eval-10")
 Keys = NDArray[Any]
+MIN_HITS_FOR_SEARCH_PER_QUERY = 16  # mean number per query above which one search per query is faster than one of all
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """For each row of a run: its rank in its query and the first and last rank of the tie it stands in."""
+    """For each row of a run: its rank in its query, and the first and last rank of its tie."""
 
     rank: Ints
     tie_first: Ints
@@ -39,44 +44,110 @@ def comparable(scores: Floats, compat: Compat) -> Keys:
 def rank(offsets: Ints, docs: Ids, scores: Floats, compat: Compat = "trec_eval-9") -> Ranking:
     """Rank rows that are grouped by query. A query whose scores strictly decrease is never sorted."""
     key = comparable(scores, compat)
-    ranks = np.arange(1, len(key) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+    positions = np.arange(1, len(key) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
     if len(key) < 2:
-        return Ranking(ranks, ranks, ranks)
-    steps = key[:-1] > key[1:]
-    steps[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(key))] - 1] = True
-    if steps.all():
-        return Ranking(ranks, ranks, ranks)
-    messy = np.unique(np.searchsorted(offsets, np.flatnonzero(~steps), side="right") - 1)
-    rows = within(messy, offsets)
-    sizes = offsets[messy + 1] - offsets[messy]
-    query = np.repeat(np.arange(len(messy)), sizes)
-    place = ranks[rows]  # 1, 2, 3 … within each query: what the sorted rows get
-    by, tie = sort(query, docs.take(rows), key[rows])
-    ranked = ranks.copy()
-    ranked[rows[by]] = place
+        return Ranking(positions, positions, positions)
+    unsorted = unsorted_queries(key, offsets)
+    if not len(unsorted):
+        return Ranking(positions, positions, positions)
+    rows = within(unsorted, offsets)
+    sizes = offsets[unsorted + 1] - offsets[unsorted]
+    query = np.repeat(np.arange(len(unsorted)), sizes)
+    sorted_ranks = positions[rows]  # 1, 2, 3 … within each query
+    by, tie = sort_rows(query, docs.take(rows), key[rows])
+    ranks = positions.copy()
+    ranks[rows[by]] = sorted_ranks
     ends = np.flatnonzero(np.append(tie[1:] != tie[:-1], True))
     begins = np.append(0, ends[:-1] + 1)
     width = ends - begins + 1
-    tie_first, tie_last = ranks.copy(), ranks.copy()
-    tie_first[rows[by]] = np.repeat(place[begins], width)
-    tie_last[rows[by]] = np.repeat(place[ends], width)
-    return Ranking(ranked, tie_first, tie_last)
+    tie_first, tie_last = positions.copy(), positions.copy()
+    tie_first[rows[by]] = np.repeat(sorted_ranks[begins], width)
+    tie_last[rows[by]] = np.repeat(sorted_ranks[ends], width)
+    return Ranking(ranks, tie_first, tie_last)
 
 
-def sort(query: Ints, docs: Ids, key: Keys) -> tuple[Ints, Ints]:
-    """The rows of each query in rank order, and the number of the tie that each place belongs to."""
+def unsorted_queries(key: Keys, offsets: Ints) -> Ints:
+    """The queries whose keys do not strictly decrease."""
+    decreasing = key[:-1] > key[1:]
+    inner = offsets[1:-1]
+    decreasing[inner[(inner > 0) & (inner < len(key))] - 1] = True  # the next row is of another query
+    if decreasing.all():
+        return np.zeros(0, dtype=np.int64)
+    return np.unique(np.searchsorted(offsets, np.flatnonzero(~decreasing), side="right") - 1)
+
+
+def sort_rows(query: Ints, docs: Ids, key: Keys) -> tuple[Ints, Ints]:
+    """The rows of each query in rank order, and the number of the tie that each rank belongs to."""
     by = np.lexsort((-key, query))
     ordered, group = key[by], query[by]
     fresh = np.ones(len(by), dtype=bool)
     fresh[1:] = (ordered[1:] != ordered[:-1]) | (group[1:] != group[:-1])
     tie = np.cumsum(fresh)
-    return by[docs.take(by).order(tie, descending=True)], tie
+    return by[order_ties(docs.take(by), tie)], tie
+
+
+def order_ties(docs: Ids, tie: Ints) -> Ints:
+    """The rows of each tie in rank order; ``tie`` is ascending."""
+    return docs.order(tie, descending=True)
 
 
 def order(offsets: Ints, docs: Ids, scores: Floats, compat: Compat = "trec_eval-9") -> Ints:
     """The rows of each query in rank order."""
     query = group_of(offsets)
-    ranked = rank(offsets, docs, scores, compat).rank
-    by = np.empty(len(ranked), dtype=np.int64)
-    by[offsets[:-1][query] + ranked - 1] = np.arange(len(ranked))
+    ranks = rank(offsets, docs, scores, compat).rank
+    by = np.empty(len(ranks), dtype=np.int64)
+    by[offsets[:-1][query] + ranks - 1] = np.arange(len(ranks))
     return by
+
+
+def tie_ranks(key: Keys, offsets: Ints, chosen: Keys, query: Ints) -> tuple[Ints, Ints]:
+    """The first and the last rank of the tie of each chosen key; ``query`` is the query of each, ascending.
+
+    The keys of a query are sorted only if they do not strictly decrease.
+    """
+    rising = -key
+    for number in unsorted_queries(key, offsets).tolist():
+        rising[offsets[number] : offsets[number + 1]].sort()
+    rows = _first_rows(rising, -chosen, query, offsets)
+    first = rows - offsets[query] + 1
+    last_of_tie = rising[1:] != rising[:-1]
+    inner = offsets[(offsets > 0) & (offsets < len(rising))]
+    last_of_tie[inner - 1] = True  # a tie does not extend into the next query
+    if last_of_tie.all():
+        return first, first
+    ends = np.append(np.flatnonzero(last_of_tie), len(rising) - 1)
+    return first, ends[np.searchsorted(ends, rows)] - offsets[query] + 1
+
+
+def ranks_within_ties(docs: Ids, tie: Ints, ties: int) -> Ints:
+    """The number of documents ranked before each one in its own tie; ties are numbered from 0, in any order."""
+    rows = np.argsort(tie, kind="stable")
+    ordered = tie[rows]
+    rows = rows[order_ties(docs.take(rows), ordered)]
+    before = np.empty(len(rows), dtype=np.int64)
+    before[rows] = np.arange(len(rows)) - offsets_of(ordered, ties)[ordered]
+    return before
+
+
+def _first_rows(rising: Keys, chosen: Keys, query: Ints, offsets: Ints) -> Ints:
+    """The first row of each chosen key among the rising keys of its query."""
+    if len(query) <= MIN_HITS_FOR_SEARCH_PER_QUERY * len(offsets):
+        return _search_all(rising, chosen, offsets[query], offsets[query + 1])
+    rows = np.empty(len(query), dtype=np.int64)
+    bounds = np.searchsorted(query, np.arange(len(offsets))).tolist()
+    for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
+        part = slice(bounds[number], bounds[number + 1])
+        rows[part] = np.searchsorted(rising[begin:end], chosen[part]) + begin
+    return rows
+
+
+def _search_all(rising: Keys, chosen: Keys, low: Ints, high: Ints) -> Ints:
+    """The position of each chosen key between its own bounds: one binary search for all of them at once."""
+    while True:
+        unfinished = np.flatnonzero(low < high)
+        if not len(unfinished):
+            return low
+        middle = (low[unfinished] + high[unfinished]) >> 1
+        below = rising[middle] < chosen[unfinished]
+        low[unfinished[below]] = middle[below] + 1
+        high[unfinished[~below]] = middle[~below]

@@ -12,6 +12,7 @@ from rankgauge.core.ids import Ids, Ints
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
+GEOMETRIC_FLOOR = 0.00001  # the smallest value in a geometric mean, as in trec_eval
 Array = TypeVar("Array", bound=NDArray[Any])
 
 

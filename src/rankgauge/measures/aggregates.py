@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from rankgauge.core.tables import Floats
+from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats
 from rankgauge.measures.numbers import each
 from rankgauge.measures.spec import Aggregate
-
-SMALLEST = 0.00001  # what a geometric mean takes for 0
 
 
 class Running:
@@ -23,7 +21,7 @@ class Running:
 
     def add(self, values: Floats) -> Running:
         """Take in more queries, in the order in which they are to be added."""
-        terms = each(np.maximum(values, SMALLEST), math.log) if self.how == "gmean" else values
+        terms = each(np.maximum(values, GEOMETRIC_FLOOR), math.log) if self.how == "gmean" else values
         self.sum = total(np.concatenate([[self.sum], terms]))
         self.count += len(values)
         return self
@@ -45,7 +43,7 @@ def total(values: Floats) -> float:
 
 
 def geometric_mean(values: Floats) -> float:
-    """The exponential of the mean logarithm, every value at least SMALLEST."""
+    """The exponential of the mean logarithm, every value at least GEOMETRIC_FLOOR."""
     found = aggregate(values, "gmean")
     return math.nan if found is None else found
 

@@ -1,4 +1,4 @@
-"""Whether two rankings agree: of systems by two measures or two sets of judgments, or of anything that has a label."""
+"""Rank correlation: of systems under two measures or two sets of judgments, or of any labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankgauge.stats.samples import Floats, sample, vector
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two rankings agree; 1 is the same ranking."""
+    """How closely two rankings agree; 1 means the same ranking."""
 
     value: float | None
     n: int
@@ -25,21 +25,21 @@ class Agreement:
 
 
 def kendall_tau(first: ArrayLike, second: ArrayLike) -> Agreement:
-    """Kendall's tau-b of two lists of scores for the same systems: pairs in the same order less pairs in the other.
+    """Kendall's tau-b of two lists of scores for the same systems: concordant pairs minus discordant pairs.
 
-    Divided by the geometric mean of the pairs untied on each side. Kendall, The treatment of ties in ranking problems,
-    Biometrika 1945.
+    Divided by the geometric mean of the numbers of untied pairs on each side. Kendall, The treatment of ties in ranking
+    problems, Biometrika 1945.
     """
     x, y = _scores(first, second)
     n = len(x)
     agreeing, untied_x, untied_y = 0, 0, 0
-    for place in range(1, n):
-        a, b = np.sign(x[place] - x[:place]), np.sign(y[place] - y[:place])
+    for row in range(1, n):
+        a, b = np.sign(x[row] - x[:row]), np.sign(y[row] - y[:row])
         agreeing += int((a * b).sum())
         untied_x += int(np.count_nonzero(a))
         untied_y += int(np.count_nonzero(b))
     if not untied_x or not untied_y:
-        return Agreement(None, n, "Kendall tau-b", "one side does not rank anything")
+        return Agreement(None, n, "Kendall tau-b", "one ranking has no untied pairs")
     return Agreement(agreeing / math.sqrt(untied_x * untied_y), n, "Kendall tau-b")
 
 
@@ -47,9 +47,9 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Agreement:
     """The AP correlation of an estimated ranking with the true one, from scores of the same systems, highest first.
 
     2 / (n − 1) · Σ C(i) / (i − 1) − 1 over ranks i from 2, where C(i) of the systems ranked above i in the estimate
-    are truly better: errors at the top weigh most. Yilmaz, Aslam and Robertson, A new rank correlation coefficient for
-    information retrieval, SIGIR 2008. Where the estimate has ties, the mean over all their orders (Urbano and Marrero,
-    The treatment of ties in AP correlation, ICTIR 2017); the truth must have none.
+    are truly better: errors at the top count most. Yilmaz, Aslam and Robertson, A new rank correlation coefficient for
+    information retrieval, SIGIR 2008. If the estimate has ties, it is the mean over all their orders (Urbano and
+    Marrero, The treatment of ties in AP correlation, ICTIR 2017); the truth must have none.
     """
     x, y = _scores(truth, estimate)
     n = len(x)
@@ -62,8 +62,7 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Agreement:
         group, above = y == value, y > value
         ahead = int(np.count_nonzero(above))
         right = int(np.count_nonzero(x[above][:, np.newaxis] > x[group]))
-        # At each rank of the tie stands each of its systems with the same chance, and half of those tied above it are
-        # better.
+        # Each system of the tie is equally likely at each of its ranks, and half of those tied above it are better.
         ranks = [ahead + k for k in range(size)]
         total += sum((right / size + k / 2) / rank for k, rank in enumerate(ranks) if rank)
     return Agreement(2 / (n - 1) * total - 1, n, "tau-ap")
@@ -72,14 +71,14 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Agreement:
 def rbo(first: Sequence[Hashable], second: Sequence[Hashable], *, p: float = 0.9) -> Agreement:
     """Rank-biased overlap of two lists of labels, best first, extrapolated beyond their ends.
 
-    (1 − p) Σ p^(d − 1) A_d, where A_d is the overlap of the first d of each, over d. A shorter list goes on to agree
-    as it did to its end, and beyond the longer one the agreement stays: equation 32 of Webber, Moffat and Zobel, A
-    similarity measure for indefinite rankings, TOIS 2010.
+    (1 − p) Σ p^(d − 1) A_d, where A_d is the overlap of the first d of each, over d. The shorter list is assumed to
+    keep agreeing as it did at its end, and beyond the longer list the agreement is constant: equation 32 of Webber,
+    Moffat and Zobel, A similarity measure for indefinite rankings, TOIS 2010.
     """
     check_between("p", p, 0, 1)
     for labels in (first, second):
         if len(set(labels)) < len(labels):
-            raise InputError("a ranking must not hold a label twice")
+            raise InputError("a ranking must not contain a label twice")
     short, long = sorted((first, second), key=len)
     s, n = len(short), len(long)
     if not s:
@@ -104,5 +103,5 @@ def rbo(first: Sequence[Hashable], second: Sequence[Hashable], *, p: float = 0.9
 def _scores(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     x, y = vector(first, "first"), vector(second, "second")
     if len(x) != len(y):
-        raise InputError(f"the two rankings must be of the same systems, found {len(x)} and {len(y)} scores")
+        raise InputError(f"the two rankings must have the same systems, found {len(x)} and {len(y)} scores")
     return sample(x).whole, sample(y).whole

@@ -1,4 +1,4 @@
-"""Corrections of p values for their number. Each gives adjusted p values, to be compared with the level as they are."""
+"""Corrections for multiple testing. Each returns adjusted p values, to be compared directly with the level."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from rankgauge.stats.results import FamilyResult, check_choice
 from rankgauge.stats.samples import Floats
 
 PValues = Sequence[float | None]
-FAMILY_WISE = "the chance of any false positive (family-wise error rate)"
-DISCOVERY = "the expected share of false positives among the positives (false discovery rate)"
+FAMILY_WISE = "the probability of any false positive (family-wise error rate)"
+DISCOVERY = "the expected share of false positives among all positives (false discovery rate)"
+PER_TEST = "the probability of a false positive in each test alone"
 
 
 def bonferroni(p: PValues) -> FamilyResult:
-    """Each p times their number. Dunn, Multiple comparisons among means, JASA 1961."""
+    """Each p times the number of tests. Dunn, Multiple comparisons among means, JASA 1961."""
     return _adjusted(p, "bonferroni", FAMILY_WISE, "none", lambda ordered: ordered * len(ordered))
 
 
 def holm(p: PValues) -> FamilyResult:
-    """The i-th smallest p times those not yet rejected (m − i + 1), never below a smaller one's.
+    """The i-th smallest p times the hypotheses not yet rejected (m − i + 1), never below that of a smaller p.
 
     Holm, A simple sequentially rejective multiple test procedure, Scandinavian J. Statistics 1979.
     """
@@ -34,7 +35,7 @@ def holm(p: PValues) -> FamilyResult:
 
 
 def benjamini_hochberg(p: PValues) -> FamilyResult:
-    """The i-th smallest p times m / i, never above a larger one's.
+    """The i-th smallest p times m / i, never above that of a larger p.
 
     Benjamini and Hochberg, Controlling the false discovery rate, J. Royal Statistical Society B 1995.
     """
@@ -42,7 +43,7 @@ def benjamini_hochberg(p: PValues) -> FamilyResult:
 
 
 def benjamini_yekutieli(p: PValues) -> FamilyResult:
-    """Benjamini and Hochberg's times 1 + 1/2 + … + 1/m, which holds under any dependence.
+    """Benjamini and Hochberg's adjusted p times 1 + 1/2 + … + 1/m, which is valid under any dependence.
 
     Benjamini and Yekutieli, The control of the false discovery rate in multiple testing under dependency, Annals of
     Statistics 2001.
@@ -59,19 +60,17 @@ CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh", "by")
 
 
 def correct(p: PValues, method: Correction = "holm") -> FamilyResult:
-    """Any of the corrections by its name; ``none`` leaves p as it is."""
+    """Apply a correction by its name; ``none`` leaves every p unchanged."""
     check_choice("correction", method, CORRECTIONS)
-    known: dict[str, Callable[[PValues], FamilyResult]] = {
+    corrections: dict[str, Callable[[PValues], FamilyResult]] = {
         "bonferroni": bonferroni,
         "holm": holm,
         "bh": benjamini_hochberg,
         "by": benjamini_yekutieli,
     }
     if method == "none":
-        return _adjusted(
-            p, "none", "the chance of a false positive in each test alone", "none", lambda ordered: ordered
-        )
-    return known[method](p)
+        return _adjusted(p, "none", PER_TEST, "none", lambda ordered: ordered)
+    return corrections[method](p)
 
 
 def _step_up(ordered: Floats) -> Floats:
@@ -82,15 +81,15 @@ def _step_up(ordered: Floats) -> Floats:
 def _adjusted(
     p: PValues, method: str, controls: str, assumption: str, adjust: Callable[[Floats], Floats]
 ) -> FamilyResult:
-    """Adjust the p values that there are, in ascending order, and put them back."""
-    places = [place for place, value in enumerate(p) if value is not None]
-    values = np.array([p[place] for place in places], dtype=np.float64)
+    """Adjust the p values that are not None, in ascending order, and put them back in place."""
+    indices = [index for index, value in enumerate(p) if value is not None]
+    values = np.array([p[index] for index in indices], dtype=np.float64)
     if not np.all((values >= 0) & (values <= 1)):
         raise InputError(f"p values must lie between 0 and 1, found {values[~((values >= 0) & (values <= 1))][0]:g}")
     order = np.argsort(values, kind="stable")
     corrected = np.empty_like(values)
     corrected[order] = np.minimum(adjust(values[order]), 1.0)
     out: list[float | None] = [None] * len(p)
-    for place, value in zip(places, corrected.tolist(), strict=True):
-        out[place] = value
-    return FamilyResult(tuple(out), len(places), method, controls, assumption)
+    for index, value in zip(indices, corrected.tolist(), strict=True):
+        out[index] = value
+    return FamilyResult(tuple(out), len(indices), method, controls, assumption)

@@ -1,4 +1,4 @@
-"""The distributions that intervals and tests need. scipy is imported only where one of them is its own."""
+"""The distributions behind intervals and tests. scipy is imported only inside the functions that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import Floats
 
 _NODES = 96
-_WIDTH = 14.0  # in standard deviations: what lies outside weighs less than 1e-30
+_WIDTH = 14.0  # in standard deviations: the probability outside is less than 1e-30
 
 
 def normal_cdf(z: float) -> float:
@@ -22,7 +22,7 @@ def normal_cdf(z: float) -> float:
 
 
 def normal_quantile(p: float) -> float:
-    """Where the standard normal distribution reaches p."""
+    """The quantile of the standard normal distribution at p."""
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(p)
@@ -36,14 +36,14 @@ def t_cdf(t: float, df: float) -> float:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """Where Student's t distribution reaches p."""
+    """The quantile of Student's t distribution at p."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, p))
 
 
 def binomial_cdf(successes: float | Floats, n: int) -> Floats:
-    """The probability of at most so many heads in n tosses of a fair coin."""
+    """The probability of at most this many successes in n trials with probability ½."""
     from scipy.special import bdtr
 
     return np.asarray(bdtr(successes, n, 0.5), dtype=np.float64)
@@ -58,7 +58,7 @@ def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
 
     deviation = 1 / math.sqrt(2 * df)
     low, high = max(0.0, 1 - _WIDTH * deviation), 1 + _WIDTH * deviation
-    # Φ climbs within a few 1 / t of noncentrality / t: a stretch of its own, or a steep climb falls between the nodes.
+    # Φ rises within a few 1 / t of noncentrality / t: its own interval, or a steep rise falls between nodes.
     step = noncentrality / t if t else math.inf
     reach = _WIDTH / abs(t) if t else 0.0
     ends = sorted({low, high, *(end for end in (step - reach, step, step + reach) if low < end < high)})
@@ -79,7 +79,7 @@ def _rule() -> tuple[Floats, Floats]:
 
 
 def tail(cdf: float, upper: float, alternative: Alternative) -> float:
-    """A p value from the probabilities of at most and of at least what was observed."""
+    """A p value from the probabilities of at most and of at least the observed value."""
     if alternative == "greater":
         return min(1.0, upper)
     if alternative == "less":
@@ -97,12 +97,12 @@ def normal_tail(z: float, alternative: Alternative) -> float:
     return tail(normal_cdf(z), normal_cdf(-z), alternative)
 
 
-def count_extreme(drawn: Floats, observed: float, slack: float, alternative: Alternative) -> int:
-    """How many drawn statistics are at least as extreme as the observed one."""
+def count_extreme(sampled: Floats, observed: float, slack: float, alternative: Alternative) -> int:
+    """The number of sampled statistics at least as extreme as the observed one."""
     if alternative == "greater":
-        extreme: NDArray[np.bool_] = drawn >= observed - slack
+        extreme: NDArray[np.bool_] = sampled >= observed - slack
     elif alternative == "less":
-        extreme = drawn <= observed + slack
+        extreme = sampled <= observed + slack
     else:
-        extreme = np.abs(drawn) >= abs(observed) - slack
+        extreme = np.abs(sampled) >= abs(observed) - slack
     return int(np.count_nonzero(extreme))

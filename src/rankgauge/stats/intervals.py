@@ -1,7 +1,7 @@
 """Intervals of a mean, a median and a geometric mean, and of their paired differences.
 
-Student's t is the default. On skewed rank measures with twenty queries its 95% interval covers about 95% where the
-percentile and BCa bootstraps, which are asymptotic, cover visibly less.
+Student's t is the default. On skewed rank measures with twenty queries its 95% interval covers about 95%, while the
+percentile and BCa bootstraps, which are asymptotic, cover noticeably less.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankgauge.core.tables import GEOMETRIC_FLOOR
 from rankgauge.errors import InputError
 from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
 from rankgauge.stats.distributions import binomial_cdf, t_quantile
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
-from rankgauge.stats.results import Alternative, Interval, check_choice, check_resamples, tail_probability
-from rankgauge.stats.samples import Floats, Sample, Units, few, paired, sample, vector
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.results import Alternative, Interval, check_choice, tail_probability
+from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
+from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
 
-Resampling = Literal["t", "bca", "percentile"]
+LogMethod = Literal["t", "bca", "percentile"]  # of intervals on logarithms
 MeanMethod = Literal["t", "bca", "percentile", "wilson"]
 DifferenceMethod = Literal["t", "bca", "percentile", "newcombe"]
+LOG_METHODS: tuple[LogMethod, ...] = get_args(LogMethod)
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
 DIFFERENCE_METHODS: tuple[DifferenceMethod, ...] = get_args(DifferenceMethod)
-RESAMPLES = 10_000
-SMALLEST = 0.00001  # what trec_eval's geometric mean takes for 0
 
 
 def mean_interval(
@@ -37,20 +37,18 @@ def mean_interval(
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    labels: tuple[str, ...] = (),
+    resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """The interval of a mean over queries.
+    """The confidence interval of a mean over queries.
 
     ``wilson`` is for values that are all 0 or 1. Queries with the same entry in ``units`` are one observation: they
-    are resampled together, and the t interval takes the cluster-robust error with (units − 1) degrees of freedom.
+    are resampled together, and the t interval uses the cluster-robust error with (units − 1) degrees of freedom.
     """
     check_choice("method", method, MEAN_METHODS)
     if method == "wilson":
         return wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
-    found = sample(values, units)
-    return _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
+    data = sample(values, units)
+    return _mean_interval(data, method, confidence, alternative, resampling)
 
 
 def difference_interval(
@@ -61,32 +59,32 @@ def difference_interval(
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    labels: tuple[str, ...] = (),
+    resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """The interval of a mean paired difference, first minus second. Without a second, the first holds differences.
+    """The confidence interval of a mean paired difference, first minus second.
+
+    Without a second, the first must hold differences.
 
     ``newcombe`` is for values that are all 0 or 1 on both sides.
     """
     check_choice("method", method, DIFFERENCE_METHODS)
     if method == "newcombe":
         if second is None:
-            raise InputError("Newcombe's interval needs both sides, not their differences")
+            raise InputError("Newcombe's interval needs the values of both sides, not their differences")
         return newcombe_interval(first, second, confidence=confidence, alternative=alternative, units=units)
-    found = paired(first, second, units)
-    return _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
+    data = paired(first, second, units)
+    return _mean_interval(data, method, confidence, alternative, resampling)
 
 
 def median_interval(
     values: ArrayLike, *, confidence: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
 ) -> Interval:
-    """The interval of a median between two order statistics, which covers at least at its level for any distribution.
+    """The confidence interval of a median between two order statistics, conservative for any distribution.
 
-    From the r-th smallest to the r-th largest value, with the largest r for which P(Binomial(n, ½) < r) is at most
-    what may be left out at an end. David and Nagaraja, Order Statistics, section 7.1.
+    It runs from the r-th smallest to the r-th largest value, with the largest r for which P(Binomial(n, ½) < r) is at
+    most the probability left outside at an end. David and Nagaraja, Order Statistics, section 7.1.
     """
-    return _of_median(sample(values, units), confidence, alternative)
+    return _median_interval(sample(values, units), confidence, alternative)
 
 
 def median_difference_interval(
@@ -97,104 +95,94 @@ def median_difference_interval(
     alternative: Alternative = "two-sided",
     units: Units | None = None,
 ) -> Interval:
-    """The interval of the median paired difference (not of the difference of the medians)."""
-    return _of_median(paired(first, second, units), confidence, alternative)
+    """The confidence interval of the median paired difference (not of the difference of the medians)."""
+    return _median_interval(paired(first, second, units), confidence, alternative)
 
 
 def geometric_mean_interval(
     values: ArrayLike,
     *,
-    method: Resampling = "t",
+    method: LogMethod = "t",
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    labels: tuple[str, ...] = (),
-    smallest: float = SMALLEST,
+    resampling: Resampling = DEFAULT_RESAMPLING,
+    smallest: float = GEOMETRIC_FLOOR,
 ) -> Interval:
-    """The interval of a geometric mean: that of the mean logarithm, back on the scale of the values.
+    """The confidence interval of a geometric mean: that of the mean logarithm, transformed back.
 
     Every value counts as at least ``smallest``, as in trec_eval.
     """
-    found = sample(_logs(values, "values", smallest), units)
-    check_choice("method", method, get_args(Resampling))
-    return _exp(
-        _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
-    )
+    data = sample(_logs(values, "values", smallest), units)
+    check_choice("method", method, LOG_METHODS)
+    return _exp(_mean_interval(data, method, confidence, alternative, resampling))
 
 
 def ratio_interval(
     first: ArrayLike,
     second: ArrayLike,
     *,
-    method: Resampling = "t",
+    method: LogMethod = "t",
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    labels: tuple[str, ...] = (),
-    smallest: float = SMALLEST,
+    resampling: Resampling = DEFAULT_RESAMPLING,
+    smallest: float = GEOMETRIC_FLOOR,
 ) -> Interval:
-    """The interval of the ratio of two geometric means over the same queries, first over second; 1 is no difference."""
-    found = paired(_logs(first, "first", smallest), _logs(second, "second", smallest), units)
-    check_choice("method", method, get_args(Resampling))
-    return _exp(
-        _of_mean(found, method, confidence, alternative, resamples, RandomStream(seed, labels).child("interval"))
-    )
+    """The confidence interval of the ratio of two geometric means, first over second; 1 means no difference."""
+    data = paired(_logs(first, "first", smallest), _logs(second, "second", smallest), units)
+    check_choice("method", method, LOG_METHODS)
+    return _exp(_mean_interval(data, method, confidence, alternative, resampling))
 
 
-def _of_mean(
-    found: Sample, method: str, confidence: float, alternative: Alternative, resamples: int, stream: RandomStream
+def _mean_interval(
+    data: Sample, method: str, confidence: float, alternative: Alternative, resampling: Resampling
 ) -> Interval:
     outside = tail_probability(confidence, alternative)
-    check_resamples(resamples)
-    resampled = None if method == "t" else resamples
-    drawn = None if method == "t" else int(stream.seed)
-    estimate = found.mean if len(found) else None
-    interval = Interval(
-        None, None, confidence, method, len(found), None, estimate, alternative, found.shared, resampled, drawn
-    )
-    if found.units < 2:
-        return replace(interval, reason=few(found))
-    if found.constant:
-        return replace(interval, reason=f"all {len(found)} values are equal, which does not say how much they vary")
+    resamples = resampling.count(RESAMPLES)
+    estimate = data.mean if len(data) else None
+    interval = Interval(None, None, confidence, method, len(data), None, estimate, alternative, data.shared)
+    if method != "t":
+        interval = replace(interval, resamples=resamples, seed=int(resampling.seed))
+    if data.units < 2:
+        return replace(interval, reason=too_few(data))
+    if data.constant:
+        return replace(interval, reason=f"all {len(data)} values are equal, so their variance cannot be estimated")
     if method == "t":
-        half = t_quantile(1 - outside, found.units - 1) * found.standard_error
-        low, high = found.mean - half, found.mean + half
+        half = t_quantile(1 - outside, data.units - 1) * data.standard_error
+        low, high = data.mean - half, data.mean + half
     else:
-        means = resampled_means(found, resamples, stream)
-        ends = (percentile_ends if method == "percentile" else bca_ends)(found, means, outside)
+        means = resampled_means(data, resamples, resampling.stream.child("interval"))
+        ends = (percentile_ends if method == "percentile" else bca_ends)(data, means, outside)
         if ends is None:
-            return replace(interval, reason="every resampled mean lies on the same side of the mean")
+            return replace(interval, reason="every resampled mean is on the same side of the mean")
         low, high = ends
     return replace(interval, low=low, high=high).opened(-math.inf, math.inf)
 
 
-def _of_median(found: Sample, confidence: float, alternative: Alternative) -> Interval:
+def _median_interval(data: Sample, confidence: float, alternative: Alternative) -> Interval:
     outside = tail_probability(confidence, alternative)
-    n = len(found)
-    estimate = float(np.median(found.values)) if n else None
-    interval = Interval(None, None, confidence, "order statistics", n, None, estimate, alternative, found.shared)
+    n = len(data)
+    estimate = float(np.median(data.values)) if n else None
+    interval = Interval(None, None, confidence, "order statistics", n, None, estimate, alternative, data.shared)
     if n < 2:
-        return replace(interval, reason=few(found))
-    if found.shared:
-        return replace(interval, reason="order statistics need queries that share no unit")
+        return replace(interval, reason=too_few(data))
+    if data.shared:
+        return replace(interval, reason="an interval of order statistics needs queries that do not share units")
     rank = int(np.count_nonzero(binomial_cdf(np.arange(n, dtype=np.float64), n) <= outside))
     if rank == 0:
         needed = math.ceil(math.log2(1 / outside))
-        return replace(interval, reason=f"{n} values are too few for this confidence, {needed} are needed")
-    ordered = np.sort(found.values)
+        return replace(interval, reason=f"at least {needed} values are needed for this confidence, found {n}")
+    ordered = np.sort(data.values)
     ends = replace(interval, low=float(ordered[rank - 1]), high=float(ordered[n - rank]))
     return ends.opened(-math.inf, math.inf)
 
 
 def _logs(values: ArrayLike, name: str, smallest: float) -> Floats:
-    found = vector(values, name)
-    if smallest <= 0 or np.any(found < 0):
+    numbers = vector(values, name)
+    if smallest <= 0 or np.any(numbers < 0):
         raise InputError(f"a geometric mean needs {name} of at least 0 and a smallest value above 0")
-    return np.array([math.log(value) for value in np.maximum(found, smallest).tolist()])
+    return np.array([math.log(number) for number in np.maximum(numbers, smallest).tolist()])
 
 
 def _exp(interval: Interval) -> Interval:
@@ -205,7 +193,7 @@ def _exp(interval: Interval) -> Interval:
 
 
 def exponential(logarithm: float) -> float:
-    """The number with this logarithm; infinite where no float is as large."""
+    """The number with this logarithm; infinite if it is too large for a float."""
     try:
         return math.exp(logarithm)
     except OverflowError:

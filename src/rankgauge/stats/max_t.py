@@ -1,4 +1,4 @@
-"""Many systems on many measures against one baseline: how often is the largest t of all as large by chance?"""
+"""Several systems on several measures against one baseline: the max-T correction."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.stats.correction import FAMILY_WISE
-from rankgauge.stats.randomization import PERMUTATIONS, enumerated_sums, flipped_sums
-from rankgauge.stats.results import Alternative, FamilyResult, check_alternative, check_resamples
+from rankgauge.stats.randomization import enumerated_sums, flipped_sums
+from rankgauge.stats.results import Alternative, FamilyResult, check_alternative
 from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.seeds import DEFAULT_RESAMPLING, PERMUTATIONS, Resampling
 
 SYMMETRY = (
-    "joint symmetry: where nothing differs, the differences of a query (or unit) in all systems and measures together "
-    "are as likely with all signs turned"
+    "joint symmetry: under the null hypothesis, flipping the signs of all differences of a query (or unit) together, "
+    "over all systems and measures, is equally likely"
 )
 
 
@@ -24,22 +24,20 @@ def maxt(
     *,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    resamples: int = PERMUTATIONS,
-    seed: int = 0,
-    labels: tuple[str, ...] = (),
+    resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> FamilyResult:
-    """p values corrected by single-step max-T: a row for each query, a column for each system and measure.
+    """p values corrected by single-step max-T: one row per query, one column per system and measure.
 
-    A permutation turns the signs of a query's whole row, so what the columns share stays shared; p of a column is the
-    share of permutations whose largest t of any column is at least the column's own. All patterns are enumerated where
-    they are no more than ``resamples``, otherwise p = (b + 1) / (B + 1).
+    A permutation flips the signs of a query's whole row, which keeps the dependence between columns; the p of a column
+    is the share of permutations whose largest t of any column is at least the column's own. All sign patterns are
+    enumerated if there are at most ``resamples`` of them, otherwise p = (b + 1) / (B + 1).
 
-    Σd² does not change with the signs, so S / sqrt(Σd²) orders permutations as t does, with one n for all columns; S
-    alone would let the column with the largest spread decide. Where units are shared, S and Σd² are of unit totals.
+    Σd² does not change with the signs, so S / sqrt(Σd²) orders permutations as t does, with the same n for all columns;
+    S alone would let the column with the largest spread dominate. If units are shared, S and Σd² are of unit totals.
     Westfall and Young, Resampling-Based Multiple Testing, 1993.
     """
     check_alternative(alternative)
-    check_resamples(resamples)
+    resamples = resampling.count(PERMUTATIONS)
     values = matrix(differences, "differences")
     columns = [sample(column, units, name="differences") for column in values.T]
     n, family = values.shape
@@ -54,7 +52,7 @@ def maxt(
     moving = parts[np.any(parts != 0, axis=1)][:, alive]
     exact = 1 << len(moving) <= resamples
     if alive.any():
-        drawn = enumerated_sums(moving) if exact else flipped_sums(moving, resamples, RandomStream(seed, labels))
+        drawn = enumerated_sums(moving) if exact else flipped_sums(moving, resamples, resampling.stream)
         two_sided = alternative == "two-sided"
         scale = spread[alive][:, np.newaxis]
         best = [((np.abs(sums) if two_sided else sums) / scale).max(axis=0) for sums in drawn]
@@ -78,7 +76,7 @@ def maxt(
         units=columns[0].shared,
         exact=exact,
         resamples=None if exact else resamples,
-        seed=None if exact else int(seed),
+        seed=None if exact else int(resampling.seed),
     )
 
 
@@ -87,13 +85,13 @@ def _standard(total: float, spread: float) -> float:
 
 
 def _slack(columns: list[Sample], spread: Floats) -> Floats:
-    """How far statistics may be apart by rounding alone."""
-    whole = np.array([column.slack for column in columns])
-    return np.where(spread > 0, whole / np.where(spread > 0, spread, 1.0), 0.0) + 1e-12
+    """How far apart statistics may be because of rounding alone."""
+    slack = np.array([column.slack for column in columns])
+    return np.where(spread > 0, slack / np.where(spread > 0, spread, 1.0), 0.0) + 1e-12
 
 
 def _t(standard: float, column: Sample) -> float | None:
-    """The t that belongs to S / sqrt(Σd²): Student's paired t where no unit is shared."""
+    """The t that corresponds to S / sqrt(Σd²): Student's paired t if no unit is shared."""
     units = column.units
     if units < 2 or (column.constant and standard):
         return None

@@ -1,4 +1,4 @@
-"""Intervals for measures that are 0 or 1 for each query, such as Success@k."""
+"""Confidence intervals for measures that are 0 or 1 for each query, such as Success@k."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from rankgauge.errors import InputError
 from rankgauge.stats.distributions import normal_quantile
 from rankgauge.stats.results import Alternative, Interval, tail_probability
-from rankgauge.stats.samples import Floats, Sample, Units, few, paired, sample, vector
+from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
 
 
 def wilson_interval(
@@ -23,11 +23,11 @@ def wilson_interval(
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
     """
     outside = tail_probability(confidence, alternative)
-    found = sample(zeros_and_ones(values, "values"), units)
-    interval = _empty(found, confidence, "wilson", alternative)
+    data = sample(zeros_and_ones(values, "values"), units)
+    interval = _empty(data, confidence, "wilson", alternative)
     if interval.reason:
         return interval
-    low, high = wilson_ends(round(found.values.sum()), len(found), normal_quantile(1 - outside))
+    low, high = wilson_ends(round(data.values.sum()), len(data), normal_quantile(1 - outside))
     return replace(interval, low=low, high=high).opened(0.0, 1.0)
 
 
@@ -42,27 +42,27 @@ def newcombe_interval(
     """Newcombe's interval of a paired difference of proportions, first minus second.
 
     Wilson's intervals of the two proportions, squared and added with the correlation of the fourfold table, whose
-    numerator is drawn towards 0 by n/2: method 10 of Newcombe, Improved confidence intervals for the difference
+    numerator is moved toward 0 by n/2: method 10 of Newcombe, Improved confidence intervals for the difference
     between binomial proportions based on paired data, Statistics in Medicine 1998.
     """
     outside = tail_probability(confidence, alternative)
     left, right = zeros_and_ones(first, "first"), zeros_and_ones(second, "second")
-    found = paired(left, right, units)
-    interval = _empty(found, confidence, "newcombe", alternative)
+    data = paired(left, right, units)
+    interval = _empty(data, confidence, "newcombe", alternative)
     if interval.reason:
         return interval
-    n, z = len(found), normal_quantile(1 - outside)
-    one, two = int(left.sum()), int(right.sum())
-    both = int(np.count_nonzero((left == 1) & (right == 1)))
-    p, q = one / n, two / n
-    (low_p, high_p), (low_q, high_q) = wilson_ends(one, n, z), wilson_ends(two, n, z)
-    phi = _correlation(both, one, two, n)
-    down, up = _joined(p - low_p, high_q - q, phi), _joined(high_p - p, q - low_q, phi)
+    n, z = len(data), normal_quantile(1 - outside)
+    first_count, second_count = int(left.sum()), int(right.sum())
+    both_count = int(np.count_nonzero((left == 1) & (right == 1)))
+    p, q = first_count / n, second_count / n
+    (low_p, high_p), (low_q, high_q) = wilson_ends(first_count, n, z), wilson_ends(second_count, n, z)
+    phi = _correlation(both_count, first_count, second_count, n)
+    down, up = _distance(p - low_p, high_q - q, phi), _distance(high_p - p, q - low_q, phi)
     return replace(interval, low=max(-1.0, p - q - down), high=min(1.0, p - q + up)).opened(-1.0, 1.0)
 
 
 def wilson_ends(successes: int, n: int, z: float) -> tuple[float, float]:
-    """Both ends of Wilson's interval; exactly 0 and 1 where nothing and everything succeeded."""
+    """Both ends of Wilson's interval; exactly 0 without any success, exactly 1 without any failure."""
     p, share = successes / n, z * z / n
     middle = (p + share / 2) / (1 + share)
     half = math.sqrt(p * (1 - p) * share + share * share / 4) / (1 + share)
@@ -71,36 +71,37 @@ def wilson_ends(successes: int, n: int, z: float) -> tuple[float, float]:
 
 
 def zeros_and_ones(values: ArrayLike, name: str) -> Floats:
-    """Values that are all 0 or 1."""
-    found = vector(values, name)
-    odd = np.flatnonzero((found != 0) & (found != 1))
-    if len(odd):
+    """The values; raises unless all are 0 or 1."""
+    numbers = vector(values, name)
+    others = np.flatnonzero((numbers != 0) & (numbers != 1))
+    if len(others):
         raise InputError(
-            f"{name} must be 0 or 1 for an interval of proportions, found {found[odd[0]]:g} at position {odd[0]}",
-            hint="take method='t' for any other measure",
+            f"{name} must be 0 or 1 for an interval of proportions, "
+            f"found {numbers[others[0]]:g} at position {others[0]}",
+            hint="use method='t' for any other measure",
         )
-    return found
+    return numbers
 
 
-def _correlation(both: int, one: int, two: int, n: int) -> float:
-    """The phi coefficient of the fourfold table, corrected for continuity where it is positive."""
-    margins = one * (n - one) * two * (n - two)
-    cross: float = n * both - one * two  # ad − bc
+def _correlation(both: int, first: int, second: int, n: int) -> float:
+    """The phi coefficient of the fourfold table, corrected for continuity if it is positive."""
+    margins = first * (n - first) * second * (n - second)
+    cross: float = n * both - first * second  # ad − bc
     if cross > 0:
         cross = max(cross - n / 2, 0)
     return cross / math.sqrt(margins) if margins else 0.0
 
 
-def _joined(here: float, there: float, phi: float) -> float:
-    return math.sqrt(max(0.0, here * here - 2 * phi * here * there + there * there))
+def _distance(first: float, second: float, phi: float) -> float:
+    return math.sqrt(max(0.0, first * first - 2 * phi * first * second + second * second))
 
 
-def _empty(found: Sample, confidence: float, method: str, alternative: Alternative) -> Interval:
-    """The interval before its ends are known, with the reason where they cannot be."""
+def _empty(data: Sample, confidence: float, method: str, alternative: Alternative) -> Interval:
+    """The interval without its ends, and with a reason if it cannot have them."""
     reason = None
-    if len(found) < 2:
-        reason = few(found)
-    elif found.shared:
-        reason = f"the {method} interval needs queries that share no unit"
-    estimate = found.mean if len(found) else None
-    return Interval(None, None, confidence, method, len(found), reason, estimate, alternative, found.shared)
+    if len(data) < 2:
+        reason = too_few(data)
+    elif data.shared:
+        reason = f"the {method} interval needs queries that do not share units"
+    estimate = data.mean if len(data) else None
+    return Interval(None, None, confidence, method, len(data), reason, estimate, alternative, data.shared)

@@ -1,4 +1,4 @@
-"""What intervals and tests give back."""
+"""The results of intervals, tests and corrections, and the checks of their options."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 class Interval:
     """A confidence interval, or the reason why there is none.
 
-    ``alternative='greater'`` is a lower bound and leaves the upper end open, ``'less'`` an upper bound: an open end is
-    where the quantity ends (1 for a proportion), infinite where it does not.
+    ``alternative='greater'`` is a lower bound and leaves the upper end open, ``'less'`` an upper bound. An open end is
+    the largest or smallest possible value (1 for a proportion), or infinite if there is none.
     """
 
     low: float | None
@@ -28,30 +28,30 @@ class Interval:
     reason: str | None = None
     estimate: float | None = None
     alternative: Alternative = "two-sided"
-    units: int | None = None  # how many, where queries share them
+    units: int | None = None  # the number of units, if queries share them
     resamples: int | None = None
     seed: int | None = None
 
     def opened(self, least: float, most: float) -> Interval:
-        """The interval with the end that a one-sided one leaves open."""
+        """The interval with the open end of a one-sided interval filled in."""
         if self.alternative == "greater":
             return replace(self, high=most)
         return replace(self, low=least) if self.alternative == "less" else self
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; an end that is open, or beyond any float, is null."""
+        """For JSON; an infinite end is null."""
         low, high = (None if end is None or math.isinf(end) else end for end in (self.low, self.high))
         return {"low": low, "high": high, "confidence": self.confidence, "method": self.method, "reason": self.reason}
 
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """A p value and what it was made of, or the reason why there is none.
+    """A p value with its statistic, or the reason why there is none.
 
-    ``alternative='greater'`` asks whether the first is greater than the second.
+    ``alternative='greater'`` tests whether the first is greater than the second.
     """
 
-    __test__: ClassVar[bool] = False  # pytest takes any name that begins with Test
+    __test__: ClassVar[bool] = False  # pytest collects any class whose name begins with Test
 
     statistic: float | None
     p: float | None
@@ -61,7 +61,7 @@ class TestResult:
     reason: str | None = None
     estimate: float | None = None
     df: float | None = None
-    exact: bool | None = None  # for a distribution that was enumerated, or drawn from
+    exact: bool | None = None  # True if the null distribution was enumerated, False if it was sampled
     resamples: int | None = None
     seed: int | None = None
     units: int | None = None
@@ -80,7 +80,7 @@ class FamilyResult:
     alternative: Alternative = "two-sided"
     statistic: tuple[float | None, ...] = ()
     estimate: tuple[float | None, ...] = ()
-    pairs: tuple[tuple[int, int], ...] = ()  # which two systems, where the hypotheses are pairs
+    pairs: tuple[tuple[int, int], ...] = ()  # the two systems of each hypothesis, if hypotheses are pairs
     n: int | None = None
     units: int | None = None
     exact: bool | None = None
@@ -90,26 +90,20 @@ class FamilyResult:
 
 
 def check_alternative(alternative: str) -> None:
-    """Refuse anything but the three."""
+    """Raise unless it is one of the three alternatives."""
     check_choice("alternative", alternative, ALTERNATIVES)
 
 
-def check_choice(option: str, value: str, known: tuple[str, ...]) -> None:
-    """Refuse a word that is not one of those known."""
-    if value not in known:
-        raise UsageError(f"{option} must be one of {', '.join(known)}, found {shown(str(value))}")
+def check_choice(option: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise unless a value is one of the choices."""
+    if value not in choices:
+        raise UsageError(f"{option} must be one of {', '.join(choices)}, found {shown(str(value))}")
 
 
 def check_between(option: str, value: float, low: float, high: float) -> None:
-    """Refuse a number that does not lie strictly between two others."""
+    """Raise unless a number is strictly between two others."""
     if not low < value < high:
         raise UsageError(f"{option} must lie between {low:g} and {high:g}, found {value!r}")
-
-
-def check_resamples(resamples: int) -> None:
-    """Refuse a number of resamples that says nothing."""
-    if resamples < 1:
-        raise UsageError(f"resamples must be at least 1, found {resamples!r}")
 
 
 def tail_probability(confidence: float, alternative: Alternative) -> float:

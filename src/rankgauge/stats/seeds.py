@@ -1,8 +1,8 @@
 """The same random bits for the same seed and labels, whatever the platform, the threads or the version of NumPy.
 
-Every stream has a key of its own, the SHA-256 of the seed and of what it is for (test, pair, measure, block), and its
-bits are the raw output of Philox4x64-10 (Salmon et al., SC 2011), which is fixed by its definition. NumPy's Generator
-methods and its SeedSequence are not used: the streams of the former may change between versions.
+Every stream has its own key, the SHA-256 of the seed and of what the stream is for (test, pair, measure, block), and
+its bits are the raw output of Philox4x64-10 (Salmon et al., SC 2011), which is fixed by its definition. NumPy's
+Generator methods and its SeedSequence are not used: the streams of the former may change between versions.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import UsageError
 
-BLOCK = 8192  # resamples that share a stream; a constant, or another block size would give other numbers
+PERMUTATIONS = 100_000  # the default number for tests that permute
+RESAMPLES = 10_000  # the default number for bootstraps
+BLOCK = 8192  # resamples that share a stream; a constant, because another block size would give different numbers
 
 
 @dataclass(frozen=True, slots=True)
 class RandomStream:
-    """A source of random bits that is named by a seed and labels."""
+    """A stream of random bits, named by a seed and labels."""
 
     seed: int
     labels: tuple[str, ...] = ()
@@ -31,7 +33,7 @@ class RandomStream:
 
     @property
     def key(self) -> int:
-        """128 bits. The length stands before each label, so that no two lists of labels are alike."""
+        """128 bits. Each label is preceded by its length, so that different lists of labels have different keys."""
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)):
             raise UsageError(f"a seed must be a whole number, found {self.seed!r}")
         digest = hashlib.sha256()
@@ -40,7 +42,7 @@ class RandomStream:
             digest.update(len(data).to_bytes(8, "little") + data)
         return int.from_bytes(digest.digest()[:16], "little")
 
-    def source(self) -> RandomBits:
+    def bits(self) -> RandomBits:
         """The bits, from the first."""
         return RandomBits(np.random.Philox(key=self.key))
 
@@ -58,7 +60,7 @@ class RandomBits:
     def below(self, bound: int, rows: int, width: int) -> NDArray[np.intp]:
         """Rows of random whole numbers from 0 to bound − 1; the width is even.
 
-        By multiplication, u · bound / 2³²: probabilities are off by less than bound / 2³² of themselves.
+        By multiplication, u · bound / 2³²: the relative error of each probability is below bound / 2³².
         """
         halves = self._words(rows * width // 2).view(np.dtype("<u4")).reshape(rows, width)
         return ((halves * np.uint64(bound)) >> np.uint64(32)).astype(np.intp)
@@ -71,6 +73,35 @@ class RandomBits:
         return self.generator.random_raw(count).astype(np.dtype("<u8"), copy=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How many permutations or bootstrap resamples to draw, and from which random stream.
+
+    ``resamples=None`` is the default of each function. ``labels`` name what is resampled (the pair, the measure):
+    different labels draw different bits from the same seed.
+    """
+
+    resamples: int | None = None
+    seed: int = 0
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.resamples is not None and self.resamples < 1:
+            raise UsageError(f"resamples must be at least 1, found {self.resamples!r}")
+
+    def count(self, default: int) -> int:
+        """The number of resamples, for a function with this default."""
+        return default if self.resamples is None else self.resamples
+
+    @property
+    def stream(self) -> RandomStream:
+        """The stream of random bits to draw from."""
+        return RandomStream(self.seed, self.labels)
+
+
+DEFAULT_RESAMPLING = Resampling()
+
+
 def blocks(resamples: int) -> list[tuple[int, int]]:
     """The number and the size of each block of resamples."""
-    return [(place, min(BLOCK, resamples - start)) for place, start in enumerate(range(0, resamples, BLOCK))]
+    return [(number, min(BLOCK, resamples - start)) for number, start in enumerate(range(0, resamples, BLOCK))]

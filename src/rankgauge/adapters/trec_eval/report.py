@@ -18,7 +18,7 @@ from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import repeated
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Floats, count_by
+from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats, count_by
 from rankgauge.errors import shown
 from rankgauge.measures import trec_names as trec
 from rankgauge.measures.families import iprec, ndcg

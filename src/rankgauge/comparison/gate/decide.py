@@ -23,6 +23,7 @@ from rankgauge.stats.maxt import maxt
 from rankgauge.stats.power import detectable_difference, queries_needed
 from rankgauge.stats.results import check_between
 from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
+from rankgauge.stats.seeds import PERMUTATIONS, Resampling
 from rankgauge.stats.tests import equivalence, paired_test
 
 Outcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
