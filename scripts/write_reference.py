@@ -32,7 +32,7 @@ def measures_page() -> str:
     for name, definition in sorted(DEFINITIONS.items(), key=lambda item: item[0].casefold()):
         lines += [f"## {name}", "", definition.explanation, "", f"- formula: {definition.formula}"]
         lines += [f"- parameters: {', '.join(f'`{text}`' for text in parameters(definition))}"]
-        lines += [f"- range: {span(definition)}", f"- over queries: {over_queries(definition)}"]
+        lines += [f"- range: {range_text(definition)}", f"- over queries: {over_queries(definition)}"]
         if definition.reference:
             lines.append(f"- reference: {definition.reference}")
         if names(definition):

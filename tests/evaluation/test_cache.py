@@ -104,7 +104,7 @@ def test_a_measure_from_outside_is_never_cached(cache: MetricsCache) -> None:
     try:
         for value in (0.25, 0.75):
 
-            @measure("Mine", formula="a constant")
+            @measure("Mine")
             def mine(hits: Any, *, rel: float = 1) -> Any:
                 """A constant."""
                 return np.full(len(hits), value)  # noqa: B023  # it is called at once

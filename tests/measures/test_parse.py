@@ -6,20 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import Hits, MeasureError, evaluate, measure, parse_measure, parse_measures
+from rankgauge import Hits, MeasureError, compare, evaluate, gate, measure, parse_measure, parse_measures
 from rankgauge.core.hits import PerQuery
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
 from rankgauge.measures.parse import split
+from rankgauge.measures.sets import DEFAULT_MEASURES, TREC_SETS
 from rankgauge.measures.spec import Measure
 from tests.measures.variants import ALL
 
 
-@pytest.mark.parametrize("one", ALL, ids=str)
-def test_a_canonical_name_parses_to_itself(one: Measure) -> None:
-    assert str(parse_measure(str(one))) == str(one)
-    assert parse_measure(str(one)) == one
-    assert hash(parse_measure(str(one))) == hash(one)
+@pytest.mark.parametrize("variant", ALL, ids=str)
+def test_a_canonical_name_parses_to_itself(variant: Measure) -> None:
+    assert str(parse_measure(str(variant))) == str(variant)
+    assert parse_measure(str(variant)) == variant
+    assert hash(parse_measure(str(variant))) == hash(variant)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_lists_sets_and_mixtures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("recip_rank.10", "RR@10"),
         ("map.5", "AP@5"),
@@ -139,10 +140,10 @@ def test_lists_sets_and_mixtures() -> None:
         ("utility.1,2", "four numbers"),
     ],
 )
-def test_what_cannot_be_named_says_what_to_write(name: str, said: str) -> None:
+def test_an_error_says_what_to_write_instead(name: str, message: str) -> None:
     with pytest.raises(MeasureError) as error:
         parse_measure(name)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @given(st.text(max_size=30))
@@ -151,22 +152,32 @@ def test_any_text_is_a_measure_or_one_clear_error(text: str) -> None:
         parse_measures(text)
 
 
-def test_something_that_is_no_name_is_an_error() -> None:
+def test_a_value_that_is_not_a_name_is_an_error() -> None:
     with pytest.raises(MeasureError, match="must be a name, found int"):
-        parse_measures([3])  # type: ignore[list-item]
+        parse_measures([3])  # type: ignore[list-item]  # refused at run time
 
 
-def test_a_measure_of_ones_own_in_a_few_lines() -> None:
-    @measure("Top1", aliases=("first_is_relevant",), range=(0, 1), formula="1 if rank 1 is relevant")
+def test_a_custom_measure_takes_a_few_lines() -> None:
+    @measure("Top1", aliases=("first_is_relevant",))
     def top1(hits: Hits, *, rel: float = 1) -> PerQuery:
-        """Whether the first document is relevant."""
+        """Whether the first document is relevant.
+
+        Later documents do not count.
+
+        Formula: 1 if rank 1 is relevant,
+            else 0
+        Reference: nobody
+        """
         return hits.top(1).relevant(rel).count.astype(float)
 
     try:
         scores = evaluate({"q": {"a": 1}, "p": {"b": 1}}, {"q": ["a"], "p": ["x", "b"]}, ["Top1", "first_is_relevant"])
         assert scores["Top1"] == 0.5
         assert len(scores.measures) == 1
-        with pytest.raises(MeasureError, match="is taken by"):
+        assert top1.summary == "Whether the first document is relevant."
+        assert top1.explanation == "Whether the first document is relevant.\n\nLater documents do not count."
+        assert (top1.formula, top1.reference) == ("1 if rank 1 is relevant, else 0", "nobody")
+        with pytest.raises(MeasureError, match="is already used by Top1"):
             measure("Top1")(top1.kernel)
     finally:
         registry.unregister("Top1")
@@ -174,7 +185,7 @@ def test_a_measure_of_ones_own_in_a_few_lines() -> None:
         parse_measure("Top1")
 
 
-def test_what_a_measure_takes_from_the_collection_is_frozen_into_its_name() -> None:
+def test_a_parameter_from_the_collection_becomes_part_of_the_name() -> None:
     judged = {"q": {"a": 1, "b": 0}, "p": {"c": 3}}
     scores = evaluate(judged, {"q": ["a"], "p": ["c"]}, "ERR@5 RBP RBP(rel=1)")
     assert [str(m) for m in scores.measures] == ["ERR(max_rel=3)@5", "RBP(max_rel=3)", "RBP(rel=1)"]
@@ -201,3 +212,17 @@ def test_each_of_trec_evals_families_is_known_by_its_name() -> None:
     for family in trec.FAMILIES:
         if family.kind != "text":
             assert parse_measures(family.name, compat="trec_eval-10"), family.name
+
+
+def test_the_sets_of_trec_eval_are_exactly_its_nicknames() -> None:
+    names = {*TREC_SETS, *registry.NAMES, *trec.BY_NAME}
+    assert {name for name in names if trec.nickname(name, "trec_eval-10") is not None} == set(TREC_SETS)
+
+
+def test_every_front_door_uses_the_one_list_of_default_measures() -> None:
+    assert DEFAULT_MEASURES == ("nDCG@10", "RR@10", "R@10")
+    qrels, run = {"q": {"a": 1}, "p": {"b": 1}}, {"q": ["a"], "p": ["x", "b"]}
+    assert tuple(map(str, evaluate(qrels, run).measures)) == DEFAULT_MEASURES
+    rows = compare(qrels, {"one": run, "two": run}).differences
+    assert tuple(row.measure for row in rows) == DEFAULT_MEASURES
+    assert tuple(row.measure for row in gate(qrels, run, against=run).compared) == DEFAULT_MEASURES

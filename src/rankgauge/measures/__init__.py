@@ -1,4 +1,4 @@
-"""What a measure is, the registry of all of them, and their names in every notation; importing this registers them."""
+"""Measures: their definition, their registry and their names in every notation; importing this registers them."""
 
 from rankgauge.core.lazy import attach
 from rankgauge.measures import families as families

@@ -1,4 +1,4 @@
-"""From the values of all queries to one: added from the first query to the last, one by one."""
+"""From the values of all queries to one value, adding from the first query to the last, one by one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from rankgauge.measures.numbers import each
 from rankgauge.measures.spec import Aggregate
 
 
-class Running:
-    """One value for all queries, which may come in parts: the same to the last digit as if they came at once."""
+class RunningAggregate:
+    """One value for all queries, which may arrive in parts: identical to the last digit as if they arrived at once."""
 
     def __init__(self, how: Aggregate) -> None:
         self.how = how
         self.count = 0
         self.sum = 0.0
 
-    def add(self, values: Floats) -> Running:
-        """Take in more queries, in the order in which they are to be added."""
+    def add(self, values: Floats) -> RunningAggregate:
+        """Add more queries, in order."""
         terms = each(np.maximum(values, GEOMETRIC_FLOOR), math.log) if self.how == "gmean" else values
         self.sum = total(np.concatenate([[self.sum], terms]))
         self.count += len(values)
@@ -28,7 +28,7 @@ class Running:
 
     @property
     def value(self) -> float | None:
-        """The value so far; None where there is nothing to average."""
+        """The value so far; None if there is nothing to average."""
         if self.how == "sum":
             return self.sum
         if not self.count:
@@ -38,16 +38,16 @@ class Running:
 
 
 def total(values: Floats) -> float:
-    """The plain sum, left to right. np.sum adds in pairs and gives other last digits."""
+    """The plain sum, left to right. np.sum adds in pairs, which changes the last digits."""
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def geometric_mean(values: Floats) -> float:
     """The exponential of the mean logarithm, every value at least GEOMETRIC_FLOOR."""
-    found = aggregate(values, "gmean")
-    return math.nan if found is None else found
+    value = aggregate(values, "gmean")
+    return math.nan if value is None else value
 
 
 def aggregate(values: Floats, how: Aggregate) -> float | None:
-    """One value for all queries, given in the order of their ids' bytes; None where there is nothing to average."""
-    return Running(how).add(values).value
+    """One value for all queries, which are in the order of their ids' bytes; None if there is nothing to average."""
+    return RunningAggregate(how).add(values).value

@@ -1,38 +1,38 @@
-"""The measures that there are, and the decorator that adds one."""
+"""All measures by name, and the decorator that adds one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from rankgauge.errors import MeasureError
-from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel
+from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel, Scale
 
 DEFINITIONS: dict[str, Definition] = {}
-NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}
+NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 
 def measure(
     name: str,
     *,
-    aliases: tuple[str, ...] = (),
-    spelled: Mapping[str, Mapping[str, Any]] | None = None,
+    aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     at: str | None = None,
-    range: tuple[float, float] = (0.0, 1.0),
-    better: Literal["higher", "lower"] | None = "higher",
+    scale: Scale | None = None,
     aggregate: Aggregate = "mean",
     missing: float | None = 0.0,
     monotone: bool = False,
     judged_only: bool = True,
-    formula: str = "",
-    reference: str = "",
     freeze: Freeze | None = None,
 ) -> Callable[[Kernel], Definition]:
-    """Declare a measure around its kernel, whose keyword-only parameters become the measure's.
+    """Declare a measure around its kernel, whose keyword-only parameters become those of the measure.
 
-    ``at`` names the parameter behind the ``@``; ``spelled`` gives choices of parameters a name of their own
-    (``F1`` for ``F(beta=1)``); ``missing`` is the value for a query that the run does not have (``None``: what the
-    kernel gives an empty ranking); ``monotone`` promises that the value never falls as the cutoff grows.
+    The kernel's docstring explains the measure; its paragraphs ``Formula: …`` and ``Reference: …`` are shown apart.
+
+    ``at`` names the parameter after the ``@``. ``aliases`` are other names, or a mapping from names to the parameters
+    they set (``{"F1": {"beta": 1}}``). ``scale`` is the range, 0 to 1 unless given, and which end is better.
+    ``missing`` is the value of a query that is not in the run (``None``: that of an empty ranking). ``monotone``
+    promises that the value never decreases as the cutoff grows. ``judged_only`` adds that parameter. ``freeze`` takes
+    parameters from the whole collection.
     """
 
     def declare(kernel: Kernel) -> Definition:
@@ -42,20 +42,18 @@ def measure(
         parameters = {parameter: defaults.get(parameter, REQUIRED) for parameter in names}
         if judged_only:
             parameters["judged_only"] = False
+        settings = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
         definition = Definition(
             name=name,
             kernel=kernel,
             parameters=parameters,
             at=at,
-            aliases=aliases,
-            spelled=spelled or {},
-            range=range,
-            better=better,
+            aliases=tuple(alias for alias, fixed in settings.items() if not fixed),
+            variants={alias: fixed for alias, fixed in settings.items() if fixed},
+            scale=scale or Scale(),
             aggregate=aggregate,
             missing=missing,
             monotone=monotone,
-            formula=formula,
-            reference=reference,
             freeze=freeze,
         )
         register(definition)
@@ -65,20 +63,20 @@ def measure(
 
 
 def register(definition: Definition) -> None:
-    """Make a definition known under its name and aliases; a name that is taken is an error."""
+    """Add a definition under its name and aliases; a name that is already in use is an error."""
     names: dict[str, Mapping[str, Any]] = {definition.name: {}}
     names.update((alias, {}) for alias in definition.aliases)
-    names.update(definition.spelled)
+    names.update(definition.variants)
     for name in names:
         if name in NAMES:
-            raise MeasureError(f"the measure name {name} is taken by {NAMES[name][0].name}")
+            raise MeasureError(f"the measure name {name} is already used by {NAMES[name][0].name}")
     DEFINITIONS[definition.name] = definition
     for name, fixed in names.items():
         NAMES[name] = (definition, fixed)
 
 
 def unregister(name: str) -> None:
-    """Forget a measure that was added with :func:`measure`."""
+    """Remove a measure that was added with :func:`measure`."""
     definition = DEFINITIONS.pop(name)
-    for known in [known for known, (owner, _) in NAMES.items() if owner is definition]:
-        del NAMES[known]
+    for alias in [alias for alias, (owner, _) in NAMES.items() if owner is definition]:
+        del NAMES[alias]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,77 +22,111 @@ Freeze = Callable[[dict[str, Any], Qrels], dict[str, Any]]
 
 LARGEST_CUTOFF = 10**9
 REQUIRED = object()
+DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The smallest and the largest possible value, and which end is better."""
+
+    low: float = 0.0
+    high: float = 1.0
+    better: Literal["higher", "lower"] | None = "higher"
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A declared measure. Its help, its documentation and its tests are made from this."""
+    """A declared measure. Its help, documentation and tests are made from this."""
 
     name: str
     kernel: Kernel
     parameters: Mapping[str, Any]
     at: str | None
     aliases: tuple[str, ...]
-    spelled: Mapping[str, Mapping[str, Any]]
-    range: tuple[float, float]
-    better: Literal["higher", "lower"] | None
+    variants: Mapping[str, Mapping[str, Any]]  # names that set parameters
+    scale: Scale
     aggregate: Aggregate
     missing: float | None
     monotone: bool
-    formula: str
-    reference: str
     freeze: Freeze | None
 
     @property
-    def summary(self) -> str:
-        """The first line of the kernel's explanation."""
-        return (self.kernel.__doc__ or "").strip().split("\n")[0]
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest possible value."""
+        return self.scale.low, self.scale.high
+
+    @property
+    def better(self) -> Literal["higher", "lower"] | None:
+        """Which end of the range is better; None if neither is."""
+        return self.scale.better
+
+    @cached_property
+    def _documentation(self) -> dict[str, str]:
+        """The docstring of the kernel, split into the explanation and its fields."""
+        text = "\n".join(line.strip() for line in (self.kernel.__doc__ or "").strip().split("\n"))
+        explanation, *fields = DOCUMENTED_FIELD.split(text)
+        values = (" ".join(value.split()) for value in fields[1::2])
+        return {"explanation": explanation.strip(), **dict(zip(fields[::2], values, strict=True))}
 
     @property
     def explanation(self) -> str:
-        """The whole of the kernel's explanation."""
-        lines = (self.kernel.__doc__ or "").strip().split("\n")
-        return "\n".join(line.strip() for line in lines)
+        """The kernel's docstring without its fields."""
+        return self._documentation["explanation"]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the explanation."""
+        return self.explanation.split("\n")[0]
+
+    @property
+    def formula(self) -> str:
+        """The formula; empty if the docstring has none."""
+        return self._documentation.get("Formula", "")
+
+    @property
+    def reference(self) -> str:
+        """Where the measure is defined; empty if the docstring does not say."""
+        return self._documentation.get("Reference", "")
 
     @cached_property
     def choices(self) -> dict[str, tuple[Any, ...]]:
-        """The values that a parameter with a closed list of them may take."""
+        """The allowed values of each parameter that has a fixed list of them."""
         hints: dict[str, Any] = typing.get_type_hints(self.kernel)
-        found = {}
+        choices = {}
         for name in self.parameters:
             kinds = (hints.get(name), *typing.get_args(hints.get(name)))
-            listed = [typing.get_args(kind) for kind in kinds if typing.get_origin(kind) is Literal]
-            if listed:
-                found[name] = tuple(value for values in listed for value in values)
-        return found
+            literals = [typing.get_args(kind) for kind in kinds if typing.get_origin(kind) is Literal]
+            if literals:
+                choices[name] = tuple(value for values in literals for value in values)
+        return choices
 
     def __call__(self, **parameters: Any) -> Measure:
         """The measure with these parameters."""
         return Measure(self, self._checked(parameters))
 
-    def _checked(self, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-        for name in given:
+    def _checked(self, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        for name in parameters:
             if name not in self.parameters:
                 close = nearest(name, list(self.parameters))
                 raise MeasureError(
                     f"{self.name} has no parameter {shown(name)}; it has {', '.join(self.parameters) or 'none'}",
                     hint=f"did you mean {close}?" if close else None,
                 )
-        full = {**self.parameters, **given}
-        for name, value in full.items():
+        values = {**self.parameters, **parameters}
+        for name, value in values.items():
             if value is REQUIRED:
                 example = f"{self.name}@{'0.5' if name == 'recall' else '10'}"
                 raise MeasureError(f"{self.name} needs a {name}", hint=f"write {example}")
-        return tuple((name, self._value(name, value)) for name, value in full.items())
+        return tuple((name, self._checked_value(name, value)) for name, value in values.items())
 
-    def _value(self, name: str, value: Any) -> Any:
+    def _checked_value(self, name: str, value: Any) -> Any:
         if value is None or value is self.parameters.get(name):
             return value
         check = _CHECKS.get(name)
         if name in self.choices and (check is None or isinstance(value, str)):
             if value not in self.choices[name]:
-                listed = ", ".join(repr(choice) for choice in self.choices[name])
-                raise MeasureError(f"{name} of {self.name} must be one of {listed}, found {value!r}")
+                choices = ", ".join(repr(choice) for choice in self.choices[name])
+                raise MeasureError(f"{name} of {self.name} must be one of {choices}, found {value!r}")
             return value
         if check is None:
             return value
@@ -104,18 +139,18 @@ class Definition:
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A measure with all its parameters; two are equal when their canonical names are."""
+    """A measure with all its parameters; two are equal if their canonical names are."""
 
     definition: Definition
     parameters: tuple[tuple[str, Any], ...] = field(repr=False)
 
     @cached_property
     def name(self) -> str:
-        """The canonical name: only parameters that are not the default are named."""
+        """The canonical name: it includes only parameters that differ from their defaults."""
         base, values = self.definition.name, dict(self.parameters)
-        for spelled, fixed in self.definition.spelled.items():
+        for variant, fixed in self.definition.variants.items():
             if all(values[key] == value for key, value in fixed.items()):
-                base = spelled
+                base = variant
                 values = {key: value for key, value in values.items() if key not in fixed}
                 break
         at = values.pop(self.definition.at, None) if self.definition.at else None
@@ -143,49 +178,49 @@ class Measure:
 
     @property
     def cutoff(self) -> int | str | None:
-        """How deep it looks: a number, the name of a query column that says it, or all the way."""
-        found: int | str | None = dict(self.parameters).get("cutoff")
-        return found
+        """The cutoff: a number, or the name of the query column that holds it; None for the whole ranking."""
+        cutoff: int | str | None = dict(self.parameters).get("cutoff")
+        return cutoff
 
     def but(self, **parameters: Any) -> Measure:
-        """The same measure with some parameters changed, as far as it has them."""
-        known = {key: value for key, value in parameters.items() if key in self.definition.parameters}
-        return self.definition(**{**dict(self.parameters), **known})
+        """The same measure with some parameters changed; parameters that it does not have are ignored."""
+        changed = {key: value for key, value in parameters.items() if key in self.definition.parameters}
+        return self.definition(**{**dict(self.parameters), **changed})
 
     def frozen(self, qrels: Qrels) -> Measure:
-        """The same measure with what it takes from the whole collection written into its name."""
+        """The same measure with the parameters that come from the whole collection set, and so part of its name."""
         if self.definition.freeze is None:
             return self
         changed = self.definition.freeze(dict(self.parameters), qrels)
         return self.but(**changed) if changed else self
 
     def __call__(self, hits: Hits) -> PerQuery:
-        """The value for each query; NaN where it has none."""
+        """The value of each query; NaN if it has none."""
         hits, values = self.applied(hits)
         return self.definition.kernel(hits, **values)
 
     def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
-        """What the kernel is called with: the join, condensed where the measure says so, and the parameters."""
+        """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters."""
         values = dict(self.parameters)
         if values.pop("judged_only", False):
             hits = hits.judged_only()
         if isinstance(values.get("cutoff"), str):
-            values["cutoff"] = _column(hits, values["cutoff"])
+            values["cutoff"] = _cutoff_column(hits, values["cutoff"])
         return hits, values
 
 
-def _column(hits: Hits, name: str) -> Any:
+def _cutoff_column(hits: Hits, name: str) -> Any:
     """The cutoff of each query, from a query column."""
     if name not in hits.columns:
-        known = ", ".join(hits.columns) or "none"
+        columns = ", ".join(hits.columns) or "none"
         raise MeasureError(
-            f"cutoff '{name}' is neither a number nor a column of the queries (columns: {known})",
-            hint="write a number behind the @, as in P@10",
+            f"cutoff '{name}' is neither a number nor a column of the queries (columns: {columns})",
+            hint="write a number after the @, as in P@10",
         )
-    depth = np.asarray(hits.columns[name])
-    if not np.issubdtype(depth.dtype, np.integer) or (depth < 1).any():
-        raise MeasureError(f"column '{name}' must hold a whole number of at least 1 for every query")
-    return depth
+    cutoffs = np.asarray(hits.columns[name])
+    if not np.issubdtype(cutoffs.dtype, np.integer) or (cutoffs < 1).any():
+        raise MeasureError(f"column '{name}' must contain a whole number of at least 1 for every query")
+    return cutoffs
 
 
 def _text(value: Any) -> str:
@@ -197,7 +232,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any, low: float, high: float, *, open_low: bool = False) -> float | int | None:
-    """The number where it lies within its bounds; whole floats become ints, so that names are canonical."""
+    """The number if it is within its bounds; whole floats become ints, so that names are canonical."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     if not low <= value <= high or (open_low and value == low):
@@ -213,9 +248,9 @@ def _cutoff(value: Any) -> int | str | None:
     return None
 
 
-def _inner(value: Any) -> float | None:
-    found = _number(value, 0, 1, open_low=True)
-    return None if found is None or found == 1 else float(found)
+def _probability(value: Any) -> float | None:
+    number = _number(value, 0, 1, open_low=True)
+    return None if number is None or number == 1 else float(number)
 
 
 def _gains(value: Any) -> dict[float, float] | None:
@@ -243,7 +278,7 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "rel": ("a grade of at least 0", lambda value: _number(value, 0, math.inf)),
     "recall": ("a number from 0 to 1", lambda value: _number(value, 0, 1)),
     "recalls": ("a list of numbers from 0 to 1", _recalls),
-    "p": ("a number between 0 and 1", _inner),
+    "p": ("a number between 0 and 1", _probability),
     "beta": ("a number above 0", _positive),
     "weight": ("a number of at least 0", lambda value: _number(value, 0, math.inf)),
     "mult": ("a number above 0", _positive),

@@ -1,9 +1,9 @@
-"""trec_eval's names: its families of measures, their parameters, and the sets it has nicknames for."""
+"""trec_eval's names: its families of measures, their parameters, and the sets that have nicknames."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,23 +27,22 @@ from rankgauge.measures.families import (
     success,
     utility,
 )
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.spec import LARGEST_CUTOFF, Definition, Measure
 
 Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
-Make = Callable[..., Measure]
 
 DEPTHS = "5,10,15,20,30,100,200,500,1000"
 WHOLE = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 REAL = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
-LARGEST = 2**63 - 1
+LARGEST_LONG = 2**63 - 1  # of C's long
 
 
 @dataclass(frozen=True)
 class TrecFamily:
-    """A measure as trec_eval lists it. ``make`` gives our measure for one parameter of its own."""
+    """A family of measures as trec_eval lists it. ``make`` builds our measure from its parameters."""
 
     name: str
-    make: Make | None = None
+    make: Definition | None = None
     kind: Kind = "none"
     default: str = ""
     whole: bool = False  # printed without decimals
@@ -54,12 +53,12 @@ class TrecFamily:
 
 @dataclass(frozen=True)
 class TrecRequest:
-    """One line of trec_eval's output: the name it prints and the measure behind it (none for text)."""
+    """One line of trec_eval's output: the name that it prints and the measure behind it (None for text)."""
 
     label: str
     family: TrecFamily
     measure: Measure | None
-    text: str = ""  # the parameter as it was written
+    text: str = ""  # the parameter as written
 
 
 FAMILIES: tuple[TrecFamily, ...] = (
@@ -103,52 +102,51 @@ FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("yaap", utility.yaap),
 )
 BY_NAME = {family.name: family for family in FAMILIES}
-PLACE = {family.name: place for place, family in enumerate(FAMILIES)}
+POSITION = {family.name: position for position, family in enumerate(FAMILIES)}
 
 OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
 
 
 def nickname(name: str, compat: Compat) -> list[str] | None:
-    """The families behind one of trec_eval's own nicknames."""
+    """The families behind one of trec_eval's own nicknames; None if the name is not one."""
     if name == "official":
         return OFFICIAL
     if name == "set":
         return SET
     if name == "all_trec":
-        return [f.name for f in FAMILIES if f.name != "yaap" and known(f, compat)]
+        return [f.name for f in FAMILIES if f.name != "yaap" and is_available(f, compat)]
     return None
 
 
-def known(family: TrecFamily, compat: Compat) -> bool:
-    """Whether this version of trec_eval has the measure."""
+def is_available(family: TrecFamily, compat: Compat) -> bool:
+    """Whether this version of trec_eval has the family."""
     return family.since == "trec_eval-9" or compat == "trec_eval-10"
 
 
 def expand(family: TrecFamily, text: str | None, compat: Compat) -> list[TrecRequest]:
-    """The lines that a family prints for a parameter text, in the order in which trec_eval prints them."""
-    given = text is not None and text != ""
+    """The lines that a family prints for a parameter text, in trec_eval's order."""
     text = text or ""
     name, make = family.name, family.make
     if make is None:
-        return [TrecRequest(f"{name}_{text}" if given else name, family, None, text or family.default)]
+        return [TrecRequest(f"{name}_{text}" if text else name, family, None, text or family.default)]
     extra = dict(family.extra)
     if compat == "trec_eval-10" and name in ("iprec_at_recall", "11pt_avg"):
         extra["round"] = "nearest"
     if family.kind == "cutoffs":
-        cuts = cutoffs(family, text or family.default)
-        return [TrecRequest(f"{name}_{cut}", family, make(cutoff=bounded(cut), **extra)) for cut in cuts]
+        depths = cutoffs(family, text or family.default)
+        return [TrecRequest(f"{name}_{depth}", family, make(cutoff=bounded(depth), **extra)) for depth in depths]
     if family.kind == "points":
         key = "recall" if name == "iprec_at_recall" else "mult"
         points = sorted(reals(family, text or family.default))
         return [TrecRequest(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra)) for x in points]
-    if not given or family.kind == "none":
+    if not text or family.kind == "none":
         return [TrecRequest(name, family, make(**extra))]
     return [TrecRequest(f"{name}_{text}", family, make(**{**extra, **parameters(family, text)}))]
 
 
 def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
-    """The parameters of a family that takes one text for all of them."""
+    """The parameters of a family that are given as one text."""
     if family.kind == "number":
         return {"weight": reals(family, text)[0]}
     if family.kind == "numbers":
@@ -169,35 +167,35 @@ def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
 
 
 def cutoffs(family: TrecFamily, text: str) -> list[int]:
-    """Cutoffs as trec_eval reads them: whatever begins with digits counts, sorted, above 0, none twice."""
-    found = sorted(whole(item) for item in text.split(","))
-    if found[0] <= 0:
+    """Cutoffs as trec_eval reads them: any text that begins with digits is accepted; sorted, above 0, unique."""
+    depths = sorted(whole(item) for item in text.split(","))
+    if depths[0] <= 0:
         raise MeasureError(f"cutoffs of {family.name} must be above 0, found {shown(text)}")
-    if len(set(found)) < len(found):
-        raise MeasureError(f"cutoffs of {family.name} hold one twice: {shown(text)}")
-    return found
+    if len(set(depths)) < len(depths):
+        raise MeasureError(f"cutoffs of {family.name} must be unique, found {shown(text)}")
+    return depths
 
 
-def bounded(cut: int) -> int:
-    """A cutoff within what a measure takes; no ranking is that deep."""
-    return min(cut, 10**9)
+def bounded(cutoff: int) -> int:
+    """The cutoff, at most the largest that a measure accepts; no ranking is that deep."""
+    return min(cutoff, LARGEST_CUTOFF)
 
 
 def whole(text: str) -> int:
-    """A whole number as C's atol reads it."""
+    """A whole number as read by C's atol."""
     match = WHOLE.match(text)
-    return max(-LARGEST - 1, min(LARGEST, int(match[1]))) if match else 0
+    return max(-LARGEST_LONG - 1, min(LARGEST_LONG, int(match[1]))) if match else 0
 
 
 def real(text: str) -> float:
-    """A number as C's atof reads it, decimal notation only."""
+    """A number as read by C's atof, in decimal notation only."""
     match = REAL.match(text)
     return float(match[1]) if match else 0.0
 
 
 def reals(family: TrecFamily, text: str) -> Sequence[float]:
-    """A list of numbers."""
+    """Numbers separated by commas."""
     values = [real(item) for item in text.split(",")]
     if family.kind == "points" and (min(values) < 0 or len(set(values)) < len(values)):
-        raise MeasureError(f"points of {family.name} must differ and not be negative, found {shown(text)}")
+        raise MeasureError(f"points of {family.name} must be unique and not negative, found {shown(text)}")
     return values

@@ -1,4 +1,4 @@
-"""Queries that count by their weight, their traffic say, beside the plain mean in which all count alike."""
+"""Weighted means: each query counts by its weight, for example its traffic."""
 
 from __future__ import annotations
 
@@ -12,46 +12,46 @@ from rankgauge.errors import InputError
 from rankgauge.measures.aggregates import total
 from rankgauge.measures.spec import Measure
 
-WEIGHT = "weight"  # the query column that holds them
+WEIGHT = "weight"  # the query column with the weights
 
 
 def weighted_mean(values: ArrayLike, weights: ArrayLike) -> float | None:
-    """Σ weight · value / Σ weight over the queries that have a value; None where nothing has any weight.
+    """Σ weight · value / Σ weight over the queries that have a value; None if their weights add up to 0.
 
     Every query needs a weight, a finite number of at least 0.
     """
-    found, by = np.asarray(values, dtype=np.float64), checked_weights(weights)
-    if len(found) != len(by):
-        raise InputError(f"{len(by)} weights for {len(found)} values")
-    known = ~np.isnan(found)
-    over = total(by[known])
-    return total(found[known] * by[known]) / over if over else None
+    numbers, weight = np.asarray(values, dtype=np.float64), checked_weights(weights)
+    if len(numbers) != len(weight):
+        raise InputError(f"expected one weight per value, found {len(weight)} weights for {len(numbers)} values")
+    present = ~np.isnan(numbers)
+    total_weight = total(weight[present])
+    return total(numbers[present] * weight[present]) / total_weight if total_weight else None
 
 
 def weighted_means(
     measures: Sequence[Measure], values: Floats, chosen: NDArray[np.bool_], columns: Mapping[str, Column]
 ) -> dict[str, float | None] | None:
-    """The weighted mean of each measure over some of the queries; None where the queries have no weights.
+    """The weighted mean of each measure over the chosen queries; None if the queries have no weights.
 
-    ``values`` are queries × measures. A measure that is no mean over queries (a sum, a geometric mean) has none.
+    ``values`` are queries × measures. A measure that is a sum or a geometric mean over queries has no weighted mean.
     """
     if WEIGHT not in columns:
         return None
     weights = checked_weights(columns[WEIGHT])[chosen]
     return {
-        measure.name: weighted_mean(values[chosen, place], weights) if measure.definition.aggregate == "mean" else None
-        for place, measure in enumerate(measures)
+        measure.name: weighted_mean(values[chosen, column], weights) if measure.definition.aggregate == "mean" else None
+        for column, measure in enumerate(measures)
     }
 
 
 def checked_weights(weights: ArrayLike) -> Floats:
-    """Weights as numbers; raises where one cannot be."""
+    """Weights as numbers; raises unless all are finite and at least 0."""
     try:
-        found = np.asarray(weights, dtype=np.float64)
+        numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one for each query") from None
-    odd = np.flatnonzero(~(np.isfinite(found) & (found >= 0)))
-    if len(odd):
-        what = "nothing" if np.isnan(found[odd[0]]) else f"{found[odd[0]]:g}"
-        raise InputError(f"a weight must be a number of at least 0, found {what} at position {odd[0] + 1}")
-    return found
+    invalid = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if len(invalid):
+        value = "nothing" if np.isnan(numbers[invalid[0]]) else f"{numbers[invalid[0]]:g}"
+        raise InputError(f"a weight must be a number of at least 0, found {value} at position {invalid[0] + 1}")
+    return numbers

@@ -132,7 +132,7 @@ def requested_lines(options: Options) -> list[trec.Asked]:
                 parameters.setdefault(member, None)
             continue
         family = trec.BY_NAME.get(name)
-        if family is None or not trec.known(family, options.compat):
+        if family is None or not trec.is_available(family, options.compat):
             close = nearest(name, list(trec.BY_NAME))
             raise TrecEvalError(
                 TREC_USAGE_ERROR,

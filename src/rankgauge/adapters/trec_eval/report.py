@@ -141,7 +141,7 @@ def with_nan(measure: Measure, hits: Hits, values: Floats) -> Floats:
     if measure.definition is iprec.iprec:
         points: tuple[float, ...] = (measure["recall"],)
     elif measure.definition is iprec.iprec_average:
-        points = measure["recalls"] or iprec.ELEVEN
+        points = measure["recalls"] or iprec.ELEVEN_POINTS
     elif measure.definition is ndcg.rndcg:
         has_gain = count_by(hits.judged_query[hits.judged > 0], len(hits)) > 0
         return np.where(~has_gain & (hits.relevant_judged(measure["rel"]) > 0), np.nan, values)

@@ -1,4 +1,4 @@
-"""G and binG: gain against the effort of reading so far."""
+"""G and binG: gain discounted by reading effort."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from rankgauge.measures.numbers import each, linear_gain, log2
 from rankgauge.measures.registry import measure
 
 
-@measure(
-    "G",
-    formula="Σ gain / log2(2 + cost − gained) divided by Σ of all gains",
-    reference="trec_eval: G",
-)
+@measure("G")
 def g(hits: Hits) -> PerQuery:
-    """Gain discounted by the effort beyond that of the best possible ranking.
+    """Gain discounted by the effort beyond that of the ideal ranking.
 
-    The cost of each rank is the best possible gain there, and at least 1.
+    The cost of each rank is the ideal gain there, at least 1.
+
+    Formula: Σ gain / log2(2 + cost − gained) divided by Σ of all gains
+    Reference: trec_eval: G
     """
-    found = hits.where(hits.grade > 0)
+    gaining = hits.where(hits.grade > 0)
     ideal = hits.ideal(linear_gain(hits.judged))
     steps = running(np.maximum(ideal.gain, 1.0), ideal.offsets)
-    beyond = np.maximum(found.rank - ideal.count[found.query], 0)
-    cost = ideal.at(steps, found.query, found.rank) + beyond
-    discount = each(2.0 + cost - found.running(found.grade), math.log2)
+    beyond = np.maximum(gaining.rank - ideal.count[gaining.query], 0)
+    cost = ideal.at(steps, gaining.query, gaining.rank) + beyond
+    discount = each(2.0 + cost - gaining.running(gaining.grade), math.log2)
     total = sum_by(ideal.query, ideal.gain, len(hits))
-    return divide(found.sum(found.grade / discount), total)
+    return divide(gaining.sum(gaining.grade / discount), total)
 
 
-@measure(
-    "BinG",
-    aliases=("binG",),
-    formula="(1/R) · Σ over relevant ranks i of 1 / log2(2 + i − H_i)",
-    reference="trec_eval: binG",
-)
+@measure("BinG", aliases=("binG",))
 def bin_g(hits: Hits, *, rel: float = 1) -> PerQuery:
-    """Each relevant document, discounted by how many nonrelevant ones stand above it."""
-    found = hits.relevant(rel)
-    return divide(found.sum(1.0 / log2(2 + found.rank - found.position)), hits.relevant_judged(rel))
+    """Relevant documents, each discounted by the number of nonrelevant documents above it.
+
+    Formula: (1/R) · Σ over relevant ranks i of 1 / log2(2 + i − H_i)
+    Reference: trec_eval: binG
+    """
+    relevant = hits.relevant(rel)
+    return divide(relevant.sum(1.0 / log2(2 + relevant.rank - relevant.position)), hits.relevant_judged(rel))

@@ -1,4 +1,4 @@
-"""Counts: summed over queries, not averaged."""
+"""Counts, which are summed over queries."""
 
 from __future__ import annotations
 
@@ -8,64 +8,52 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.registry import measure
+from rankgauge.measures.spec import Scale
 
 
-@measure(
-    "NumQ",
-    aggregate="sum",
-    range=(1.0, 1.0),
-    better=None,
-    missing=1.0,
-    judged_only=False,
-    formula="1",
-    reference="trec_eval: num_q",
-)
+@measure("NumQ", aggregate="sum", scale=Scale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
 def num_q(hits: Hits) -> PerQuery:
-    """The number of queries."""
+    """The number of queries.
+
+    Formula: 1
+    Reference: trec_eval: num_q
+    """
     return np.ones(len(hits))
 
 
 @measure(
     "NumRet",
-    spelled={"NumRelRet": {"rel": 1}, "hits": {"rel": 1}},
+    aliases={"NumRelRet": {"rel": 1}, "hits": {"rel": 1}},
     at="cutoff",
     aggregate="sum",
-    range=(0.0, math.inf),
-    better=None,
+    scale=Scale(0.0, math.inf, better=None),
     monotone=True,
-    formula="|retrieved in the top k|; NumRelRet: those that are relevant",
-    reference="trec_eval: num_ret, num_rel_ret",
 )
 def num_ret(hits: Hits, *, cutoff: int | None = None, rel: float | None = None) -> PerQuery:
-    """The number of documents retrieved; with rel=, of relevant ones (NumRelRet is rel=1)."""
+    """The number of documents retrieved; with rel=, of relevant documents retrieved (NumRelRet is rel=1).
+
+    Formula: |retrieved in the top k|; NumRelRet: those that are relevant
+    Reference: trec_eval: num_ret, num_rel_ret
+    """
     top = hits.top(cutoff)
     return (top.retrieved if rel is None else top.relevant(rel).count).astype(float)
 
 
-@measure(
-    "NumRel",
-    aggregate="sum",
-    range=(0.0, math.inf),
-    better=None,
-    missing=None,
-    judged_only=False,
-    formula="R",
-    reference="trec_eval: num_rel",
-)
+@measure("NumRel", aggregate="sum", scale=Scale(0.0, math.inf, better=None), missing=None, judged_only=False)
 def num_rel(hits: Hits, *, rel: float = 1) -> PerQuery:
-    """The number of relevant documents in the judgments."""
+    """The number of relevant documents in the judgments.
+
+    Formula: R
+    Reference: trec_eval: num_rel
+    """
     return hits.relevant_judged(rel).astype(float)
 
 
-@measure(
-    "NumNonrelJudgedRet",
-    aggregate="sum",
-    range=(0.0, math.inf),
-    better=None,
-    judged_only=False,
-    formula="|retrieved and judged not relevant|",
-    reference="trec_eval: num_nonrel_judged_ret",
-)
+@measure("NumNonrelJudgedRet", aggregate="sum", scale=Scale(0.0, math.inf, better=None), judged_only=False)
 def num_nonrel_judged_ret(hits: Hits, *, rel: float = 1) -> PerQuery:
-    """The number of retrieved documents that were judged and found not relevant."""
+    """The number of retrieved documents that are judged nonrelevant.
+
+    Formula: |retrieved and judged nonrelevant|
+    Reference: trec_eval: num_nonrel_judged_ret
+    """
     return hits.where((hits.grade >= 0) & (hits.grade < rel)).count.astype(float)

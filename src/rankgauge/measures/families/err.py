@@ -15,38 +15,34 @@ from rankgauge.measures.registry import measure
 
 
 def largest_grade(parameters: dict[str, Any], qrels: Qrels) -> dict[str, Any]:
-    """The largest grade of the whole collection, where the caller named none."""
+    """The largest grade of the whole collection, if the caller did not give one."""
     return {} if parameters["max_rel"] is not None else {"max_rel": qrels.max_grade or 1}
 
 
 def check_grades(name: str, judged: Floats, max_rel: float | None) -> float:
-    """The largest grade; an error where it was never set or where a judgment is above it."""
+    """The largest grade; raises if it was not set or if a judgment exceeds it."""
     if max_rel is None:
-        raise MeasureError(f"{name} needs max_rel, the largest grade", hint="evaluate() takes it from the qrels")
+        raise MeasureError(f"{name} needs max_rel, the largest grade", hint="evaluate() takes it from the judgments")
     if judged.max(initial=0.0) > max_rel:
-        raise MeasureError(f"{name} has max_rel={max_rel:g}, and there is a judgment of {judged.max():g}")
+        raise MeasureError(f"max_rel of {name} is {max_rel:g}, but there is a judgment of {judged.max():g}")
     return float(max_rel)
 
 
-@measure(
-    "ERR",
-    at="cutoff",
-    monotone=True,
-    freeze=largest_grade,
-    formula="Σ (1/i) · P_i · Π over j < i of (1 − P_j), P = (2^grade − 1) / 2^max_rel",
-    reference="Chapelle et al., Expected reciprocal rank for graded relevance, CIKM 2009",
-)
+@measure("ERR", at="cutoff", monotone=True, freeze=largest_grade)
 def err(hits: Hits, *, cutoff: int | None = None, max_rel: float | None = None) -> PerQuery:
     """The expected reciprocal rank at which a user who scans down the list is satisfied.
 
-    max_rel is the largest grade; left out, it is that of the whole collection.
+    max_rel is the largest grade; by default that of the whole collection.
+
+    Formula: Σ (1/i) · P_i · Π over j < i of (1 − P_j), P = (2^grade − 1) / 2^max_rel
+    Reference: Chapelle et al., Expected reciprocal rank for graded relevance, CIKM 2009
     """
     top_grade = check_grades("ERR", hits.judged, max_rel)
-    found = hits.top(cutoff).where(hits.top(cutoff).grade > 0)
-    satisfied = exponential_gain(found.grade) / 2.0**top_grade
-    total, looking = np.zeros(len(hits)), np.ones(len(hits))
-    for rows in steps(found.offsets):
-        query = found.query[rows]
-        total[query] += looking[query] * satisfied[rows] / found.rank[rows]
-        looking[query] *= 1.0 - satisfied[rows]
+    gaining = hits.top(cutoff).where(hits.top(cutoff).grade > 0)
+    satisfied = exponential_gain(gaining.grade) / 2.0**top_grade
+    total, continuing = np.zeros(len(hits)), np.ones(len(hits))
+    for rows in steps(gaining.offsets):
+        query = gaining.query[rows]
+        total[query] += continuing[query] * satisfied[rows] / gaining.rank[rows]
+        continuing[query] *= 1.0 - satisfied[rows]
     return total

@@ -12,30 +12,22 @@ from rankgauge.core.tables import Floats, group_of, sum_by
 from rankgauge.measures.families.err import check_grades, largest_grade
 from rankgauge.measures.numbers import linear_gain, powers
 from rankgauge.measures.registry import measure
-
-REFERENCE = "Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 2008"
+from rankgauge.measures.spec import Scale
 
 
 def _graded(parameters: dict[str, Any], qrels: Qrels) -> dict[str, Any]:
     return {} if parameters["rel"] is not None else largest_grade(parameters, qrels)
 
 
-def _scaled(hits: Hits, found: Hits, max_rel: float | Literal["query"] | None) -> Floats:
+def _scaled(hits: Hits, top: Hits, max_rel: float | Literal["query"] | None) -> Floats:
     if max_rel == "query":
         largest = np.ones(len(hits))
         np.maximum.at(largest, hits.judged_query, hits.judged)
-        return linear_gain(found.grade) / largest[found.query]
-    return linear_gain(found.grade) / check_grades("RBP", hits.judged, max_rel)
+        return linear_gain(top.grade) / largest[top.query]
+    return linear_gain(top.grade) / check_grades("RBP", hits.judged, max_rel)
 
 
-@measure(
-    "RBP",
-    at="cutoff",
-    monotone=True,
-    freeze=_graded,
-    formula="(1 − p) · Σ gain at i · p^(i − 1)",
-    reference=REFERENCE + "; trec_eval 10: rbp is RBP(p=0.9,max_rel='query')",
-)
+@measure("RBP", at="cutoff", monotone=True, freeze=_graded)
 def rbp(
     hits: Hits,
     *,
@@ -44,25 +36,28 @@ def rbp(
     rel: float | None = None,
     max_rel: float | Literal["query"] | None = None,
 ) -> PerQuery:
-    """What a user gains who goes on to the next document with probability p.
+    """The expected gain of a user who continues to the next document with probability p.
 
-    The gain is grade / max_rel, and max_rel, left out, is the largest grade of the whole collection; rel= makes it
-    binary; max_rel='query' takes the largest grade of each query, and at least 1.
+    The gain is grade / max_rel, where max_rel is by default the largest grade of the whole collection; rel= makes the
+    gain binary; max_rel='query' uses the largest grade of each query, at least 1.
+
+    Formula: (1 − p) · Σ gain at i · p^(i − 1)
+    Reference: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 2008; trec_eval
+        10: rbp is RBP(p=0.9,max_rel='query')
     """
-    found = hits.top(cutoff)
-    gain = _scaled(hits, found, max_rel) if rel is None else (found.grade >= max(rel, 0)).astype(float)
-    return (1.0 - p) * found.sum(gain * powers(p, found.rank - 1))
+    top = hits.top(cutoff)
+    gain = _scaled(hits, top, max_rel) if rel is None else (top.grade >= max(rel, 0)).astype(float)
+    return (1.0 - p) * top.sum(gain * powers(p, top.rank - 1))
 
 
-@measure(
-    "RBPResidual",
-    better="lower",
-    judged_only=False,
-    formula="p^n + (1 − p) · Σ over unjudged ranks i of p^(i − 1); 0 where every retrieved document is judged",
-    reference=REFERENCE + "; trec_eval 10: rbp_resid",
-)
+@measure("RBPResidual", judged_only=False, scale=Scale(better="lower"))
 def rbp_residual(hits: Hits, *, p: float = 0.9) -> PerQuery:
-    """How much RBP could still rise if the documents not judged, and all beyond the last, were relevant."""
+    """How much RBP could rise if all unjudged documents, and all beyond the last one, were relevant.
+
+    Formula: p^n + (1 − p) · Σ over unjudged ranks i of p^(i − 1); 0 if every retrieved document is judged
+    Reference: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 2008; trec_eval
+        10: rbp_resid
+    """
     offsets = np.concatenate([[0], np.cumsum(hits.retrieved)])
     query = group_of(offsets)
     unjudged = np.ones(len(query), dtype=bool)

@@ -6,38 +6,35 @@ import math
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.registry import measure
+from rankgauge.measures.spec import Scale
 
 
-@measure(
-    "RR",
-    aliases=("MRR", "reciprocal_rank"),
-    at="cutoff",
-    monotone=True,
-    formula="1 / rank of the first relevant document",
-    reference="trec_eval: recip_rank; Voorhees, TREC-8 question answering track report, 1999",
-)
+@measure("RR", aliases=("MRR", "reciprocal_rank"), at="cutoff", monotone=True)
 def rr(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
-    """Reciprocal rank of the first relevant document; 0 where none is retrieved (within the cutoff).
+    """Reciprocal rank of the first relevant document; 0 if none is retrieved (within the cutoff).
 
-    Its mean is called MRR. Mind that 1/MRR is the harmonic mean of the ranks, not their mean.
+    Its mean is called MRR. Note that 1/MRR is the harmonic mean of the ranks, not their mean.
+
+    Formula: 1 / rank of the first relevant document
+    Reference: trec_eval: recip_rank; Voorhees, TREC-8 question answering track report, 1999
     """
-    found = hits.top(cutoff).relevant(rel)
-    return found.first(1.0 / found.rank)
+    relevant = hits.top(cutoff).relevant(rel)
+    return relevant.first(1.0 / relevant.rank)
 
 
 @measure(
     "FirstRel",
     aliases=("first_relevant_position",),
     at="cutoff",
-    range=(1.0, math.inf),
-    better="lower",
+    scale=Scale(1.0, math.inf, better="lower"),
     missing=math.nan,
-    formula="rank of the first relevant document",
 )
 def first_relevant(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
-    """The position of the first relevant document, from 1; null where none is retrieved.
+    """The position of the first relevant document, from 1; null if none is retrieved.
 
     The mean is over the queries that have one: read it beside Success.
+
+    Formula: rank of the first relevant document
     """
-    found = hits.top(cutoff).relevant(rel)
-    return found.first(found.rank, default=math.nan)
+    relevant = hits.top(cutoff).relevant(rel)
+    return relevant.first(relevant.rank, default=math.nan)

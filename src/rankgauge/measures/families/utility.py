@@ -7,16 +7,10 @@ import math
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.numbers import each
 from rankgauge.measures.registry import measure
+from rankgauge.measures.spec import Scale
 
 
-@measure(
-    "Utility",
-    aliases=("utility",),
-    range=(-math.inf, math.inf),
-    missing=None,
-    formula="a·rr + b·(n − rr) + c·(R − rr) + d·(N + rr − n − R)",
-    reference="trec_eval: utility.a,b,c,d",
-)
+@measure("Utility", aliases=("utility",), scale=Scale(-math.inf, math.inf), missing=None)
 def utility(
     hits: Hits,
     *,
@@ -27,26 +21,30 @@ def utility(
     rest: float = 0,
     collection: int = 0,
 ) -> PerQuery:
-    """Gains and costs of the retrieved set: so much for each relevant document, nonrelevant, missed, and the rest."""
-    found = hits.relevant(rel).count.astype(float)
+    """Gains and costs of the retrieved set: one for each relevant, nonrelevant and missed document, and for the rest.
+
+    Formula: a·rr + b·(n − rr) + c·(R − rr) + d·(N + rr − n − R)
+    Reference: trec_eval: utility.a,b,c,d
+    """
+    hit_count = hits.relevant(rel).count.astype(float)
     total = hits.relevant_judged(rel)
-    wrong, lost = hits.retrieved - found, total - found
+    nonrelevant_count, missed_count = hits.retrieved - hit_count, total - hit_count
     value: PerQuery = (
-        relevant * found + nonrelevant * wrong + missed * lost + rest * (collection + found - hits.retrieved - total)
+        relevant * hit_count
+        + nonrelevant * nonrelevant_count
+        + missed * missed_count
+        + rest * (collection + hit_count - hits.retrieved - total)
     )
     return value
 
 
-@measure(
-    "YAAP",
-    aliases=("yaap",),
-    range=(-math.inf, math.inf),
-    missing=None,
-    formula="ln((1 + S) / (1 + R − S)), S = Σ over relevant ranks i of P@i",
-    reference="trec_eval: yaap; Robertson, Yet another average precision",
-)
+@measure("YAAP", aliases=("yaap",), scale=Scale(-math.inf, math.inf), missing=None)
 def yaap(hits: Hits, *, rel: float = 1) -> PerQuery:
-    """The log odds of the summed precisions: average precision on a scale without ends."""
-    found = hits.relevant(rel)
-    summed = found.sum(found.position / found.rank)
+    """The log odds of the summed precisions: average precision on an unbounded scale.
+
+    Formula: ln((1 + S) / (1 + R − S)), S = Σ over relevant ranks i of P@i
+    Reference: trec_eval: yaap; Robertson, Yet another average precision
+    """
+    retrieved = hits.relevant(rel)
+    summed = retrieved.sum(retrieved.position / retrieved.rank)
     return each((1.0 + summed) / (1.0 + hits.relevant_judged(rel) - summed), math.log)
