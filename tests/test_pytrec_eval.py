@@ -37,7 +37,7 @@ def make(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, floa
 @pytest.mark.parametrize("seed", range(15))
 def test_every_query_and_measure_equals_pytrec_eval(seed: int, level: int) -> None:
     judged, results = make(seed)
-    names = {family.name for family in trec.FAMILIES} - SKIPPED
+    names = {family.name for family in trec.TREC_FAMILIES} - SKIPPED
     theirs: dict[str, dict[str, Any]] = pytrec_eval.RelevanceEvaluator(judged, names, relevance_level=level).evaluate(
         results
     )

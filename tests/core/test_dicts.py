@@ -23,12 +23,12 @@ from tests.strategies import Case, cases
 @settings(max_examples=150)
 def test_a_dict_joins_like_the_run_made_from_it(compat: Compat, batch: int, dense: int, case: Case) -> None:
     results = {query: dict(rows) for query, rows in case.results.items()}
-    before, dicts.BATCH = dicts.BATCH, batch
+    before, dicts.ENTRIES_PER_BATCH = dicts.ENTRIES_PER_BATCH, batch
     limit, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = ranking.MIN_HITS_FOR_SEARCH_PER_QUERY, dense
     try:
         quick = join_dict(case.qrels, results, compat=compat)
     finally:
-        dicts.BATCH, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = before, limit
+        dicts.ENTRIES_PER_BATCH, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = before, limit
     plain = join(case.qrels, Run.from_dict(results), compat=compat)
     for name in ("status", "retrieved", "offsets", "rank", "grade", "ordinal", "tie_first", "tie_last"):
         assert np.array_equal(getattr(quick, name), getattr(plain, name)), name

@@ -209,13 +209,13 @@ def test_a_cutoff_may_be_a_column_of_the_queries() -> None:
 
 
 def test_each_of_trec_evals_families_is_known_by_its_name() -> None:
-    for family in trec.FAMILIES:
+    for family in trec.TREC_FAMILIES:
         if family.kind != "text":
             assert parse_measures(family.name, compat="trec_eval-10"), family.name
 
 
 def test_the_sets_of_trec_eval_are_exactly_its_nicknames() -> None:
-    names = {*TREC_SETS, *registry.NAMES, *trec.BY_NAME}
+    names = {*TREC_SETS, *registry.MEASURE_NAMES, *trec.FAMILY_BY_NAME}
     assert {name for name in names if trec.nickname(name, "trec_eval-10") is not None} == set(TREC_SETS)
 
 

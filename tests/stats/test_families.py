@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
-from rankgauge.stats.correction import CORRECTIONS, correct
+from rankgauge.stats.correction import P_VALUE_CORRECTIONS, correct
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.randomization import randomization_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
@@ -36,7 +36,7 @@ def test_false_discovery_corrections_are_scipys(p: list[float]) -> None:
 
 @given(p_values)
 def test_corrected_values_keep_their_order_and_never_shrink(p: list[float]) -> None:
-    for method in CORRECTIONS:
+    for method in P_VALUE_CORRECTIONS:
         found = [value for value in correct(p, method).p if value is not None]
         assert all(after >= before - 1e-15 for before, after in zip(p, found, strict=True))
         ranked = [after for _, after in sorted(zip(p, found, strict=True))]

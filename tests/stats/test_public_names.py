@@ -13,8 +13,8 @@ from rankgauge import stats
 @pytest.mark.parametrize("name", stats.__all__)
 def test_a_public_name_is_the_object_of_its_module_even_after_every_module_was_imported(name: str) -> None:
     """A module with the name of a function would hide the function as soon as it is imported."""
-    for module in set(stats._MODULES.values()):
-        import_module(f"rankgauge.stats.{module}")
+    for file in set(stats._MODULES.values()):
+        import_module(f"rankgauge.stats.{file}")
     module = import_module(f"rankgauge.stats.{stats._MODULES[name]}")
     assert getattr(stats, name) is getattr(module, name)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import UsageError
-from rankgauge.stats.seeds import BLOCK, RandomStream, Resampling, blocks
+from rankgauge.stats.seeds import RESAMPLES_PER_BLOCK, RandomStream, Resampling, blocks
 from tests.stats import definitions
 
 
@@ -32,8 +32,8 @@ def test_numbers_below_a_bound_are_spread_evenly() -> None:
 
 
 def test_blocks_add_up() -> None:
-    assert blocks(BLOCK) == [(0, BLOCK)]
-    assert [size for _, size in blocks(2 * BLOCK + 5)] == [BLOCK, BLOCK, 5]
+    assert blocks(RESAMPLES_PER_BLOCK) == [(0, RESAMPLES_PER_BLOCK)]
+    assert [size for _, size in blocks(2 * RESAMPLES_PER_BLOCK + 5)] == [RESAMPLES_PER_BLOCK, RESAMPLES_PER_BLOCK, 5]
 
 
 @pytest.mark.parametrize("seed", [1.5, "1", True, None])

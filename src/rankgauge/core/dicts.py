@@ -22,7 +22,7 @@ from rankgauge.core.run import Run, Status, checked_score
 from rankgauge.core.tables import Floats, offsets_of, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
-BATCH = 1 << 18  # entries
+ENTRIES_PER_BATCH = 1 << 18  # entries
 NOT_RETRIEVED = float("nan")  # never a valid score
 Row = Mapping[str, SupportsFloat]
 Results = Mapping[str, Row]
@@ -48,7 +48,7 @@ def join_dict(qrels: Qrels, results: Results, *, compat: ranking.Compat = "trec_
             retrieved[number] = len(row)
             status[number] = Status.ANSWERED if row else Status.EMPTY
             batch.add(number, row)
-            if batch.size > BATCH:
+            if batch.size > ENTRIES_PER_BATCH:
                 parts.append(batch.ranked())
     parts.append(batch.ranked())
     batch.tied.resolve()

@@ -20,17 +20,17 @@ from rankgauge.errors import InputError, InputTypeError, shown
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-WORD = 8
-LONG = 1 << 10  # bytes from which on an id is looked at as a whole
-PADDING = 3 * WORD  # bytes behind the last id, so that words can be read at any place
-_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD)] + [(1 << 64) - 1], dtype=np.uint64)
+WORD_BYTES = 8
+LONG_ID_BYTES = 1 << 10  # bytes from which on an id is looked at as a whole
+PADDING = 3 * WORD_BYTES  # bytes behind the last id, so that words can be read at any place
+_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
 
 
 def words_of(buffer: NDArray[np.uint8]) -> Words:
     """The eight bytes from each place of a buffer on, as a little-endian word."""
-    return np.ndarray((len(buffer) - WORD + 1,), dtype="<u8", buffer=buffer, strides=(1,))
+    return np.ndarray((len(buffer) - WORD_BYTES + 1,), dtype="<u8", buffer=buffer, strides=(1,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Ids:
         """The same ids over a buffer of their own that holds nothing else."""
         start = np.cumsum(self.length) - self.length
         buffer = np.zeros(int(self.length.sum()) + PADDING, dtype=np.uint8)
-        if len(self) and int(self.length.max()) > 64 * WORD:
+        if len(self) and int(self.length.max()) > 64 * WORD_BYTES:
             for begin, target, size in zip(self.start, start, self.length, strict=True):
                 buffer[target : target + size] = self.buffer[begin : begin + size]
         else:
@@ -102,7 +102,7 @@ class Ids:
         """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
         start, left = (self.start, self.length) if rows is None else (self.start[rows], self.length[rows])
         if j:
-            start, left = start + WORD * j, left - WORD * j
+            start, left = start + WORD_BYTES * j, left - WORD_BYTES * j
         found: Words = words_of(self.buffer)[start]
         found &= _KEEP.take(left, mode="clip")
         return found
@@ -111,7 +111,7 @@ class Ids:
         """A 64-bit hash of each id with a seed of its own."""
         mixed = seed ^ self.length.astype(np.uint64)
         mixed *= _MULTIPLIER
-        if int(self.length.max(initial=0)) > LONG:
+        if int(self.length.max(initial=0)) > LONG_ID_BYTES:
             return self._hash_long(seed, mixed)
         return self._hash_words(mixed)
 
@@ -119,17 +119,17 @@ class Ids:
         """The same for a column with very long ids, which word by word would take very long."""
         import hashlib
 
-        long = self.length > LONG
+        long = self.length > LONG_ID_BYTES
         mixed[~long] = self.take(~long)._hash_words(mixed[~long])
         for row in np.flatnonzero(long).tolist():
-            key = int(seed[row]).to_bytes(WORD, "little")
-            mixed[row] = int.from_bytes(hashlib.blake2b(self[row], digest_size=WORD, key=key).digest(), "little")
+            key = int(seed[row]).to_bytes(WORD_BYTES, "little")
+            mixed[row] = int.from_bytes(hashlib.blake2b(self[row], digest_size=WORD_BYTES, key=key).digest(), "little")
         return mixed
 
     def _hash_words(self, mixed: Words) -> Words:
         shortest, longest = (int(self.length.min()), int(self.length.max())) if len(self) else (0, 0)
-        for j in range(-(-longest // WORD)):
-            rows = None if shortest > WORD * j else np.flatnonzero(self.length > WORD * j)
+        for j in range(-(-longest // WORD_BYTES)):
+            rows = None if shortest > WORD_BYTES * j else np.flatnonzero(self.length > WORD_BYTES * j)
             before = mixed if rows is None else mixed[rows]
             step = self.words(j, rows)
             step ^= before
@@ -146,12 +146,12 @@ class Ids:
     def same(self, rows: Ints, other: Ids, others: Ints) -> NDArray[np.bool_]:
         """Whether ``self[rows[i]]`` and ``other[others[i]]`` are the same bytes, for each i."""
         equal: NDArray[np.bool_] = self.length[rows] == other.length[others]
-        for row in np.flatnonzero(equal & (self.length[rows] > LONG)).tolist():
+        for row in np.flatnonzero(equal & (self.length[rows] > LONG_ID_BYTES)).tolist():
             equal[row] = self[int(rows[row])] == other[int(others[row])]
-        short = self.length[rows] <= LONG
+        short = self.length[rows] <= LONG_ID_BYTES
         j = 0
         while True:
-            alive = np.flatnonzero(equal & short & (self.length[rows] > WORD * j))
+            alive = np.flatnonzero(equal & short & (self.length[rows] > WORD_BYTES * j))
             if not len(alive):
                 return equal
             equal[alive] = self.words(j, rows[alive]) == other.words(j, others[alive])
@@ -164,8 +164,8 @@ class Ids:
             np.not_equal(self.length[1:], self.length[:-1], out=fresh[1:])
             first = self.words(0)
             fresh[1:] |= first[1:] != first[:-1]
-            if int(self.length.max()) > WORD:
-                rows = np.flatnonzero(~fresh & (self.length > WORD))
+            if int(self.length.max()) > WORD_BYTES:
+                rows = np.flatnonzero(~fresh & (self.length > WORD_BYTES))
                 fresh[rows] = ~self.same(rows, self, rows - 1)
         return np.flatnonzero(fresh)
 
@@ -185,9 +185,9 @@ class Ids:
             lone[:-1] &= ~same
             open_at, group = open_at[~lone], group[~lone]
             rows = order[open_at]
-            if not np.any(self.length[rows] > WORD * j):
+            if not np.any(self.length[rows] > WORD_BYTES * j):
                 return order
-            if WORD * j >= LONG:
+            if WORD_BYTES * j >= LONG_ID_BYTES:
                 # What is still not told apart is long and rare.
                 texts = {row: self[row] for row in rows.tolist()}
                 for begin, end in pairwise([*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]):
@@ -195,7 +195,7 @@ class Ids:
                     order[open_at[begin:end]] = part
                 return order
             word = np.zeros(len(rows), dtype=np.uint64)
-            alive = np.flatnonzero(self.length[rows] > WORD * j)
+            alive = np.flatnonzero(self.length[rows] > WORD_BYTES * j)
             word[alive] = self.words(j, rows[alive]).byteswap()
             by = np.lexsort((~word if descending else word, group))
             order[open_at] = rows[by]

@@ -14,7 +14,7 @@ import numpy as np
 from rankgauge.lists.ids import AnyIds
 from rankgauge.lists.joined import Grades, join_lists
 from rankgauge.measures.aggregates import aggregate
-from rankgauge.measures.registry import NAMES
+from rankgauge.measures.registry import MEASURE_NAMES
 from rankgauge.measures.spec import Measure
 
 

@@ -51,7 +51,7 @@ def describe(name: str) -> str:
 
 def find(name: str) -> Definition:
     """The definition behind a name in any notation; a measure that needs a cutoff may be named without one."""
-    family = trec.BY_NAME.get(name)
+    family = trec.FAMILY_BY_NAME.get(name)
     if family is not None and family.kind == "text":
         raise MeasureError(f"{name} is text, not a measure", hint=f"print it with rankgauge trec_eval -m {name}")
     if "@" not in name and "(" not in name and "." not in name and name not in (*NAMED_SETS, *CUTOFF_SETS):
@@ -100,7 +100,7 @@ def over_queries(definition: Definition) -> str:
 
 def names(definition: Definition) -> list[str]:
     """Its other names."""
-    common = [word + "@k" for word, name in COMMON_NAMES.items() if registry.NAMES[name][0] is definition]
+    common = [word + "@k" for word, name in COMMON_NAMES.items() if registry.MEASURE_NAMES[name][0] is definition]
     variants = [
         f"{name} = {definition.name}({', '.join(f'{key}={value!r}' for key, value in fixed.items())})"
         for name, fixed in definition.variants.items()
@@ -110,4 +110,4 @@ def names(definition: Definition) -> list[str]:
 
 def trec_names(definition: Definition) -> list[str]:
     """The trec_eval families that correspond to this measure."""
-    return [family.name for family in trec.FAMILIES if family.make is definition]
+    return [family.name for family in trec.TREC_FAMILIES if family.make is definition]

@@ -78,19 +78,19 @@ def _read(name: str, compat: Compat) -> Sequence[Measure]:
         return [_measure(match["name"], match["arguments"], point) for point in points]
     members = trec.nickname(name, compat)
     if members is not None:
-        families = [trec.BY_NAME[member] for member in members if trec.BY_NAME[member].kind != "text"]
+        families = [trec.FAMILY_BY_NAME[member] for member in members if trec.FAMILY_BY_NAME[member].kind != "text"]
         return [measure for family in families for measure in _read_trec(family, None, compat)]
     return _read_plain(name, compat)
 
 
 def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
     """A name without ``@``: one of trec_eval's, or one of ours that needs no cutoff."""
-    if name in trec.BY_NAME:
-        return _read_trec(trec.BY_NAME[name], None, compat)
+    if name in trec.FAMILY_BY_NAME:
+        return _read_trec(trec.FAMILY_BY_NAME[name], None, compat)
     head, dot, tail = name.partition(".")
-    if dot and head in trec.BY_NAME:
-        return _read_trec(trec.BY_NAME[head], tail, compat)
-    for family in sorted(trec.FAMILIES, key=lambda f: -len(f.name)):
+    if dot and head in trec.FAMILY_BY_NAME:
+        return _read_trec(trec.FAMILY_BY_NAME[head], tail, compat)
+    for family in sorted(trec.TREC_FAMILIES, key=lambda f: -len(f.name)):
         rest = name.removeprefix(family.name + "_")
         if rest != name and re.fullmatch(r"[0-9.]+", rest):
             return _read_trec(family, rest, compat)
@@ -117,7 +117,7 @@ def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat) -> Seq
                 raise MeasureError(f"cutoffs of {family.name} must be whole numbers of at least 1, found {shown(bad)}")
             text = ",".join(dict.fromkeys(str(int(part)) for part in parts))
         elif family.kind in ("points", "recalls", "number", "numbers"):
-            bad = next((part for part in text.split(",") if not trec.REAL.fullmatch(part)), None)
+            bad = next((part for part in text.split(",") if not trec.C_NUMBER.fullmatch(part)), None)
             if bad is not None:
                 raise MeasureError(f"parameters of {family.name} must be numbers, found {shown(bad)}")
     return [request.measure for request in trec.expand(family, text, compat) if request.measure is not None]
@@ -139,22 +139,24 @@ def _measure(name: str, arguments: str | None, at: str | None) -> Measure:
 
 def find_definition(name: str, at: str | None) -> tuple[Definition, Any]:
     """The definition behind a name without parameters, and the parameters that the name itself sets."""
-    if name in registry.NAMES:
-        return registry.NAMES[name]
+    if name in registry.MEASURE_NAMES:
+        return registry.MEASURE_NAMES[name]
     folded = name.casefold()
     common = COMMON_NAMES.get(folded)
     if common:
-        return registry.NAMES[common]
-    matches = {id(entry[0]): entry for spelling, entry in registry.NAMES.items() if spelling.casefold() == folded}
+        return registry.MEASURE_NAMES[common]
+    matches = {
+        id(entry[0]): entry for spelling, entry in registry.MEASURE_NAMES.items() if spelling.casefold() == folded
+    }
     if len(matches) == 1:
         return next(iter(matches.values()))
-    family = trec.BY_NAME.get(name)
+    family = trec.FAMILY_BY_NAME.get(name)
     if family is not None and family.make is not None:
         if family.kind == "none" and at is not None and "cutoff" in family.make.parameters:
-            return registry.NAMES[family.make.name]
+            return registry.MEASURE_NAMES[family.make.name]
         if family.kind == "cutoffs":
-            return registry.NAMES[family.make.name][0], family.extra
-    names = [*registry.NAMES, *trec.BY_NAME, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
+            return registry.MEASURE_NAMES[family.make.name][0], family.extra
+    names = [*registry.MEASURE_NAMES, *trec.FAMILY_BY_NAME, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
     close = nearest(name, names)
     raise MeasureError(
         f"unknown measure {shown(name)}",

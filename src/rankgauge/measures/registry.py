@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.errors import MeasureError
-from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel, Scale
+from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
 
 DEFINITIONS: dict[str, Definition] = {}
-NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
+MEASURE_NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 
 def measure(
@@ -17,7 +17,7 @@ def measure(
     *,
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     at: str | None = None,
-    scale: Scale | None = None,
+    scale: MeasureScale | None = None,
     aggregate: Aggregate = "mean",
     missing: float | None = 0.0,
     monotone: bool = False,
@@ -50,7 +50,7 @@ def measure(
             at=at,
             aliases=tuple(alias for alias, fixed in settings.items() if not fixed),
             variants={alias: fixed for alias, fixed in settings.items() if fixed},
-            scale=scale or Scale(),
+            scale=scale or MeasureScale(),
             aggregate=aggregate,
             missing=missing,
             monotone=monotone,
@@ -68,15 +68,15 @@ def register(definition: Definition) -> None:
     names.update((alias, {}) for alias in definition.aliases)
     names.update(definition.variants)
     for name in names:
-        if name in NAMES:
-            raise MeasureError(f"the measure name {name} is already used by {NAMES[name][0].name}")
+        if name in MEASURE_NAMES:
+            raise MeasureError(f"the measure name {name} is already used by {MEASURE_NAMES[name][0].name}")
     DEFINITIONS[definition.name] = definition
     for name, fixed in names.items():
-        NAMES[name] = (definition, fixed)
+        MEASURE_NAMES[name] = (definition, fixed)
 
 
 def unregister(name: str) -> None:
     """Remove a measure that was added with :func:`measure`."""
     definition = DEFINITIONS.pop(name)
-    for alias in [alias for alias, (owner, _) in NAMES.items() if owner is definition]:
-        del NAMES[alias]
+    for alias in [alias for alias, (owner, _) in MEASURE_NAMES.items() if owner is definition]:
+        del MEASURE_NAMES[alias]

@@ -26,7 +26,7 @@ DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasureScale:
     """The smallest and the largest possible value, and which end is better."""
 
     low: float = 0.0
@@ -44,7 +44,7 @@ class Definition:
     at: str | None
     aliases: tuple[str, ...]
     variants: Mapping[str, Mapping[str, Any]]  # names that set parameters
-    scale: Scale
+    scale: MeasureScale
     aggregate: Aggregate
     missing: float | None
     monotone: bool

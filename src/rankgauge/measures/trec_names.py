@@ -31,9 +31,9 @@ from rankgauge.measures.spec import LARGEST_CUTOFF, Definition, Measure
 
 Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
 
-DEPTHS = "5,10,15,20,30,100,200,500,1000"
-WHOLE = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
-REAL = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+DEFAULT_CUTOFFS = "5,10,15,20,30,100,200,500,1000"
+C_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+C_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 LARGEST_LONG = 2**63 - 1  # of C's long
 
 
@@ -61,7 +61,7 @@ class TrecRequest:
     text: str = ""  # the parameter as written
 
 
-FAMILIES: tuple[TrecFamily, ...] = (
+TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("runid", kind="text"),
     TrecFamily("num_q", counts.num_q, whole=True, summary_only=True),
     TrecFamily("num_ret", counts.num_ret, whole=True),
@@ -73,9 +73,9 @@ FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("bpref", bpref.bpref),
     TrecFamily("recip_rank", rr.rr),
     TrecFamily("iprec_at_recall", iprec.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
-    TrecFamily("P", precision.precision, "cutoffs", DEPTHS),
+    TrecFamily("P", precision.precision, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("relstring", kind="text", default="10"),
-    TrecFamily("recall", recall.recall, "cutoffs", DEPTHS),
+    TrecFamily("recall", recall.recall, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("infAP", infap.inf_ap),
     TrecFamily("gm_bpref", bpref.gm_bpref, summary_only=True),
     TrecFamily("Rprec_mult", rprec.rprec, "points", ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"),
@@ -86,9 +86,9 @@ FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("ndcg", ndcg.ndcg, "gains"),
     TrecFamily("ndcg_rel", ndcg.ndcg_rel),
     TrecFamily("Rndcg", ndcg.rndcg),
-    TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEPTHS),
-    TrecFamily("map_cut", ap.ap, "cutoffs", DEPTHS),
-    TrecFamily("relative_P", recall.recall, "cutoffs", DEPTHS, extra={"norm": "min"}),
+    TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("map_cut", ap.ap, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("relative_P", recall.recall, "cutoffs", DEFAULT_CUTOFFS, extra={"norm": "min"}),
     TrecFamily("success", success.success, "cutoffs", "1,5,10"),
     TrecFamily("set_P", sets.set_precision),
     TrecFamily("set_relative_P", sets.set_precision, extra={"relative": True}),
@@ -101,8 +101,8 @@ FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
     TrecFamily("yaap", utility.yaap),
 )
-BY_NAME = {family.name: family for family in FAMILIES}
-POSITION = {family.name: position for position, family in enumerate(FAMILIES)}
+FAMILY_BY_NAME = {family.name: family for family in TREC_FAMILIES}
+POSITION = {family.name: position for position, family in enumerate(TREC_FAMILIES)}
 
 OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
@@ -115,7 +115,7 @@ def nickname(name: str, compat: Compat) -> list[str] | None:
     if name == "set":
         return SET
     if name == "all_trec":
-        return [f.name for f in FAMILIES if f.name != "yaap" and is_available(f, compat)]
+        return [f.name for f in TREC_FAMILIES if f.name != "yaap" and is_available(f, compat)]
     return None
 
 
@@ -161,7 +161,7 @@ def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
         value = text.partition("=")[2] if text.startswith("p=") else text
         return {"p": reals(family, value)[0]}
     pairs = [item.partition("=") for item in text.split(",")]
-    if not all(sep and WHOLE.fullmatch(grade) and REAL.fullmatch(gain) for grade, sep, gain in pairs):
+    if not all(sep and C_INTEGER.fullmatch(grade) and C_NUMBER.fullmatch(gain) for grade, sep, gain in pairs):
         raise MeasureError(f"{family.name} takes gains as grade=gain, found {shown(text)}", hint="write ndcg.1=3,2=9")
     return {"gains": {int(grade): float(gain) for grade, _, gain in pairs}}
 
@@ -183,13 +183,13 @@ def bounded(cutoff: int) -> int:
 
 def whole(text: str) -> int:
     """A whole number as read by C's atol."""
-    match = WHOLE.match(text)
+    match = C_INTEGER.match(text)
     return max(-LARGEST_LONG - 1, min(LARGEST_LONG, int(match[1]))) if match else 0
 
 
 def real(text: str) -> float:
     """A number as read by C's atof, in decimal notation only."""
-    match = REAL.match(text)
+    match = C_NUMBER.match(text)
     return float(match[1]) if match else 0.0
 
 

@@ -56,12 +56,12 @@ def benjamini_yekutieli(p: PValues) -> FamilyResult:
 
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by"]
-CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh", "by")
+P_VALUE_CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh", "by")
 
 
 def correct(p: PValues, method: Correction = "holm") -> FamilyResult:
     """Apply a correction by its name; ``none`` leaves every p unchanged."""
-    check_choice("correction", method, CORRECTIONS)
+    check_choice("correction", method, P_VALUE_CORRECTIONS)
     corrections: dict[str, Callable[[PValues], FamilyResult]] = {
         "bonferroni": bonferroni,
         "holm": holm,

@@ -16,10 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from rankgauge.stats.distributions import count_extreme
 from rankgauge.stats.results import Alternative, TestResult, check_alternative
 from rankgauge.stats.samples import Floats, Sample, Units, paired
-from rankgauge.stats.seeds import BLOCK, DEFAULT_RESAMPLING, PERMUTATIONS, RandomStream, Resampling, blocks
+from rankgauge.stats.seeds import (
+    DEFAULT_RESAMPLING,
+    PERMUTATIONS,
+    RESAMPLES_PER_BLOCK,
+    RandomStream,
+    Resampling,
+    blocks,
+)
 
 MAX_EXACT_DIFFERENCES = 28  # two halves of 2¹⁴ sums, which is cheaper than sampling
-_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
+_BYTE_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
 
 
 def randomization_test(
@@ -89,7 +96,7 @@ def enumerated_sums(parts: Floats) -> Iterator[Floats]:
     """The sum of each column of ``parts`` under every sign pattern of its rows, one block at a time."""
     tables = sign_tables(parts)
     for number, size in blocks(1 << len(parts)):
-        pattern = np.arange(size, dtype=np.int64) + number * BLOCK
+        pattern = np.arange(size, dtype=np.int64) + number * RESAMPLES_PER_BLOCK
         yield look_up(tables, np.array([(pattern >> 8 * row) & 255 for row in range(len(tables))], dtype=np.uint8))
 
 
@@ -97,7 +104,7 @@ def sign_tables(parts: Floats) -> Floats:
     """For every eight rows of ``parts`` and each of its columns, the sum under each of the 256 sign patterns."""
     padded = np.zeros((len(parts) + -len(parts) % 8, parts.shape[1]))
     padded[: len(parts)] = parts
-    tables: Floats = np.einsum("be,rec->rcb", _SIGNS, padded.reshape(-1, 8, parts.shape[1]))
+    tables: Floats = np.einsum("be,rec->rcb", _BYTE_SIGNS, padded.reshape(-1, 8, parts.shape[1]))
     return np.ascontiguousarray(tables)
 
 

@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Units = Sequence[Hashable] | NDArray[Any]
 
 DECIMALS = 12
-_EXACT = 2.0**53  # whole floats below this are exact, and so are their sums
+_MAX_EXACT_FLOAT = 2.0**53  # whole floats below this are exact, and so are their sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ def sample(values: ArrayLike, units: Units | None = None, *, largest: float = 0.
         decimals -= 1
     heaviest = float(np.bincount(unit, np.abs(numbers)).max(initial=0.0)) * max(len(sizes), 1)
     heaviest = max(heaviest, float(np.abs(numbers).sum()))
-    while heaviest * 10.0**decimals >= _EXACT:
+    while heaviest * 10.0**decimals >= _MAX_EXACT_FLOAT:
         decimals -= 1
     scale = 10.0**decimals
     whole = np.rint(numbers * scale) + 0.0  # no −0

@@ -17,7 +17,9 @@ from rankgauge.errors import UsageError
 
 PERMUTATIONS = 100_000  # the default number for tests that permute
 RESAMPLES = 10_000  # the default number for bootstraps
-BLOCK = 8192  # resamples that share a stream; a constant, because another block size would give different numbers
+RESAMPLES_PER_BLOCK = (
+    8192  # resamples that share a stream; a constant, because another block size would give different numbers
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +106,5 @@ DEFAULT_RESAMPLING = Resampling()
 
 def blocks(resamples: int) -> list[tuple[int, int]]:
     """The number and the size of each block of resamples."""
-    return [(number, min(BLOCK, resamples - start)) for number, start in enumerate(range(0, resamples, BLOCK))]
+    starts = range(0, resamples, RESAMPLES_PER_BLOCK)
+    return [(number, min(RESAMPLES_PER_BLOCK, resamples - start)) for number, start in enumerate(starts)]

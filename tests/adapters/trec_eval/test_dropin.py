@@ -62,7 +62,7 @@ def test_a_cutoff_that_trec_eval_misreads_is_misread_with_a_note(command: Comman
     [
         (["-m", "mapp"], 1, "did you mean map"),
         (["-m", "P.0"], 2, "above 0"),
-        (["-m", "P.5,5"], 2, "twice"),
+        (["-m", "P.5,5"], 2, "unique"),
         (["-m", "ndcg.1=0.5,2=0.9"], 2, "less than 1 apart"),
         (["-m", "ndcg.-1=3"], 2, "grades of at least 0"),
         (["-m", "ndcg.x"], 2, "grade=gain"),

@@ -17,7 +17,7 @@ def test_the_table_of_ties_says_how_each_number_was_found() -> None:
     assert lines[1].split() == "P@1 0.5000 0.5000 0.6667 1.0000 1 closed form".split()
     assert lines[2].endswith("64 random orders")
     assert lines[3].endswith("64 random orders, as worst and best")
-    assert lines[4].endswith("no tie counts")
+    assert lines[4].endswith("ties have no effect")
     assert lines[5:] == ["a tie with a judged document straddles rank 1 in 1 query: 1"]
 
 
@@ -42,7 +42,7 @@ def test_the_table_of_unjudged_documents_says_what_is_no_bound() -> None:
     assert lines[3].split()[1:4] == ["3", "5", "3"]
     assert lines[4].startswith("2 of 6 retrieved documents are unjudged")
     assert "with grade 2" in lines[4]
-    assert lines[5].startswith("no bounds: these depend on")
+    assert lines[5].startswith("no bounds: these measures depend on")
     assert len(unjudged_table(audit_unjudged(QRELS, RUN, "P@3"), colour=False).splitlines()) == 3
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import Qrels, Run, UsageError, audit_ties, evaluate, join, parse_measure
+from rankgauge import Conventions, Qrels, Run, UsageError, audit_ties, evaluate, join, parse_measure
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.evaluation.audit import sampling
 from rankgauge.evaluation.audit.expected import first_relevant_at
@@ -29,7 +29,7 @@ ODD = [
 
 
 def one(case: Tied, measure: Measure, **options: int) -> TieRange:
-    return audit_ties(case.qrels, case.run, [measure], **options).measures[0]  # type: ignore[arg-type]
+    return audit_ties(case.qrels, case.run, [measure], **options).measures[0]  # type: ignore[arg-type]  # samples and seed
 
 
 @given(tied())
@@ -80,10 +80,10 @@ def test_a_sample_stays_within_all_orders_and_near_their_mean(case: Tied) -> Non
             assert abs(found.expected.values[0] - sum(values) / len(values)) <= slack + 1e-12, measure
 
 
-def test_a_measure_of_ones_own_is_sampled_and_says_so() -> None:
+def test_a_custom_measure_is_sampled_and_says_so() -> None:
     @declare("ThirdIsRelevant")
     def third(hits: Hits) -> PerQuery:
-        """1 where the third document is relevant."""
+        """1 if the third document is relevant."""
         found = hits.where((hits.rank == 3) & (hits.grade > 0))
         return found.count.astype(float)
 
@@ -97,7 +97,7 @@ def test_a_measure_of_ones_own_is_sampled_and_says_so() -> None:
     assert found.standard_error == pytest.approx(np.sqrt(0.25 * 0.75 / 2000), rel=0.1)
 
 
-def test_the_first_relevant_document_of_a_tie_stands_where_counting_says() -> None:
+def test_the_rank_of_the_first_relevant_document_of_a_tie_has_the_counted_probability() -> None:
     for size, relevant in itertools.product(range(1, 12), range(1, 6)):
         if relevant <= size:
             found = first_relevant_at(size, relevant, size - relevant + 1)
@@ -107,7 +107,7 @@ def test_the_first_relevant_document_of_a_tie_stands_where_counting_says() -> No
 
 @given(cases())
 @settings(max_examples=60)
-def test_what_is_reported_lies_between_worst_and_best(case: Case) -> None:
+def test_the_reported_value_is_between_worst_and_best(case: Case) -> None:
     measures = [one for one in EXTREME if one.definition.better != "lower" and one.definition.name != "Unjudged"]
     if any(case.results.get(query) is not None for query in case.judged):
         audit = audit_ties(case.qrels, case.run, measures, samples=3)
@@ -132,18 +132,20 @@ def test_queries_where_a_tie_straddles_the_cutoff_are_listed() -> None:
     assert audit.tied == 1
 
 
-def test_an_audit_over_queries_averages_as_scores_do() -> None:
+def test_an_audit_averages_over_queries_as_scores_do() -> None:
     found = audit_ties(QRELS, RUN, "RR")["RR"]
     assert (found.worst.over_queries, found.best.over_queries) == ((1 / 3 + 1) / 3, 2 / 3)
     assert found.expected.over_queries == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 1) / 3)
-    skipped = audit_ties({**QRELS, "4": {"a": 0}}, RUN, "RR", no_relevant="skip", queries="both")["mrr"]
+    skipped = audit_ties(
+        {**QRELS, "4": {"a": 0}}, RUN, "RR", conventions=Conventions(queries="both", no_relevant="skip")
+    )["mrr"]
     assert skipped.best.over_queries == found.best.over_queries
 
 
-def test_without_ties_everything_is_what_was_reported() -> None:
+def test_without_ties_every_value_is_the_reported_one() -> None:
     audit = audit_ties(QRELS, {"1": ["x", "a"], "2": ["a"]}, [m.name for m in ALL if m.definition.name != "NumQ"])
     for found in audit:
-        assert found.method == "no tie counts"
+        assert found.method == "ties have no effect"
         assert found.best is not found.worst
         assert np.array_equal(found.best.values, found.worst.values, equal_nan=True)
         assert np.array_equal(found.expected.values, found.reported.values, equal_nan=True)
@@ -164,10 +166,10 @@ def test_a_geometric_mean_has_no_expected_value_over_queries() -> None:
     assert found.best.over_queries is not None
 
 
-def test_a_measure_is_found_by_the_name_it_was_asked_for() -> None:
+def test_a_measure_is_found_by_the_requested_name() -> None:
     audit = audit_ties(QRELS, RUN, "ERR@3")
     assert audit["ERR@3"] is audit["ERR(max_rel=2)@3"]
-    with pytest.raises(KeyError, match="P@3 was not audited; there are ERR"):
+    with pytest.raises(KeyError, match="P@3 was not audited; available: ERR"):
         audit["P@3"]
 
 
@@ -185,7 +187,7 @@ def test_the_same_seed_gives_the_same_numbers_whatever_else_is_asked(monkeypatch
     alone = audit_ties({"2": qrels["2"]}, {"2": run["2"]}, "ERR@3", samples=50)
     assert drawn(alone) == [drawn(first)[1]]
     assert drawn(first)[0] != drawn(first)[1]
-    monkeypatch.setattr(sampling, "SLOTS", 30)
+    monkeypatch.setattr(sampling, "SHUFFLED_AT_ONCE", 30)
     assert drawn(first) == drawn(audit_ties(qrels, run, "ERR@3 Q", samples=50))
 
 
@@ -220,4 +222,4 @@ def test_a_large_tie_costs_no_orders() -> None:
 def test_results_are_frozen() -> None:
     audit = audit_ties(QRELS, RUN, "P@1")
     with pytest.raises(dataclasses.FrozenInstanceError):
-        audit.tied = 2  # type: ignore[misc]
+        audit.tied = 2  # type: ignore[misc]  # refused at run time

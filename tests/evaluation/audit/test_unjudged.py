@@ -20,16 +20,17 @@ GRADES = (0.0, 1.0, 3.0)
 
 def filled(case: Tied, grades: tuple[float, ...]) -> Qrels:
     """The judgments of a query with these grades for its unjudged documents."""
-    given = iter(grades)
-    named = {
-        f"d{place}": next(given) if label is None or label < 0 else label for place, label in enumerate(case.labels)
+    new_grades = iter(grades)
+    retrieved = {
+        f"d{number}": next(new_grades) if label is None or label < 0 else label
+        for number, label in enumerate(case.labels)
     }
-    return Qrels.from_dict({"q": {**named, **{f"m{place}": grade for place, grade in enumerate(case.missed)}}})
+    return Qrels.from_dict({"q": {**retrieved, **{f"m{number}": grade for number, grade in enumerate(case.missed)}}})
 
 
 @given(tied())
 @settings(max_examples=40)
-def test_whatever_the_unjudged_are_the_value_lies_within_the_bounds(case: Tied) -> None:
+def test_the_value_is_within_the_bounds_for_any_grades_of_the_unjudged(case: Tied) -> None:
     unknown = sum(label is None or label < 0 for label in case.labels)
     audit = audit_unjudged(case.qrels, case.run, BOUNDED, grade=3)
     for grades in itertools.islice(itertools.product(GRADES, repeat=unknown), 243):
@@ -40,14 +41,14 @@ def test_whatever_the_unjudged_are_the_value_lies_within_the_bounds(case: Tied) 
 
 
 @pytest.mark.parametrize("name", ["AP", "R@3", "nDCG@3", "RBP(p=0.9,max_rel='query')", "SetRelP", "Rprec", "F1@3"])
-def test_more_relevant_documents_can_lower_what_has_no_bounds(name: str) -> None:
+def test_a_measure_without_bounds_says_so(name: str) -> None:
     found = audit_unjudged({"q": {"a": 1, "z": 2}}, {"q": ["a", *"uvwxy"]}, name).measures[0]
     assert not found.bounds
     assert "scenarios, not bounds" in found.to_dict()["why"]
 
 
 @pytest.mark.parametrize("name", ["AP", "R@2", "nDCG@2"])
-def test_the_value_does_fall(name: str) -> None:
+def test_more_relevant_documents_can_lower_the_value(name: str) -> None:
     found = audit_unjudged({"q": {"a": 1}}, {"q": ["a", "b", "c", "d"]}, name).measures[0]
     ranked_below = audit_unjudged({"q": {"a": 1, "b": 0}}, {"q": ["a", "b", "c", "d"]}, name).measures[0]
     assert found.relevant.over_queries is not None
@@ -57,7 +58,7 @@ def test_the_value_does_fall(name: str) -> None:
 
 
 def columns(hits: Hits) -> list[object]:
-    """All that a measure or an audit of ties may look at."""
+    """Everything that a measure or an audit of ties may read."""
     graded = sorted(zip(hits.judged_query.tolist(), hits.judged.tolist(), strict=True))
     names = ("retrieved", "offsets", "rank", "grade", "judged_offsets")
     return [getattr(hits, name).tolist() for name in names] + [graded, hits.judged[hits.ordinal].tolist()]
@@ -97,13 +98,13 @@ def test_the_three_scenarios_of_a_small_run() -> None:
     assert audit["nDCG@2"].condensed.over_queries == condensed["nDCG(judged_only=True)@2"]
 
 
-def test_a_condensed_measure_is_asked_of_the_whole_list_too() -> None:
+def test_a_condensed_measure_is_computed_on_the_whole_list_too() -> None:
     found = audit_unjudged(QRELS, RUN, "P(judged_only=True)@2")["P(judged_only=True)@2"]
     assert found.irrelevant.values.tolist() == [0.0, 0.5]
     assert found.condensed.values.tolist() == [0.5, 0.5]
 
 
-def test_where_everything_is_judged_the_scenarios_are_one() -> None:
+def test_the_scenarios_are_equal_if_everything_is_judged() -> None:
     measures = [measure for measure in ALL if measure.definition.name not in ("ERR", "RBP")]
     audit = audit_unjudged({"q": {"a": 1, "b": 0, "c": 2}}, {"q": ["b", "a", "c"]}, measures)
     assert audit.unjudged == 0
@@ -124,11 +125,11 @@ def test_a_run_without_results_has_nothing_unjudged() -> None:
     assert audit["P@2"].relevant.over_queries == 0
 
 
-def test_a_grade_that_makes_no_sense_is_refused() -> None:
+def test_an_invalid_grade_is_refused() -> None:
     for grade in (0, -1, float("nan"), float("inf")):
         with pytest.raises(InputError, match="must be a number above 0"):
             audit_unjudged(QRELS, RUN, "P@2", grade=grade)
-    with pytest.raises(MeasureError, match="max_rel=2"):
+    with pytest.raises(MeasureError, match="max_rel of ERR is 2"):
         audit_unjudged(QRELS, RUN, "ERR", grade=5)
 
 

@@ -131,7 +131,7 @@ def requested_lines(options: Options) -> list[trec.Asked]:
             for member in members:
                 parameters.setdefault(member, None)
             continue
-        family = trec.BY_NAME.get(name)
+        family = trec.FAMILY_BY_NAME.get(name)
         if family is None or not trec.is_available(family, options.compat):
             close = nearest(name, list(trec.BY_NAME))
             raise TrecEvalError(

@@ -37,7 +37,7 @@ measures: {names}
 
 def usage() -> str:
     """What -h prints."""
-    return USAGE.format(names=textwrap.fill("  ".join(trec.BY_NAME), 100, subsequent_indent=" " * 10))
+    return USAGE.format(names=textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10))
 
 
 @click.command(

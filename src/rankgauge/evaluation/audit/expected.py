@@ -1,4 +1,4 @@
-"""The value that a measure is expected to have where ties are broken at random, in closed form.
+"""The expected value of a measure if ties are broken at random, in closed form.
 
 McSherry and Najork, Computing information retrieval performance measures efficiently in the presence of tied scores,
 ECIR 2008; Success, RBP and FirstRel follow from the same arguments. The work grows with the number of tied documents,
@@ -27,7 +27,7 @@ Parameters = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """A join in its best and in its worst order, and a measure's values for both."""
+    """A join in its best and its worst order, and the values of a measure for both."""
 
     best: Hits
     worst: Hits
@@ -36,23 +36,23 @@ class Extremes:
 
 
 def expected(measure: Measure, hits: Hits, extremes: Extremes) -> PerQuery | None:
-    """The expected value for each query; None where there is no closed form."""
+    """The expected value of each query; None if there is no closed form."""
     form = _FORMS.get(measure.definition.name)
     return None if form is None else form(measure, hits, extremes)
 
 
-# -- linear in how many relevant documents stand in the top, or in the sum of the precisions at them ---------------
+# -- linear in the number of relevant documents in the top, or in the sum of the precisions at them ----------------
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A measure whose value is a linear function of a statistic: so its expected value is that of the expected one."""
+class LinearForm:
+    """A measure that is a linear function of a statistic, so its expected value is that of the expected statistic."""
 
     statistic: Callable[[Hits, Parameters], PerQuery]
     expected: Callable[[Hits, Parameters], PerQuery]
 
     def __call__(self, measure: Measure, hits: Hits, extremes: Extremes) -> PerQuery | None:
-        """Between the values of the worst and the best order, as the expected statistic lies between theirs."""
+        """Interpolate between the values of the worst and the best order, as the expected statistic does."""
         if measure["rel"] is None:
             return None
         high, low = (self.statistic(*measure.applied(order)) for order in (extremes.best, extremes.worst))
@@ -65,65 +65,65 @@ def _count(hits: Hits, parameters: Parameters) -> PerQuery:
 
 
 def _expected_count(hits: Hits, parameters: Parameters) -> PerQuery:
-    """Each relevant document stands in the top with the share of its tie's ranks that lie there."""
-    found = hits.relevant(parameters["rel"])
-    inside = depths(hits, parameters["cutoff"])[found.query] - found.tie_first + 1
-    return found.sum(np.clip(inside / (found.tie_last - found.tie_first + 1), 0.0, 1.0))
+    """A relevant document is in the top with a probability equal to the share of its tie's ranks in the top."""
+    relevant = hits.relevant(parameters["rel"])
+    inside = depths(hits, parameters["cutoff"])[relevant.query] - relevant.tie_first + 1
+    return relevant.sum(np.clip(inside / (relevant.tie_last - relevant.tie_first + 1), 0.0, 1.0))
 
 
 def _precisions(hits: Hits, parameters: Parameters) -> PerQuery:
-    found = hits.top(parameters.get("cutoff")).relevant(parameters["rel"])
-    return found.sum(found.position / found.rank)
+    relevant = hits.top(parameters.get("cutoff")).relevant(parameters["rel"])
+    return relevant.sum(relevant.position / relevant.rank)
 
 
 def _expected_precisions(hits: Hits, parameters: Parameters) -> PerQuery:
-    """At the j-th rank of a tie a relevant one of its r among n stands with probability r/n.
+    """The j-th rank of a tie of n documents, r of them relevant, has a relevant one with probability r/n.
 
-    Above it then stand those above the tie and, of the other r − 1, the share (j − 1)/(n − 1).
+    Above it are then the relevant documents above the tie and, of the other r − 1, the share (j − 1)/(n − 1).
     """
-    found = hits.relevant(parameters["rel"])
-    ties = ties_in(found)
-    number, place = ties.ranks()
-    rank = ties.first[number] + place
-    above = found.position[ties.begins] - 1
-    others = divide(place * (ties.listed[number] - 1), ties.size[number] - 1)
-    precision = ties.listed[number] / ties.size[number] * (above[number] + 1 + others) / rank
+    relevant = hits.relevant(parameters["rel"])
+    ties = ties_in(relevant)
+    number, position = ties.ranks()
+    rank = ties.first[number] + position
+    above = relevant.position[ties.begins] - 1
+    within_tie = divide(position * (ties.hits[number] - 1), ties.size[number] - 1)
+    precision = ties.hits[number] / ties.size[number] * (above[number] + 1 + within_tie) / rank
     query = ties.query[number]
     top = rank <= depths(hits, parameters.get("cutoff"))[query]
     return sum_by(query[top], precision[top], len(hits))
 
 
-# -- of the rank of the first relevant document ------------------------------------------------------------------
+# -- functions of the rank of the first relevant document ------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class First:
+class FirstRankForm:
     """A measure that is a function of the first relevant rank, and 0 without one."""
 
     value: Callable[[Floats], Floats]
 
     def __call__(self, measure: Measure, hits: Hits, extremes: Extremes) -> PerQuery | None:
-        """Only the uppermost tie with a relevant document counts: some of it is met before all below it."""
+        """Only the topmost tie with a relevant document counts: one of its documents precedes all below it."""
         hits, parameters = measure.applied(hits)
-        found = hits.relevant(parameters["rel"])
         depth = depths(hits, parameters["cutoff"])
-        ties = ties_in(found)
+        ties = ties_in(hits.relevant(parameters["rel"]))
         out = extremes.low.copy()
-        upper = np.flatnonzero(np.append(True, ties.query[1:] != ties.query[:-1])) if len(ties) else ties.begins
-        for tie in upper[ties.size[upper] > 1].tolist():
-            query, first, size, relevant = (int(of[tie]) for of in (ties.query, ties.first, ties.size, ties.listed))
+        topmost = np.flatnonzero(np.append(True, ties.query[1:] != ties.query[:-1])) if len(ties) else ties.begins
+        for tie in topmost[ties.size[topmost] > 1].tolist():
+            query, first, size = int(ties.query[tie]), int(ties.first[tie]), int(ties.size[tie])
+            relevant = int(ties.hits[tie])
             reach = max(0, min(size - relevant + 1, int(depth[query]) - first + 1))
-            chance = first_relevant_at(size, relevant, reach)
-            out[query] = total(chance * self.value(first + np.arange(reach, dtype=np.float64)))
+            probability = first_relevant_at(size, relevant, reach)
+            out[query] = total(probability * self.value(first + np.arange(reach, dtype=np.float64)))
         return out
 
 
 def first_relevant_at(size: int, relevant: int, reach: int) -> Floats:
-    """The probability that the first of some relevant documents stands at each of the first places of a tie."""
-    place = np.arange(reach)
-    none_yet = np.cumprod((size - relevant - place) / (size - place))
+    """The probability that the first relevant document of a tie is at each of its first positions."""
+    position = np.arange(reach)
+    none_yet = np.cumprod((size - relevant - position) / (size - position))
     before = np.concatenate([[1.0], none_yet])[:reach]
-    return before * relevant / (size - place)
+    return before * relevant / (size - position)
 
 
 # -- sums of gains, each weighted by its rank --------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _ndcg(measure: Measure, hits: Hits, extremes: Extremes) -> PerQuery | None:
     hits, parameters = measure.applied(hits)
     gained = hits.graded(gain_of(parameters["gain"], parameters["gains"]))
     if gained.judged.min(initial=0.0) < 0:
-        return None  # the kernel of averaged gains would take a negative one for an unjudged document
+        return None  # the kernel would treat a negative mean gain as an unjudged document
     return ndcg.kernel(averaged(gained), cutoff=parameters["cutoff"])
 
 
@@ -147,34 +147,35 @@ def _rbp(measure: Measure, hits: Hits, extremes: Extremes) -> PerQuery:
 
 
 def averaged(hits: Hits) -> Hits:
-    """A join in which every document of a tie has the mean grade of the tie, where unjudged ones count 0."""
-    found = hits.where(hits.grade > 0)
-    ties = ties_in(found)
-    mean = sum_by(ties.number, found.grade, len(ties)) / ties.size
-    number, place = ties.ranks()
+    """A join in which every document of a tie has the mean grade of the tie; unjudged documents count as 0."""
+    gaining = hits.where(hits.grade > 0)
+    ties = ties_in(gaining)
+    mean = sum_by(ties.number, gaining.grade, len(ties)) / ties.size
+    number, position = ties.ranks()
     first = ties.first[number]
     return replace(
-        found,
+        gaining,
         offsets=offsets_of(ties.query[number], len(hits)),
-        rank=first + place,
+        rank=first + position,
         grade=mean[number],
-        ordinal=np.zeros(len(number), dtype=np.int64),  # no document in particular
+        ordinal=np.zeros(len(number), dtype=np.int64),  # not a particular document
         tie_first=first,
         tie_last=first + ties.size[number] - 1,
     )
 
 
-_COUNTED, _PRECISIONS = Linear(_count, _expected_count), Linear(_precisions, _expected_precisions)
+_COUNT_FORM = LinearForm(_count, _expected_count)
+_PRECISION_FORM = LinearForm(_precisions, _expected_precisions)
 _FORMS: dict[str, Callable[[Measure, Hits, Extremes], PerQuery | None]] = {
-    "P": _COUNTED,
-    "R": _COUNTED,
-    "F": _COUNTED,  # (1 + β²)·c / (β²·R + k) for c relevant documents in the top
-    "NumRet": _COUNTED,
-    "AP": _PRECISIONS,
-    "GMAP": _PRECISIONS,
-    "RR": First(lambda rank: 1.0 / rank),
-    "Success": First(np.ones_like),
-    "FirstRel": First(lambda rank: rank),
+    "P": _COUNT_FORM,
+    "R": _COUNT_FORM,
+    "F": _COUNT_FORM,  # (1 + β²)·c / (β²·R + k) for c relevant documents in the top
+    "NumRet": _COUNT_FORM,
+    "AP": _PRECISION_FORM,
+    "GMAP": _PRECISION_FORM,
+    "RR": FirstRankForm(lambda rank: 1.0 / rank),
+    "Success": FirstRankForm(np.ones_like),
+    "FirstRel": FirstRankForm(lambda rank: rank),
     "nDCG": _ndcg,
     "RBP": _rbp,
 }

@@ -1,4 +1,4 @@
-"""What the order of tied documents can make of each measure."""
+"""The range of each measure over all orders of tied documents."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.audit import orders
 from rankgauge.evaluation.audit.expected import Extremes, expected
+from rankgauge.evaluation.audit.opening import open_audit
 from rankgauge.evaluation.audit.sampling import Sampled, sample
 from rankgauge.evaluation.audit.values import Values, result_of
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
@@ -27,27 +28,27 @@ from rankgauge.measures.spec import Aggregate, Measure
 
 SAMPLES, SEED = 1000, 0
 
-Method = Literal["no tie counts", "closed form", "Monte Carlo"]
+Method = Literal["ties have no effect", "closed form", "Monte Carlo"]
 Range = Literal["exact", "sampled"]
 
 
 @dataclass(frozen=True, eq=False)
 class TieRange:
-    """One measure over all orders of tied documents. The best value is the lowest where lower is better."""
+    """One measure over all orders of tied documents. The best value is the lowest if lower is better."""
 
     measure: Measure
     reported: Values
     worst: Values
     expected: Values
     best: Values
-    method: Method  # how the expected value was found
-    range: Range  # whether worst and best are those of all orders, or of the ones sampled
+    method: Method  # of computing the expected value
+    range: Range  # whether worst and best are over all orders, or over sampled ones
     straddling: tuple[str, ...]  # queries where a tie with a judged document straddles the cutoff
-    standard_error: float | None = None  # of the expected value over queries, where it was sampled
+    standard_error: float | None = None  # of the expected value over queries, if it was sampled
 
     @property
     def moved(self) -> int:
-        """For how many averaged queries the order of ties makes a difference."""
+        """The number of averaged queries whose value depends on the order of ties."""
         return int((_differ(self.best.values, self.worst.values) & self.best.averaged).sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,7 +72,7 @@ class TieAudit:
 
     scores: Scores
     measures: tuple[TieRange, ...]
-    tied: int  # in how many queries a judged document is tied with another
+    tied: int  # the number of queries in which a judged document is tied with another
     samples: int
     seed: int
 
@@ -82,24 +83,24 @@ class TieAudit:
         return result_of(self.scores, self.measures, measure)
 
     def to_dict(self, *, per_query: bool = False) -> dict[str, Any]:
-        """What stands under ``ties`` of a run, in the JSON schema ``rankgauge.scores/1``."""
+        """The value of ``ties`` of a run in the JSON schema ``rankgauge.scores/1``."""
         out: dict[str, Any] = {
             "tied_queries": self.tied,
             "samples": self.samples,
             "seed": self.seed,
-            "measures": {one.measure.name: one.to_dict() for one in self},
+            "measures": {row.measure.name: row.to_dict() for row in self},
         }
         if per_query:
             out["per_query"] = {
-                self.scores.queries[row]: {
-                    one.measure.name: {
-                        "worst": one.worst.at(row),
-                        "expected": one.expected.at(row),
-                        "best": one.best.at(row),
+                self.scores.queries[number]: {
+                    row.measure.name: {
+                        "worst": row.worst.at(number),
+                        "expected": row.expected.at(number),
+                        "best": row.best.at(number),
                     }
-                    for one in self
+                    for row in self
                 }
-                for row in np.flatnonzero(self.scores.averaged).tolist()
+                for number in np.flatnonzero(self.scores.averaged).tolist()
             }
         return out
 
@@ -114,44 +115,45 @@ def audit_ties(
     samples: int = SAMPLES,
     seed: int = SEED,
 ) -> TieAudit:
-    """Worst, expected and best value of each measure over all orders of the documents whose scores are tied.
+    """Compute the worst, expected and best value of each measure over all orders of documents with tied scores.
 
     The expected value has a closed form for P, R, F, AP, RR, Success, nDCG, RBP and a few more; for others it is the
-    mean of ``samples`` random orders. Each result says which, and whether its range is exact or that of the sample.
+    mean over ``samples`` random orders. Each result says which, and whether its range is exact or sampled.
     """
     found = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
     return ties_of(found.scores[0], found.joined[0].hits, samples=samples, seed=seed)
 
 
 def ties_of(scores: Scores, hits: Hits, *, samples: int = SAMPLES, seed: int = SEED) -> TieAudit:
-    """The same of scores and of the join that they were made of."""
+    """The audit of ties from scores and the join behind them."""
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise UsageError(f"samples must be a whole number of at least 1, found {samples!r}")
-    found = [_Found(measure, hits, scores.values[:, place]) for place, measure in enumerate(scores.measures)]
-    open_ = [one for one in found if one.method == "Monte Carlo"]
-    if open_:
-        rows = np.unique(np.concatenate([one.open_queries(hits) for one in open_]))
-        drawn = sample(hits.select(rows), [one.measure for one in open_], samples=samples, seed=seed)
-        for one, result in zip(open_, drawn, strict=True):
-            one.take(result, rows)
+    columns = zip(scores.measures, scores.values.T, strict=True)
+    ranges = [_RangeInProgress(measure, hits, values) for measure, values in columns]
+    unfinished = [part for part in ranges if part.method == "Monte Carlo"]
+    if unfinished:
+        rows = np.unique(np.concatenate([part.unknown_queries(hits) for part in unfinished]))
+        results = sample(hits.select(rows), [part.measure for part in unfinished], samples=samples, seed=seed)
+        for part, sampled in zip(unfinished, results, strict=True):
+            part.take(sampled, rows)
     return TieAudit(
         scores=scores,
-        measures=tuple(one.result(scores, hits, samples) for one in found),
+        measures=tuple(part.result(scores, hits, samples) for part in ranges),
         tied=len(orders.tied_queries(hits)),
         samples=samples,
         seed=seed,
     )
 
 
-class _Found:
-    """What is known of one measure so far: all of it, or all but what must be sampled."""
+class _RangeInProgress:
+    """The range of one measure: complete, or complete except for the queries that must be sampled."""
 
     def __init__(self, measure: Measure, hits: Hits, plain: Floats) -> None:
         self.measure, self.plain = measure, plain
         self.best, self.worst, self.mean = plain.copy(), plain.copy(), plain.copy()
         self.variance = np.zeros(len(plain))
         self.range: Range = "exact"
-        self.method: Method = "no tie counts"
+        self.method: Method = "ties have no effect"
         if not len(orders.tied_queries(hits)):
             return
         if not orders.has_extreme_orders(measure):
@@ -166,19 +168,19 @@ class _Found:
             if mean is not None:
                 self.mean = np.where(moved, mean, plain)
 
-    def open_queries(self, hits: Hits) -> Ints:
-        """The queries in which the order of ties counts, or may count."""
+    def unknown_queries(self, hits: Hits) -> Ints:
+        """The queries in which the order of ties matters, or may matter."""
         return np.flatnonzero(_differ(self.best, self.worst)) if self.range == "exact" else orders.tied_queries(hits)
 
-    def take(self, drawn: Sampled, rows: Ints) -> None:
-        """Fill in what was sampled."""
-        mean, variance = drawn.mean, drawn.variance
+    def take(self, sampled: Sampled, rows: Ints) -> None:
+        """Fill in the sampled values."""
+        mean, variance = sampled.mean, sampled.variance
         if self.range == "exact":
-            moved = _differ(self.best, self.worst)[rows]  # elsewhere the one value is known
+            moved = _differ(self.best, self.worst)[rows]  # the value of the other queries is known
             rows, mean, variance = rows[moved], mean[moved], variance[moved]
         else:
-            plain = self.plain[rows]  # the order at hand is one of them too
-            low, high = np.fmin(drawn.low, plain), np.fmax(drawn.high, plain)
+            plain = self.plain[rows]  # the reported order is one of the orders too
+            low, high = np.fmin(sampled.low, plain), np.fmax(sampled.high, plain)
             lower = self.measure.definition.better == "lower"
             self.worst[rows], self.best[rows] = (high, low) if lower else (low, high)
         self.mean[rows], self.variance[rows] = mean, variance
@@ -188,7 +190,7 @@ class _Found:
         straddling = orders.straddled(hits, self.measure) & scores.averaged
         error = self._error(scores.averaged, how, samples) if self.method == "Monte Carlo" else None
         # The geometric mean of expected values is not the expected geometric mean.
-        mean_how = None if how == "gmean" and self.method != "no tie counts" else how
+        mean_how = None if how == "gmean" and self.method != "ties have no effect" else how
         return TieRange(
             measure=self.measure,
             reported=Values(self.plain, scores.averaged, how),
@@ -210,6 +212,6 @@ class _Found:
 
 
 def _differ(left: Floats, right: Floats) -> NDArray[np.bool_]:
-    """Where two values are not the same; that neither has one is the same."""
-    differ: NDArray[np.bool_] = (left != right) & ~(np.isnan(left) & np.isnan(right))
-    return differ
+    """Whether values differ; two missing values are equal."""
+    differing: NDArray[np.bool_] = (left != right) & ~(np.isnan(left) & np.isnan(right))
+    return differing

@@ -1,4 +1,4 @@
-"""One number a query, and one over those that are averaged."""
+"""One value per query, and one over all averaged queries."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """A value for each query, NaN where there is none; ``over_queries`` is made of the averaged ones."""
+    """The value of each query, NaN if there is none; ``over_queries`` aggregates the averaged ones."""
 
     values: Floats
     averaged: NDArray[np.bool_]
-    how: Aggregate | None  # None where no one number stands for all queries
+    how: Aggregate | None  # None if the queries have no aggregate
 
     @cached_property
     def over_queries(self) -> float | None:
-        """The value over all queries, as in Scores; None where there is nothing to average."""
+        """The value over all queries, as in Scores; None if there is nothing to average."""
         if self.how is None:
             return None
-        known = self.values[self.averaged]
-        return aggregate(known[~np.isnan(known)], self.how)
+        averaged = self.values[self.averaged]
+        return aggregate(averaged[~np.isnan(averaged)], self.how)
 
     def at(self, row: int) -> float | None:
         """The value of one query."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankgauge.core.ids import WORD, Ids, Ints, Words
+from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words
 from rankgauge.core.ranking import comparable
 from rankgauge.core.tables import Floats, within
 from rankgauge.errors import shown
@@ -100,5 +100,5 @@ def _falling(rank: Cells, offsets: Ints) -> Ints:
 
 def _sortable(rank: Ids) -> Words:
     """Numbers in the order of whole numbers without leading zeros, at a fraction of the cost of reading them."""
-    unused = np.uint64(WORD) * (np.uint64(WORD) - np.minimum(rank.length, WORD).astype(np.uint64))
+    unused = np.uint64(WORD_BYTES) * (np.uint64(WORD_BYTES) - np.minimum(rank.length, WORD_BYTES).astype(np.uint64))
     return rank.words(0).byteswap() >> unused

@@ -13,7 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import WORD, Ids, Ints, Words, words_of
+from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
 CHUNK = 1 << 15  # rows at a time: what is computed on the way stays in the cache
@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 
 
 def _repeat(byte: int) -> np.uint64:
-    return np.uint64(int.from_bytes(bytes([byte] * WORD), "little"))
+    return np.uint64(int.from_bytes(bytes([byte] * WORD_BYTES), "little"))
 
 
 _ZEROS, _DOTS, _ONES, _HIGH, _OVER = (_repeat(b) for b in (0x30, 0x2E, 0x01, 0x80, 0x46))
@@ -37,7 +37,7 @@ _EXACT = np.uint64(1 << 53)
 _TOP = np.uint64(1843)  # as the first of three words it keeps the number below 2^64
 _POWERS = np.array([10.0**n for n in range(23)])  # each of them exact
 # The bytes of a word that lie before a token which fills only its last n bytes.
-_BEFORE = np.array([(1 << (8 * (WORD - n))) - 1 for n in range(WORD + 1)], dtype=np.uint64)
+_BEFORE = np.array([(1 << (8 * (WORD_BYTES - n))) - 1 for n in range(WORD_BYTES + 1)], dtype=np.uint64)
 _EXTENDED = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 
 
@@ -69,11 +69,11 @@ def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
     """The usual file: every number has the same few decimals, and at most seven digits before the point."""
     places = tokens[0][::-1].find(b".")
     fewest, most = (int(length) - places - 1 for length in (tokens.length.min(), tokens.length.max()))
-    if not 0 < places <= WORD or fewest < 1 or most >= WORD:
+    if not 0 < places <= WORD_BYTES or fewest < 1 or most >= WORD_BYTES:
         return False
     view = words_of(tokens.buffer)
     at = tokens.start + tokens.length
-    at -= WORD + places  # of the word that ends with the point
+    at -= WORD_BYTES + places  # of the word that ends with the point
     if int(at.min()) < 0:
         return False
     high = view[at]
@@ -84,7 +84,7 @@ def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
     at += places  # of the word that ends with the number
     low = view[at]
     low &= ~_BEFORE[places]
-    if places < WORD and most + places <= WORD:
+    if places < WORD_BYTES and most + places <= WORD_BYTES:
         # Both parts fit into one word: the digits before the point move up to those behind it.
         high >>= np.uint64(8 * places)
         low |= high
@@ -114,7 +114,7 @@ def _blank_out(word: Words, digits: Ints, fewest: int, most: int) -> None:
     word &= ~_BEFORE[most]
     word |= _ZEROS & _BEFORE[most]
     if most > fewest:
-        missing = (digits == fewest).astype(np.uint64) << np.uint64(8 * (WORD - most))
+        missing = (digits == fewest).astype(np.uint64) << np.uint64(8 * (WORD_BYTES - most))
         word &= ~(missing * _BYTE)
         word |= missing * _ZERO
 
@@ -124,15 +124,15 @@ def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
     end = tokens.start + tokens.length
     negative = tokens.buffer[tokens.start] == 0x2D
     size = tokens.length - negative
-    plain = (size > 0) & (size <= 3 * WORD) & (end >= 3 * WORD)
-    end, size = np.where(plain, end, 3 * WORD), np.where(plain, size, 1)
+    plain = (size > 0) & (size <= 3 * WORD_BYTES) & (end >= 3 * WORD_BYTES)
+    end, size = np.where(plain, end, 3 * WORD_BYTES), np.where(plain, size, 1)
     # The token stands at the end of some words, the last one first; what lies before it is read as '0'.
-    count = 2 if int(size.max()) <= 2 * WORD else 3
+    count = 2 if int(size.max()) <= 2 * WORD_BYTES else 3
     view = words_of(tokens.buffer)
     words = []
     for place in range(count):
-        outside = _BEFORE[np.clip(size - WORD * place, 0, WORD)]
-        words.append((view[end - WORD * (place + 1)] & ~outside) | (_ZEROS & outside))
+        outside = _BEFORE[np.clip(size - WORD_BYTES * place, 0, WORD_BYTES)]
+        words.append((view[end - WORD_BYTES * (place + 1)] & ~outside) | (_ZEROS & outside))
     words, decimals, has = _without_point(words)
     number = _eight(words[1]) * _EIGHT_DIGITS + _eight(words[0])
     good = plain & (size > has) & _are_digits(*words) & (decimals < len(_POWERS))
@@ -174,7 +174,7 @@ def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
         before = (dot >> _SEVEN) - _ONE
         moved = (word & ~((dot << _ONE) - _ONE)) | ((word & before) << _EIGHT) | filler
         out.append(np.where(here, moved, np.where(found, (word << _EIGHT) | filler, word)))
-        behind = WORD * place + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
+        behind = WORD_BYTES * place + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
         decimals = np.where(here, behind, decimals)
         found |= here
     return out, decimals, found

@@ -8,10 +8,10 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.registry import measure
-from rankgauge.measures.spec import Scale
+from rankgauge.measures.spec import MeasureScale
 
 
-@measure("NumQ", aggregate="sum", scale=Scale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
+@measure("NumQ", aggregate="sum", scale=MeasureScale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
 def num_q(hits: Hits) -> PerQuery:
     """The number of queries.
 
@@ -26,7 +26,7 @@ def num_q(hits: Hits) -> PerQuery:
     aliases={"NumRelRet": {"rel": 1}, "hits": {"rel": 1}},
     at="cutoff",
     aggregate="sum",
-    scale=Scale(0.0, math.inf, better=None),
+    scale=MeasureScale(0.0, math.inf, better=None),
     monotone=True,
 )
 def num_ret(hits: Hits, *, cutoff: int | None = None, rel: float | None = None) -> PerQuery:
@@ -39,7 +39,7 @@ def num_ret(hits: Hits, *, cutoff: int | None = None, rel: float | None = None) 
     return (top.retrieved if rel is None else top.relevant(rel).count).astype(float)
 
 
-@measure("NumRel", aggregate="sum", scale=Scale(0.0, math.inf, better=None), missing=None, judged_only=False)
+@measure("NumRel", aggregate="sum", scale=MeasureScale(0.0, math.inf, better=None), missing=None, judged_only=False)
 def num_rel(hits: Hits, *, rel: float = 1) -> PerQuery:
     """The number of relevant documents in the judgments.
 
@@ -49,7 +49,7 @@ def num_rel(hits: Hits, *, rel: float = 1) -> PerQuery:
     return hits.relevant_judged(rel).astype(float)
 
 
-@measure("NumNonrelJudgedRet", aggregate="sum", scale=Scale(0.0, math.inf, better=None), judged_only=False)
+@measure("NumNonrelJudgedRet", aggregate="sum", scale=MeasureScale(0.0, math.inf, better=None), judged_only=False)
 def num_nonrel_judged_ret(hits: Hits, *, rel: float = 1) -> PerQuery:
     """The number of retrieved documents that are judged nonrelevant.
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
 from rankgauge.measures.registry import measure
-from rankgauge.measures.spec import Scale
+from rankgauge.measures.spec import MeasureScale
 
 
-@measure("Judged", at="cutoff", judged_only=False, scale=Scale(better=None))
+@measure("Judged", at="cutoff", judged_only=False, scale=MeasureScale(better=None))
 def judged(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
     """The share of the first k documents that have a judgment; negative grades count as unjudged.
 
@@ -20,7 +20,7 @@ def judged(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
     return divide(top.where(top.grade >= 0).count, top.retrieved)
 
 
-@measure("Unjudged", aliases=("unj",), at="cutoff", judged_only=False, scale=Scale(better=None))
+@measure("Unjudged", aliases=("unj",), at="cutoff", judged_only=False, scale=MeasureScale(better=None))
 def unjudged(hits: Hits, *, cutoff: int) -> PerQuery:
     """The number of documents without a judgment among the first k, divided by k.
 

@@ -12,7 +12,7 @@ from rankgauge.core.tables import Floats, group_of, sum_by
 from rankgauge.measures.families.err import check_grades, largest_grade
 from rankgauge.measures.numbers import linear_gain, powers
 from rankgauge.measures.registry import measure
-from rankgauge.measures.spec import Scale
+from rankgauge.measures.spec import MeasureScale
 
 
 def _graded(parameters: dict[str, Any], qrels: Qrels) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def rbp(
     return (1.0 - p) * top.sum(gain * powers(p, top.rank - 1))
 
 
-@measure("RBPResidual", judged_only=False, scale=Scale(better="lower"))
+@measure("RBPResidual", judged_only=False, scale=MeasureScale(better="lower"))
 def rbp_residual(hits: Hits, *, p: float = 0.9) -> PerQuery:
     """How much RBP could rise if all unjudged documents, and all beyond the last one, were relevant.
 

@@ -6,7 +6,7 @@ import math
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.registry import measure
-from rankgauge.measures.spec import Scale
+from rankgauge.measures.spec import MeasureScale
 
 
 @measure("RR", aliases=("MRR", "reciprocal_rank"), at="cutoff", monotone=True)
@@ -26,7 +26,7 @@ def rr(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     "FirstRel",
     aliases=("first_relevant_position",),
     at="cutoff",
-    scale=Scale(1.0, math.inf, better="lower"),
+    scale=MeasureScale(1.0, math.inf, better="lower"),
     missing=math.nan,
 )
 def first_relevant(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:

@@ -7,10 +7,10 @@ import math
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.numbers import each
 from rankgauge.measures.registry import measure
-from rankgauge.measures.spec import Scale
+from rankgauge.measures.spec import MeasureScale
 
 
-@measure("Utility", aliases=("utility",), scale=Scale(-math.inf, math.inf), missing=None)
+@measure("Utility", aliases=("utility",), scale=MeasureScale(-math.inf, math.inf), missing=None)
 def utility(
     hits: Hits,
     *,
@@ -38,7 +38,7 @@ def utility(
     return value
 
 
-@measure("YAAP", aliases=("yaap",), scale=Scale(-math.inf, math.inf), missing=None)
+@measure("YAAP", aliases=("yaap",), scale=MeasureScale(-math.inf, math.inf), missing=None)
 def yaap(hits: Hits, *, rel: float = 1) -> PerQuery:
     """The log odds of the summed precisions: average precision on an unbounded scale.
 
