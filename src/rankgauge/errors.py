@@ -1,11 +1,11 @@
 """Every error that a user can cause.
 
-    RankgaugeError              what all of them are; carries the exit code of the command line
+    RankgaugeError              the base class; has the exit code of the command line
     ├── InputError              a file or a value is wrong (exit 2); also a ValueError
     │   └── InputTypeError      a value has the wrong type; also a TypeError
     ├── UsageError              the call is wrong (exit 64); also a ValueError
     │   └── MeasureError        a measure's name or parameter is wrong
-    ├── RetrieverError          a live retriever failed for more queries than it may (exit 1)
+    ├── RetrieverError          a live retriever failed for too many queries (exit 1)
     └── MissingExtraError       an optional library is not installed (exit 64); also an ImportError
 
 A message says where (``file:line``), what was found and what was expected; ``hint`` says what to do.
@@ -23,7 +23,7 @@ SHOWN_CHARACTERS = 60
 
 
 class RankgaugeError(Exception):
-    """The base of all errors that rankgauge raises on purpose."""
+    """The base class of all errors that rankgauge raises on purpose."""
 
     exit_code = 1
 
@@ -37,32 +37,32 @@ class RankgaugeError(Exception):
 
 
 class InputError(RankgaugeError, ValueError):
-    """A file or a value does not hold what it must."""
+    """A file or a value is invalid."""
 
     exit_code = 2
 
     @classmethod
     def at(cls, source: str | Path | None, line: int | None, message: str, *, hint: str | None = None) -> InputError:
-        """An error at one place of a source."""
-        return cls(place(source, line) + message, hint=hint)
+        """An error at one line of a source."""
+        return cls(location(source, line) + message, hint=hint)
 
     @classmethod
-    def many(cls, source: str | Path, faults: Sequence[Fault], total: int | None = None) -> InputError:
-        """All the faults of one source: the first few, then the count."""
+    def from_faults(cls, source: str | Path, faults: Sequence[Fault], total: int | None = None) -> InputError:
+        """One error for all faults of a source: the first few, then the total."""
         count = len(faults) if total is None else total
-        lines = [place(source, fault.line) + fault.message for fault in faults[:SHOWN_FAULTS]]
+        lines = [location(source, fault.line) + fault.message for fault in faults[:SHOWN_FAULTS]]
         if count > len(lines):
-            lines.append(f"{place(source, None)}{count} errors in all, the first {len(lines)} shown")
+            lines.append(f"{location(source, None)}{count} errors in all, the first {len(lines)} shown")
         hints = [fault.action for fault in faults[:SHOWN_FAULTS] if fault.action]
         return cls("\n".join(lines), hint="\nhint: ".join(dict.fromkeys(hints)) or None)
 
 
 class InputTypeError(InputError, TypeError):
-    """A value has a type that cannot be used."""
+    """A value has the wrong type."""
 
 
 class UsageError(RankgaugeError, ValueError):
-    """The call itself is wrong: an option, an argument, a combination."""
+    """The call is wrong: an option, an argument or a combination of them."""
 
     exit_code = 64
 
@@ -72,11 +72,11 @@ class MeasureError(UsageError):
 
 
 class RetrieverError(RankgaugeError):
-    """A live retriever failed for more queries than it may."""
+    """A live retriever failed for too many queries."""
 
 
 class MissingExtraError(RankgaugeError, ImportError):
-    """An optional library is needed and not installed."""
+    """An optional library is needed but not installed."""
 
     exit_code = 64
 
@@ -86,7 +86,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong in a source: where, what was found, what was expected, and what to do."""
+    """One error in a source: where, what was found, what was expected, and what to do."""
 
     code: str
     line: int | None
@@ -103,18 +103,18 @@ class Fault:
 
 @dataclass(frozen=True)
 class Note:
-    """What a careful reader wants to know of a number, with a stable code."""
+    """A caveat about a number, with a stable code."""
 
     code: str
     message: str
 
 
 class RankgaugeWarning(UserWarning):
-    """Something that was accepted and that a careful reader wants to know."""
+    """An input that was accepted, with a caveat."""
 
 
-def place(source: str | Path | None, line: int | None) -> str:
-    """The ``file:line: `` in front of a message."""
+def location(source: str | Path | None, line: int | None) -> str:
+    """The ``file:line: `` that precedes a message."""
     if source is None:
         return "" if line is None else f"line {line}: "
     name = printable(str(source), limit=None)
@@ -122,14 +122,14 @@ def place(source: str | Path | None, line: int | None) -> str:
 
 
 def shown(value: bytes | str, limit: int = SHOWN_CHARACTERS) -> str:
-    """Text from data, quoted, shortened, with nothing that a terminal would obey."""
+    """Text from data, quoted and shortened, without control characters."""
     return f"'{printable(value, limit)}'"
 
 
 def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
-    """Text from data with control characters, and bytes that are no UTF-8, escaped with a backslash."""
+    """Text from data with control characters, and bytes that are not UTF-8, escaped with a backslash."""
     if isinstance(value, bytes):
-        # Twice the limit is enough to see that something was cut, and bounds the work.
+        # A character has at most four bytes; the limit bounds the work.
         value = (value if limit is None else value[: 4 * limit + 4]).decode("utf-8", "surrogateescape")
     out = []
     for character in value if limit is None else value[: limit + 1]:
@@ -145,10 +145,10 @@ def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
     return "".join(out)
 
 
-def nearest(wanted: str, known: Sequence[str]) -> str | None:
-    """The known name closest to a misspelt one, if any is close."""
+def nearest(name: str, choices: Sequence[str]) -> str | None:
+    """The choice closest to a misspelled name, if any is close."""
     import difflib
 
-    folded = {name.casefold(): name for name in reversed(known)}
-    close = difflib.get_close_matches(wanted.casefold(), folded, n=1, cutoff=0.5)
+    folded = {choice.casefold(): choice for choice in reversed(choices)}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None

@@ -122,10 +122,10 @@ def test_numpy_and_bool_numbers_are_numbers() -> None:
 
 def test_a_document_twice_is_an_error_or_kept_once() -> None:
     rows = {"q": [("a", 3.0), ("b", 2.0), ("a", 1.0)]}
-    with pytest.raises(InputError, match="'a' stands twice in the results of query 'q'"):
+    with pytest.raises(InputError, match="'a' appears twice in the results of query 'q'"):
         Run.from_lists(rows)
     assert list(Run.from_lists(rows, on_duplicate="first").docs) == [b"a", b"b"]
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(InputError, match="appears twice"):
         Run.from_columns(["q", "q"], ["a", "a"], [1.0, 2.0])
 
 

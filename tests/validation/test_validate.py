@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import rankgauge
 from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validate_run
 from rankgauge.core.ids import Ids
-from rankgauge.core.near import folded, normalised, unquoted, without_zeros
+from rankgauge.core.near import folded, normalized, unquoted, without_zeros
 from rankgauge.io.reading import read_rows
 from rankgauge.render.text.validation import as_text
 from rankgauge.validation.codes import CODES, SEVERITIES
@@ -182,7 +182,7 @@ def test_ids_written_otherwise_are_those_that_python_writes(values: list[bytes])
     texts = [value.decode() for value in values]
     # Lower case before folding is what happens to ASCII in a column; it changes no folding.
     assert [value.decode() for value in folded(ids)] == [value.casefold() for value in texts]
-    assert [value.decode() for value in normalised(ids)] == [unicodedata.normalize("NFKC", value) for value in texts]
+    assert [value.decode() for value in normalized(ids)] == [unicodedata.normalize("NFKC", value) for value in texts]
     assert list(without_zeros(ids)) == [value.lstrip(b"0") or b"0" for value in values]
     for value, bare in zip(values, unquoted(ids), strict=True):
         quoted = len(value) > 2 and value[:1] == value[-1:] and value[:1] in (b'"', b"'", b"`")

@@ -63,7 +63,7 @@ def _validated(model: type[Model], loaded: Loaded, source: str) -> Model:
         return model.model_validate(loaded.data)
     except ValidationError as error:
         faults = [_fault(model, loaded, dict(found)) for found in error.errors()]
-        raise InputError.many(source, sorted(faults, key=lambda fault: fault.line or 0)) from None
+        raise InputError.from_faults(source, sorted(faults, key=lambda fault: fault.line or 0)) from None
 
 
 def _fault(model: type[BaseModel], loaded: Loaded, found: dict[str, Any]) -> Fault:

@@ -1,1 +1,1 @@
-"""The data: ids, judgments, runs, the order rule, and the join that feeds every measure."""
+"""The data model: ids, judgments, runs, the order rule, and the join behind every measure."""

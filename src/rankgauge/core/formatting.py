@@ -86,5 +86,5 @@ def span_of(low: float | None, high: float | None, write: Callable[[float], str]
 
 def listing(names: Iterable[str], limit: int = 3) -> str:
     """The first names, and an ellipsis if there are more."""
-    known = list(names)
-    return ", ".join(known[:limit]) + (", …" if len(known) > limit else "")
+    all_names = list(names)
+    return ", ".join(all_names[:limit]) + (", …" if len(all_names) > limit else "")

@@ -1,4 +1,4 @@
-"""The join of judgments and run. A measure sees this and nothing else."""
+"""The join of judgments and a run: the only input of a measure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PerQuery = Floats
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """The positive gains of each query's judgments in the best possible order."""
+    """The positive gains of each query's judgments in the ideal order."""
 
     offsets: Ints
     gain: Floats
@@ -34,20 +34,20 @@ class Ideal:
 
     @cached_property
     def rank(self) -> Ints:
-        """The rank at which each gain stands in the best possible ranking."""
+        """The rank of each gain in the ideal ranking."""
         return np.arange(1, len(self.gain) + 1) - self.offsets[:-1][self.query]
 
     @cached_property
     def count(self) -> Ints:
-        """How many positive gains each query has."""
+        """The number of positive gains of each query."""
         return np.diff(self.offsets)
 
     def at(self, values: Floats, query: Ints, rank: Ints) -> Floats:
-        """A running value of the ideal list at some ranks: past its end it stays, before it it is 0."""
-        place = np.minimum(rank, self.count[query])
+        """A running value of the ideal ranking at the given ranks: constant after its end, 0 before its start."""
+        position = np.minimum(rank, self.count[query])
         out = np.zeros(len(query))
-        some = np.flatnonzero(place)
-        out[some] = values[self.offsets[query[some]] + place[some] - 1]
+        started = np.flatnonzero(position)
+        out[started] = values[self.offsets[query[started]] + position[started] - 1]
         return out
 
 
@@ -55,8 +55,8 @@ class Ideal:
 class Hits:
     """Per query, the retrieved documents that have a judgment (negative grades too), by rank.
 
-    ``ordinal`` is the row of each in the judgments, whose grades are all in ``judged``. Documents without a
-    judgment are only counted, in ``retrieved``. Queries are sorted by their bytes.
+    ``ordinal`` is the row of each hit in the judgments, whose grades are in ``judged``. Documents without a judgment
+    are only counted, in ``retrieved``. Queries are sorted by their bytes.
     """
 
     queries: Ids
@@ -87,12 +87,12 @@ class Hits:
 
     @cached_property
     def position(self) -> Ints:
-        """The number of each hit among the hits of its query, from 1: how many were found up to here."""
+        """The number of each hit among the hits of its query, from 1."""
         return np.arange(1, len(self.rank) + 1) - self.offsets[:-1][self.query]
 
     @cached_property
     def count(self) -> Ints:
-        """How many hits each query has."""
+        """The number of hits of each query."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -102,7 +102,7 @@ class Hits:
     # -- transformations ------------------------------------------------------------------------------------
 
     def where(self, keep: NDArray[np.bool_]) -> Hits:
-        """Only some of the hits; nothing else changes."""
+        """Only the hits to keep; nothing else changes."""
         rows = np.flatnonzero(keep)
         if len(rows) == len(self.rank):
             return self
@@ -117,7 +117,7 @@ class Hits:
         )
 
     def top(self, depth: int | Ints | None) -> Hits:
-        """The rankings cut at a depth, which may differ from query to query."""
+        """The rankings cut at a depth, which may differ between queries."""
         if depth is None:
             return self
         limit = depth if isinstance(depth, int) else depth[self.query]
@@ -125,14 +125,14 @@ class Hits:
         return replace(cut, retrieved=np.minimum(self.retrieved, depth))
 
     def relevant(self, rel: float) -> Hits:
-        """Only the relevant hits; a negative grade never is."""
+        """Only the relevant hits; a negative grade is never relevant."""
         key = ("relevant", rel)
         if key not in self._memo:
             self._memo[key] = self.where(self.grade >= max(rel, 0))
         return self._memo[key]
 
     def judged_only(self) -> Hits:
-        """The rankings condensed to documents with a grade of at least 0, ranked anew."""
+        """The rankings condensed to documents with a grade of at least 0, renumbered from 1."""
         if "judged_only" not in self._memo:
             kept = self.where(self.grade >= 0)
             tie = np.ones(len(kept.rank), dtype=bool)
@@ -150,14 +150,14 @@ class Hits:
         return self._memo["judged_only"]
 
     def graded(self, change: Callable[[Floats], Floats]) -> Hits:
-        """The same rankings under other grades."""
+        """The same rankings with changed grades."""
         return replace(self, grade=change(self.grade), judged=change(self.judged))
 
-    def select(self, wanted: Ints) -> Hits:
-        """Some of the queries, by their numbers, ascending."""
+    def select(self, numbers: Ints) -> Hits:
+        """The queries with the given numbers, ascending."""
         keep = np.zeros(len(self), dtype=bool)
-        keep[wanted] = True
-        place = np.cumsum(keep) - 1
+        keep[numbers] = True
+        new_number = np.cumsum(keep) - 1
         rows = np.flatnonzero(keep[self.query])
         judged = np.flatnonzero(keep[self.judged_query])
         moved = np.cumsum(keep[self.judged_query]) - 1
@@ -165,35 +165,35 @@ class Hits:
             queries=self.queries.take(np.flatnonzero(keep)),
             status=self.status[keep],
             retrieved=self.retrieved[keep],
-            offsets=offsets_of(place[self.query[rows]], int(keep.sum())),
+            offsets=offsets_of(new_number[self.query[rows]], int(keep.sum())),
             rank=self.rank[rows],
             grade=self.grade[rows],
             ordinal=moved[self.ordinal[rows]],
             tie_first=self.tie_first[rows],
             tie_last=self.tie_last[rows],
-            judged_offsets=offsets_of(place[self.judged_query[judged]], int(keep.sum())),
+            judged_offsets=offsets_of(new_number[self.judged_query[judged]], int(keep.sum())),
             judged=self.judged[judged],
             columns={name: values[keep] for name, values in self.columns.items()},
         )
 
-    # -- what kernels ask -----------------------------------------------------------------------------------
+    # -- for kernels ----------------------------------------------------------------------------------------
 
     def sum(self, values: Floats | Ints) -> PerQuery:
-        """The sum over each query's hits, added one by one from the first rank on."""
+        """The sum over each query's hits, added one by one from the first rank."""
         return sum_by(self.query, values, len(self))
 
     def last(self, values: Floats | Ints, default: float = 0.0) -> PerQuery:
         """The value at each query's last hit."""
         out = np.full(len(self), default)
-        some = np.flatnonzero(self.count)
-        out[some] = values[self.offsets[some + 1] - 1]
+        answered = np.flatnonzero(self.count)
+        out[answered] = values[self.offsets[answered + 1] - 1]
         return out
 
     def first(self, values: Floats | Ints, default: float = 0.0) -> PerQuery:
         """The value at each query's first hit."""
         out = np.full(len(self), default)
-        some = np.flatnonzero(self.count)
-        out[some] = values[self.offsets[some]]
+        answered = np.flatnonzero(self.count)
+        out[answered] = values[self.offsets[answered]]
         return out
 
     def running(self, values: Floats | Ints) -> Floats:
@@ -201,21 +201,21 @@ class Hits:
         return running(np.asarray(values, dtype=np.float64), self.offsets)
 
     def above(self, chosen: NDArray[np.bool_]) -> Ints:
-        """How many of the chosen hits stand above each hit in its query."""
+        """The number of chosen hits above each hit in its query."""
         total: Ints = np.concatenate([[0], np.cumsum(chosen)])
         return total[:-1] - total[self.offsets[:-1][self.query]]
 
     def relevant_judged(self, rel: float) -> Ints:
-        """R: how many of each query's judgments are relevant."""
+        """R: the number of relevant judgments of each query."""
         return count_by(self.judged_query[self.judged >= max(rel, 0)], len(self))
 
     def nonrelevant_judged(self, rel: float) -> Ints:
-        """How many of each query's judgments say that a document is not relevant."""
+        """The number of nonrelevant judgments of each query."""
         chosen = (self.judged >= 0) & (self.judged < rel)
         return count_by(self.judged_query[chosen], len(self))
 
     def ideal(self, gains: Floats) -> Ideal:
-        """The best possible ranking, for the gain of each judgment."""
+        """The ideal ranking, for the gain of each judgment."""
         rows = np.flatnonzero(gains > 0)
         rows = rows[np.lexsort((-gains[rows], self.judged_query[rows]))]
         return Ideal(offsets_of(self.judged_query[rows], len(self)), gains[rows])
@@ -223,7 +223,7 @@ class Hits:
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A join, and what is known of the run that it was made of."""
+    """A join, and information about its run."""
 
     hits: Hits
     name: str
@@ -235,22 +235,22 @@ class Joined:
 
 
 def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:
-    """The quotient, and 0 where the divisor is 0."""
+    """The quotient; 0 if the divisor is 0."""
     out = np.zeros(len(upper))
     np.divide(upper, lower, out=out, where=np.asarray(lower) != 0)
     return out
 
 
 def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> Hits:
-    """Rank the run and look up what is judged. Every query of the judgments is there; others are left out."""
+    """Rank the run and look up its judged documents. The result has every query of the judgments and no other."""
     qrels = qrels.as_documents()
     zeros = np.zeros(len(run.queries), dtype=np.int64)
-    known, number = qrels.query_index.find(run.queries, zeros)
-    part = run if len(known) == len(run.queries) else run.select(known)
-    places = ranking.rank(part.offsets, part.docs, part.scores, compat)
+    judged, number = qrels.query_index.find(run.queries, zeros)
+    part = run if len(judged) == len(run.queries) else run.select(judged)
+    ranked = ranking.rank(part.offsets, part.docs, part.scores, compat)
     rows, ordinal = qrels.index.find(part.docs, number[part.query])
     query = number[part.query[rows]]
-    by = np.lexsort((places.rank[rows], query))
+    by = np.lexsort((ranked.rank[rows], query))
     rows, ordinal, query = rows[by], ordinal[by], query[by]
     status = np.full(len(qrels.queries), Status.MISSING, dtype=np.uint8)
     status[number] = part.status
@@ -261,11 +261,11 @@ def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> H
         status=status,
         retrieved=retrieved,
         offsets=offsets_of(query, len(qrels.queries)),
-        rank=places.rank[rows],
+        rank=ranked.rank[rows],
         grade=qrels.grades[ordinal],
         ordinal=ordinal,
-        tie_first=places.tie_first[rows],
-        tie_last=places.tie_last[rows],
+        tie_first=ranked.tie_first[rows],
+        tie_last=ranked.tie_last[rows],
         judged_offsets=qrels.offsets,
         judged=qrels.grades,
         columns=qrels.columns,
@@ -273,27 +273,27 @@ def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> H
 
 
 def concatenate(parts: Sequence[Hits]) -> Hits:
-    """One Hits from parts that hold different queries, whatever their order."""
+    """One Hits made of parts with different queries, in any order."""
     queries = ids_module.concatenate([part.queries for part in parts])
     order = queries.order()
     same = np.flatnonzero(queries.same(order[1:], queries, order[:-1]))
     if len(same):
-        raise InputError(f"query {shown(queries[int(order[same[0]])])} stands in more than one part")
+        raise InputError(f"query {shown(queries[int(order[same[0]])])} appears in more than one part")
     sizes = np.array([len(part) for part in parts])
     judged_sizes = np.array([len(part.judged) for part in parts])
     query_shift = np.cumsum(sizes) - sizes
     judged_shift = np.cumsum(judged_sizes) - judged_sizes
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    query = place[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
-    judged_query = place[np.concatenate([p.judged_query + by for p, by in zip(parts, query_shift, strict=True)])]
+    new_number = np.empty_like(order)
+    new_number[order] = np.arange(len(order))
+    query = new_number[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
+    judged_query = new_number[np.concatenate([p.judged_query + by for p, by in zip(parts, query_shift, strict=True)])]
     rows = np.argsort(query, kind="stable")
     judged_rows = np.argsort(judged_query, kind="stable")
     moved = np.empty_like(judged_rows)
     moved[judged_rows] = np.arange(len(judged_rows))
     ordinal = np.concatenate([p.ordinal + by for p, by in zip(parts, judged_shift, strict=True)])
 
-    def hits(name: str) -> NDArray[np.generic]:
+    def column(name: str) -> NDArray[np.generic]:
         return np.concatenate([getattr(part, name) for part in parts])[rows]
 
     shared = set.intersection(*(set(part.columns) for part in parts))
@@ -302,11 +302,11 @@ def concatenate(parts: Sequence[Hits]) -> Hits:
         status=np.concatenate([part.status for part in parts])[order],
         retrieved=np.concatenate([part.retrieved for part in parts])[order],
         offsets=offsets_of(query[rows], len(order)),
-        rank=hits("rank"),  # type: ignore[arg-type]  # a column keeps its own type
-        grade=hits("grade"),  # type: ignore[arg-type]
+        rank=column("rank"),  # type: ignore[arg-type]  # a column keeps its own type
+        grade=column("grade"),  # type: ignore[arg-type]  # as above
         ordinal=moved[ordinal[rows]],
-        tie_first=hits("tie_first"),  # type: ignore[arg-type]
-        tie_last=hits("tie_last"),  # type: ignore[arg-type]
+        tie_first=column("tie_first"),  # type: ignore[arg-type]  # as above
+        tie_last=column("tie_last"),  # type: ignore[arg-type]  # as above
         judged_offsets=offsets_of(judged_query[judged_rows], len(order)),
         judged=np.concatenate([part.judged for part in parts])[judged_rows],
         columns={name: np.concatenate([part.columns[name] for part in parts])[order] for name in sorted(shared)},

@@ -1,7 +1,7 @@
-"""Columns of ids: exact bytes, held as places in one byte buffer.
+"""Columns of ids: exact bytes, stored as positions in one byte buffer.
 
-No Python object is made per id. Ids are compared, ordered and hashed as eight-byte words gathered from the
-buffer; a hash only narrows a search down, equality of the bytes decides.
+There is no Python object per id. Ids are compared, ordered and hashed as eight-byte words gathered from the buffer; a
+hash only narrows a search, and equality of the bytes decides.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD_BYTES = 8
-LONG_ID_BYTES = 1 << 10  # bytes from which on an id is looked at as a whole
-PADDING = 3 * WORD_BYTES  # bytes behind the last id, so that words can be read at any place
-_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
+LONG_ID_BYTES = 1 << 10  # an id longer than this is compared as a whole
+PADDING = 3 * WORD_BYTES  # bytes after the last id, so that a word can be read at any position
+_BYTE_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
 
 
 def words_of(buffer: NDArray[np.uint8]) -> Words:
-    """The eight bytes from each place of a buffer on, as a little-endian word."""
+    """The eight bytes that begin at each position of a buffer, as a little-endian word."""
     return np.ndarray((len(buffer) - WORD_BYTES + 1,), dtype="<u8", buffer=buffer, strides=(1,))
 
 
 @dataclass(frozen=True, eq=False)
 class Ids:
-    """A column of ids. ``buffer`` has ``PADDING`` bytes behind the last of them."""
+    """A column of ids. ``buffer`` has ``PADDING`` bytes after the last one."""
 
     buffer: NDArray[np.uint8]
     start: Ints
@@ -51,16 +51,16 @@ class Ids:
     @classmethod
     def from_text(cls, ids: Iterable[object], what: str = "id") -> Ids:
         """A column from ``str`` (encoded as UTF-8) or ``bytes``; anything else is an error."""
-        listed: list[Any] = ids if isinstance(ids, list) else list(ids)
+        values: list[Any] = ids if isinstance(ids, list) else list(ids)
         try:
-            joined = "".join(listed)  # raises where one of them is no text
-            length = np.fromiter(map(len, listed), dtype=np.int64, count=len(listed))
+            joined = "".join(values)  # raises if one of them is not text
+            length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
             if joined.isascii() and "\0" not in joined and length.all():
                 buffer = np.frombuffer(joined.encode("ascii") + bytes(PADDING), dtype=np.uint8)
                 return cls(buffer, np.cumsum(length) - length, length)
         except TypeError:
             pass
-        return cls.from_bytes([encode_id(value, what) for value in listed])
+        return cls.from_bytes([encode_id(value, what) for value in values])
 
     def __len__(self) -> int:
         return len(self.start)
@@ -75,19 +75,19 @@ class Ids:
             yield bytes(text[begin : begin + length])
 
     def to_text(self) -> list[str]:
-        """The ids as ``str``; bytes that are no UTF-8 survive as surrogate escapes."""
+        """The ids as ``str``; bytes that are not UTF-8 become surrogate escapes."""
         return [value.decode("utf-8", "surrogateescape") for value in self]
 
     def take(self, rows: Ints | NDArray[np.bool_]) -> Ids:
-        """Some of the ids, over the same buffer."""
+        """The ids of the given rows, over the same buffer."""
         return Ids(self.buffer, self.start[rows], self.length[rows])
 
     def head(self, rows: int) -> Ids:
-        """The first so many ids."""
+        """The ids of the first rows."""
         return Ids(self.buffer, self.start[:rows], self.length[:rows])
 
     def compact(self) -> Ids:
-        """The same ids over a buffer of their own that holds nothing else."""
+        """The same ids over a new buffer that contains nothing else."""
         start = np.cumsum(self.length) - self.length
         buffer = np.zeros(int(self.length.sum()) + PADDING, dtype=np.uint8)
         if len(self) and int(self.length.max()) > 64 * WORD_BYTES:
@@ -99,16 +99,16 @@ class Ids:
         return Ids(buffer, start, self.length)
 
     def words(self, j: int, rows: Ints | None = None) -> Words:
-        """The j-th eight bytes of each id, little-endian, zero behind the id's end."""
+        """The j-th eight bytes of each id, little-endian, padded with zeros."""
         start, left = (self.start, self.length) if rows is None else (self.start[rows], self.length[rows])
         if j:
             start, left = start + WORD_BYTES * j, left - WORD_BYTES * j
-        found: Words = words_of(self.buffer)[start]
-        found &= _KEEP.take(left, mode="clip")
-        return found
+        words: Words = words_of(self.buffer)[start]
+        words &= _BYTE_MASKS.take(left, mode="clip")
+        return words
 
     def hash(self, seed: Words) -> Words:
-        """A 64-bit hash of each id with a seed of its own."""
+        """A 64-bit hash of each id, each with its own seed."""
         mixed = seed ^ self.length.astype(np.uint64)
         mixed *= _MULTIPLIER
         if int(self.length.max(initial=0)) > LONG_ID_BYTES:
@@ -116,7 +116,7 @@ class Ids:
         return self._hash_words(mixed)
 
     def _hash_long(self, seed: Words, mixed: Words) -> Words:
-        """The same for a column with very long ids, which word by word would take very long."""
+        """The hashes of a column with very long ids, which are too slow word by word."""
         import hashlib
 
         long = self.length > LONG_ID_BYTES
@@ -134,7 +134,7 @@ class Ids:
             step = self.words(j, rows)
             step ^= before
             step *= _MULTIPLIER
-            step ^= np.right_shift(step, _SHIFT, out=before)  # in place where it can be: a new array costs more
+            step ^= np.right_shift(step, _SHIFT, out=before)  # in place if possible: a new array costs more
             step *= _MULTIPLIER
             if rows is None:
                 mixed = step
@@ -143,22 +143,22 @@ class Ids:
         mixed ^= mixed >> _SHIFT
         return mixed
 
-    def same(self, rows: Ints, other: Ids, others: Ints) -> NDArray[np.bool_]:
-        """Whether ``self[rows[i]]`` and ``other[others[i]]`` are the same bytes, for each i."""
-        equal: NDArray[np.bool_] = self.length[rows] == other.length[others]
+    def same(self, rows: Ints, other: Ids, other_rows: Ints) -> NDArray[np.bool_]:
+        """Whether ``self[rows[i]]`` and ``other[other_rows[i]]`` are the same bytes, for each i."""
+        equal: NDArray[np.bool_] = self.length[rows] == other.length[other_rows]
         for row in np.flatnonzero(equal & (self.length[rows] > LONG_ID_BYTES)).tolist():
-            equal[row] = self[int(rows[row])] == other[int(others[row])]
+            equal[row] = self[int(rows[row])] == other[int(other_rows[row])]
         short = self.length[rows] <= LONG_ID_BYTES
         j = 0
         while True:
             alive = np.flatnonzero(equal & short & (self.length[rows] > WORD_BYTES * j))
             if not len(alive):
                 return equal
-            equal[alive] = self.words(j, rows[alive]) == other.words(j, others[alive])
+            equal[alive] = self.words(j, rows[alive]) == other.words(j, other_rows[alive])
             j += 1
 
     def changes(self) -> Ints:
-        """The rows that differ from the one before, the first among them."""
+        """The rows that differ from the row before, including the first."""
         fresh = np.ones(len(self), dtype=bool)
         if len(self):
             np.not_equal(self.length[1:], self.length[:-1], out=fresh[1:])
@@ -170,9 +170,9 @@ class Ids:
         return np.flatnonzero(fresh)
 
     def order(self, group: Ints | None = None, *, descending: bool = False) -> Ints:
-        """The rows sorted by group (which must be given ascending) and, within a group, by bytes; stable.
+        """The rows sorted by group (which must be ascending) and, within a group, by bytes; stable.
 
-        Only groups of more than one are touched, and only as many words are read as tell them apart.
+        Only groups of more than one row are read, and only as many words as are needed to distinguish their ids.
         """
         order = np.arange(len(self))
         group = np.zeros(len(self), dtype=np.int64) if group is None else group
@@ -188,7 +188,7 @@ class Ids:
             if not np.any(self.length[rows] > WORD_BYTES * j):
                 return order
             if WORD_BYTES * j >= LONG_ID_BYTES:
-                # What is still not told apart is long and rare.
+                # Ids that are still equal are long and rare.
                 texts = {row: self[row] for row in rows.tolist()}
                 for begin, end in pairwise([*np.flatnonzero(np.diff(group, prepend=-1)).tolist(), len(group)]):
                     part = sorted(rows[begin:end].tolist(), key=texts.__getitem__, reverse=descending)
@@ -213,7 +213,7 @@ class Ids:
 
 
 def concatenate(parts: Sequence[Ids]) -> Ids:
-    """One column from several."""
+    """One column made of several."""
     packed = [part.compact() for part in parts]
     sizes = np.array([int(part.length.sum()) for part in packed], dtype=np.int64)
     buffer = np.concatenate(
@@ -235,7 +235,7 @@ def seeds(group: Ints) -> Words:
 
 
 class IdIndex:
-    """Finds the row of an id within its group: the judged documents of a query, the queries of a file."""
+    """An index of ids by group: the judged documents of each query, or the queries of a file."""
 
     def __init__(self, ids: Ids, group: Ints) -> None:
         self.ids = ids
@@ -243,41 +243,41 @@ class IdIndex:
         hashes = ids.hash(seeds(group))
         self._order = np.argsort(hashes)
         self._hashes = hashes[self._order]
-        # Sparse enough that few strangers pass, small enough to stay in a cache.
+        # Sparse enough that few unknown ids pass, small enough to stay in a cache.
         bits = max(4, (8 * len(ids)).bit_length(), min((64 * len(ids)).bit_length(), 20))
         self._shift = np.uint64(64 - bits)
         self._maybe = np.zeros(1 << bits, dtype=bool)
         self._maybe[hashes >> self._shift] = True
 
     def find(self, ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, Ints]:
-        """The rows of ``ids`` that are known, ascending, and where in the index each stands.
+        """The rows of ``ids`` that are in the index, ascending, and the row of each in the index.
 
-        ``hashes`` are those of the ids under the seeds of their groups, where the caller has them already.
+        ``hashes`` are those of the ids under the seeds of their groups, if the caller has them already.
         """
         if hashes is None:
             hashes = ids.hash(seeds(group))
         rows = np.flatnonzero(self._maybe[hashes >> self._shift])
         at = np.searchsorted(self._hashes, hashes[rows])
-        found, where = [], []
+        matching_rows, index_rows = [], []
         while len(rows):
             inside = at < len(self._hashes)
             inside[inside] = self._hashes[at[inside]] == hashes[rows[inside]]
             rows, at = rows[inside], at[inside]
             row = self._order[at]
             same = self.ids.same(row, ids, rows) & (self.group[row] == group[rows])
-            found.append(rows[same])
-            where.append(row[same])
-            rows, at = rows[~same], at[~same] + 1  # another id with the same hash: look one further
-        if len(found) == 1:
-            return found[0], where[0]
+            matching_rows.append(rows[same])
+            index_rows.append(row[same])
+            rows, at = rows[~same], at[~same] + 1  # another id with the same hash: try the next one
+        if len(matching_rows) == 1:
+            return matching_rows[0], index_rows[0]
         empty = np.zeros(0, dtype=np.int64)
-        all_rows = np.concatenate([*found, empty])
+        all_rows = np.concatenate([*matching_rows, empty])
         by = np.argsort(all_rows, kind="stable")
-        return all_rows[by], np.concatenate([*where, empty])[by]
+        return all_rows[by], np.concatenate([*index_rows, empty])[by]
 
 
 def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, Ints]:
-    """Pairs of rows that hold the same id in the same group: (an earlier row, the later one)."""
+    """Pairs of rows that have the same id in the same group: (an earlier row, a later one)."""
     if hashes is None:
         hashes = ids.hash(seeds(group))
     ordered = np.sort(hashes)
@@ -295,39 +295,39 @@ def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, 
 
 
 class Interner:
-    """Gives every distinct id a number, in the order of first appearance."""
+    """Numbers every distinct id, in the order of first appearance."""
 
     def __init__(self) -> None:
         self.numbers: dict[bytes, int] = {}
 
     def __call__(self, ids: Ids) -> Ints:
-        """The number of each id. Runs of the same id, the usual case for queries, cost one look-up."""
+        """The number of each id. Consecutive equal ids, the usual case for queries, cost one lookup."""
         begins = ids.changes()
         number = [self.numbers.setdefault(value, len(self.numbers)) for value in ids.take(begins)]
         return np.repeat(np.array(number, dtype=np.int64), np.diff([*begins, len(ids)]))
 
     @cached_property
     def ids(self) -> Ids:
-        """The distinct ids, by number; ask when all have been seen."""
+        """The distinct ids, by number; to be read after all ids were added."""
         return Ids.from_bytes(list(self.numbers))
 
 
 def encode_id(value: object, what: str) -> bytes:
-    """An id as bytes; the error says which kind of id it was."""
+    """An id as bytes; an error names the kind of id."""
     if isinstance(value, str):
         try:
             data = value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise InputError(f"{what} holds half a character (a lone surrogate): {shown(value)}") from None
+            raise InputError(f"{what} contains a lone surrogate (half a character): {shown(value)}") from None
     elif isinstance(value, bytes):
         data = value
     else:
         raise InputTypeError(
             f"{what} must be a string, found {type(value).__name__}: {shown(repr(value))}",
-            hint=f"write str({what}) where the ids are numbers, on both sides alike",
+            hint="if ids are numbers, convert them with str(), in the judgments and in the run alike",
         )
     if not data:
         raise InputError(f"{what} is empty")
     if 0 in data:
-        raise InputError(f"{what} holds a NUL byte: {shown(data)}")
+        raise InputError(f"{what} contains a NUL byte: {shown(data)}")
     return data

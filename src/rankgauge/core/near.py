@@ -1,7 +1,6 @@
-"""Ids that are not the same, but would be if somebody had written them with more care.
+"""Ids that differ only in spelling: case, quotation marks, leading zeros or Unicode normalization.
 
-Each way of writing is a function from a column of ids to a column of ids; only ids that found no partner as they
-are take part.
+Each rewriting is a function from a column of ids to a column of ids; only ids without an exact match take part.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ _LOWER = np.frombuffer(bytes(range(256)).lower(), dtype=np.uint8)
 
 
 def folded(ids: Ids) -> Ids:
-    """In lower case; ids that are not plain ASCII by Unicode's rules."""
+    """Ids in lower case; those that are not ASCII are case-folded by Unicode's rules."""
     lowered = Ids(_LOWER[ids.buffer], ids.start, ids.length)
     return _each(lowered, _beyond_ascii(lowered), str.casefold)
 
 
 def unquoted(ids: Ids) -> Ids:
-    """Without quotation marks around them."""
+    """Ids without surrounding quotation marks."""
     first, last = ids.buffer[ids.start], ids.buffer[ids.start + ids.length - 1]
     quoted = (ids.length > 2) & (first == last) & np.isin(first, np.frombuffer(QUOTES, dtype=np.uint8))
     return Ids(ids.buffer, ids.start + quoted, ids.length - 2 * quoted)
 
 
 def without_zeros(ids: Ids) -> Ids:
-    """Without zeros in front."""
+    """Ids without leading zeros."""
     start, length = ids.start.copy(), ids.length.copy()
     rows = np.arange(len(ids))
     while len(rows := rows[(ids.buffer[start[rows]] == ZERO) & (length[rows] > 1)]):
@@ -42,34 +41,36 @@ def without_zeros(ids: Ids) -> Ids:
     return Ids(ids.buffer, start, length)
 
 
-def normalised(ids: Ids) -> Ids:
-    """In Unicode's normal form; plain ASCII is in it already."""
+def normalized(ids: Ids) -> Ids:
+    """Ids in Unicode normal form NFKC, which leaves ASCII unchanged."""
     return _each(ids, _beyond_ascii(ids), lambda text: unicodedata.normalize("NFKC", text))
 
 
-# The code of each way, what ids have in common then, and how to write them so.
-WAYS: dict[str, tuple[str, Callable[[Ids], Ids]]] = {
+# The code of each rewriting, its description, and its function.
+REWRITINGS: dict[str, tuple[str, Callable[[Ids], Ids]]] = {
     "ids-case": ("ignoring case", folded),
     "ids-quotes": ("without quotation marks", unquoted),
     "ids-zeros": ("without leading zeros", without_zeros),
-    "ids-unicode": ("after Unicode normalisation", normalised),
+    "ids-unicode": ("after Unicode normalization", normalized),
 }
 
 
-def partners(wanted: Ids, group: Ints, ids: Ids, groups: Ints) -> Iterator[tuple[str, Ints, Ints]]:
-    """For each way of writing: its code, rows of ``wanted`` and the rows of ``ids`` that they match by it."""
-    here, there = np.arange(len(wanted)), np.arange(len(ids))
-    for code, (_, written) in WAYS.items():
-        if not len(here) or not len(there):
+def near_matches(
+    first_ids: Ids, first_group: Ints, second_ids: Ids, second_group: Ints
+) -> Iterator[tuple[str, Ints, Ints]]:
+    """For each rewriting: its code, and the rows of both columns that match by it."""
+    first, second = np.arange(len(first_ids)), np.arange(len(second_ids))
+    for code, (_, rewrite) in REWRITINGS.items():
+        if not len(first) or not len(second):
             return
-        known = IdIndex(written(wanted.take(here)), group[here])
-        found, where = known.find(written(ids.take(there)), groups[there])
-        # Each of both once: a second id that is written alike says nothing new.
-        where, first = np.unique(where, return_index=True)
-        found = found[first]
-        if len(found):
-            yield code, here[where], there[found]
-            here, there = np.delete(here, where), np.delete(there, found)
+        index = IdIndex(rewrite(first_ids.take(first)), first_group[first])
+        matching, index_rows = index.find(rewrite(second_ids.take(second)), second_group[second])
+        # Each id once: a second match adds nothing.
+        index_rows, unique = np.unique(index_rows, return_index=True)
+        matching = matching[unique]
+        if len(matching):
+            yield code, first[index_rows], second[matching]
+            first, second = np.delete(first, index_rows), np.delete(second, matching)
 
 
 def _beyond_ascii(ids: Ids) -> Ints:
@@ -80,7 +81,7 @@ def _beyond_ascii(ids: Ids) -> Ints:
 
 
 def _each(ids: Ids, rows: Ints, change: Callable[[str], str]) -> Ids:
-    """The ids with some of them changed one by one."""
+    """The ids, with those of the given rows changed one by one."""
     if not len(rows):
         return ids
     changed = Ids.from_bytes(
@@ -89,14 +90,14 @@ def _each(ids: Ids, rows: Ints, change: Callable[[str], str]) -> Ids:
             for value in ids.take(rows)
         ]
     )
-    place = np.arange(len(ids))
-    place[rows] = len(ids) + np.arange(len(rows))
-    return concatenate([ids, changed]).take(place)
+    position = np.arange(len(ids))
+    position[rows] = len(ids) + np.arange(len(rows))
+    return concatenate([ids, changed]).take(position)
 
 
 def unpaired(count: int, *rows: Ints) -> NDArray[np.bool_]:
-    """Which of so many rows are in none of the lists."""
-    rest = np.ones(count, dtype=bool)
-    for some in rows:
-        rest[some] = False
-    return rest
+    """For each of ``count`` rows, whether it is in none of the lists."""
+    remaining = np.ones(count, dtype=bool)
+    for paired_rows in rows:
+        remaining[paired_rows] = False
+    return remaining

@@ -1,4 +1,4 @@
-"""Judgments: which document is how relevant to which query."""
+"""Judgments: how relevant each document is to each query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LARGEST_GRADE = 127
 class Qrels:
     """Judgments of (query, document), or of (query, document, subtopic), by query; queries are sorted by their bytes.
 
-    ``columns`` hold what is known of each query: category, difficulty, ``k``, ``unit``, …
+    ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, …
     """
 
     name: str
@@ -74,13 +74,13 @@ class Qrels:
         name: str = "qrels",
         unique: bool = True,
     ) -> Qrels:
-        """Group the rows by query. ``unique=False`` leaves repeated documents for the caller."""
+        """Group the rows by query. With ``unique=False`` the caller checks for repeated documents."""
         intern = Interner()
         number = intern(query)
         by_query = intern.ids.order()
-        place = np.empty_like(by_query)
-        place[by_query] = np.arange(len(by_query))
-        group = place[number]
+        position = np.empty_like(by_query)
+        position[by_query] = np.arange(len(by_query))
+        group = position[number]
         if np.any(group[1:] < group[:-1]):
             rows = np.argsort(group, kind="stable")
             doc, group, grades = doc.take(rows), group[rows], grades[rows]
@@ -97,7 +97,7 @@ class Qrels:
             columns=query_columns(columns, queries),
         )
         if unique:
-            made.refuse_duplicates()
+            made.check_duplicates()
         return made
 
     @classmethod
@@ -108,24 +108,24 @@ class Qrels:
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
     ) -> Qrels:
-        """From ``{query: {document: grade}}``. A query with no documents is a query without relevant ones."""
+        """From ``{query: {document: grade}}``. A query without documents has no relevant ones."""
         for q, row in judgments.items():
             if not isinstance(row, Mapping):
                 raise InputTypeError(
                     f"judgments of query {shown(str(q))} must map documents to grades, found {type(row).__name__}"
                 )
-        named = list(judgments)
-        queries = Ids.from_text(named, "query id")
+        names = list(judgments)
+        queries = Ids.from_text(names, "query id")
         order = queries.order()
-        rows = [judgments[named[place]] for place in order.tolist()]
+        rows = [judgments[names[number]] for number in order.tolist()]
         docs = list(chain.from_iterable(rows))
         column = Ids.from_text(docs, "document id")
-        given = list(chain.from_iterable(row.values() for row in rows))
+        values = list(chain.from_iterable(row.values() for row in rows))
         try:
-            # struct takes nothing but numbers, where NumPy would read the text '1' as one.
-            grades = np.frombuffer(struct.pack(f"{len(given)}d", *given), dtype=np.float64)
+            # struct accepts only numbers, while NumPy would read the text '1' as one.
+            grades = np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
         except (struct.error, OverflowError):
-            named_rows = zip((named[place] for place in order.tolist()), rows, strict=True)
+            named_rows = zip((names[number] for number in order.tolist()), rows, strict=True)
             grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
         sizes = [len(row) for row in rows]
         made = cls(
@@ -136,7 +136,7 @@ class Qrels:
             grades=frozen(grades),
         )
         check_grades(made.queries, column, grades, made.query)
-        made.__dict__["doc_names"] = docs  # they are at hand: no need to make them again from bytes
+        made.__dict__["doc_names"] = docs  # no need to decode them from bytes again
         return made.with_columns(columns) if columns else made
 
     @classmethod
@@ -147,11 +147,10 @@ class Qrels:
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
     ) -> Qrels:
-        """From ``{query: [relevant documents]}``; each has grade 1 and a repeated one counts once."""
+        """From ``{query: [relevant documents]}``; each has grade 1, and a repeated one counts once."""
         graded: dict[str, dict[str, float]] = {}
         for query, docs in relevant.items():
-            listed = [docs] if isinstance(docs, str) else list(docs)
-            graded[query] = dict.fromkeys(listed, 1)
+            graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
         return cls.from_dict(graded, columns=columns, name=name)
 
     def __len__(self) -> int:
@@ -167,29 +166,29 @@ class Qrels:
 
     @cached_property
     def index(self) -> IdIndex:
-        """Finds the row of (query number, document)."""
+        """The index of rows by (query number, document)."""
         return IdIndex(self.docs, self.query)
 
     @cached_property
     def query_index(self) -> IdIndex:
-        """Finds the number of a query."""
+        """The index of query numbers."""
         return IdIndex(self.queries, np.zeros(len(self.queries), dtype=np.int64))
 
     @cached_property
     def doc_names(self) -> list[str]:
-        """The documents as ``str``, for looking them up in a caller's dict."""
+        """The documents as ``str``, for lookups in a caller's dict."""
         return self.docs.to_text()
 
     @cached_property
     def max_grade(self) -> float:
-        """The largest grade of the whole collection; 0 where there is none above."""
+        """The largest grade of the whole collection, at least 0."""
         return max(0.0, float(self.grades.max(initial=0.0)))
 
     @cached_property
     def sha256(self) -> str:
-        """A hash of the content: the same whatever the format and the order of rows it was read from."""
+        """A hash of the content, independent of the format and the order of rows."""
         rows = self._sorted
-        import hashlib  # which most evaluations do without
+        import hashlib  # most evaluations do not need it
 
         digest = hashlib.sha256(b"rankgauge qrels 1\n")
         digest.update(self.queries.content())
@@ -208,19 +207,19 @@ class Qrels:
             rows = self.iters.order(self.query)
         return rows[self.docs.take(rows).order(self.query)]
 
-    def select(self, wanted: Ints) -> Qrels:
-        """The judgments of some queries, by their numbers."""
-        wanted = np.sort(wanted)
-        rows = within(wanted, self.offsets)
-        sizes = self.offsets[wanted + 1] - self.offsets[wanted]
+    def select(self, numbers: Ints) -> Qrels:
+        """The judgments of the queries with the given numbers."""
+        numbers = np.sort(numbers)
+        rows = within(numbers, self.offsets)
+        sizes = self.offsets[numbers + 1] - self.offsets[numbers]
         return replace(
             self,
-            queries=self.queries.take(wanted),
+            queries=self.queries.take(numbers),
             offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
             docs=self.docs.take(rows),
             grades=frozen(self.grades[rows]),
             iters=None if self.iters is None else self.iters.take(rows),
-            columns={name: frozen(values[wanted]) for name, values in self.columns.items()},
+            columns={name: frozen(values[numbers]) for name, values in self.columns.items()},
         )
 
     def binary(self, rel: float = 1) -> Qrels:
@@ -229,16 +228,16 @@ class Qrels:
         return replace(self, name=f"{self.name} (binary)", grades=grades)
 
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
-        """The same judgments with more known of each query."""
+        """The same judgments with additional columns of the queries."""
         return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
 
-    def with_queries(self, more: Sequence[bytes]) -> Qrels:
-        """The same judgments with more queries, of which nothing is judged."""
-        if not more:
+    def with_queries(self, added: Sequence[bytes]) -> Qrels:
+        """The same judgments with additional queries that have no judgments."""
+        if not added:
             return self
-        queries = Ids.from_bytes([*self.queries, *more])
+        queries = Ids.from_bytes([*self.queries, *added])
         order = queries.order()
-        sizes = np.concatenate([np.diff(self.offsets), np.zeros(len(more), dtype=np.int64)])[order]
+        sizes = np.concatenate([np.diff(self.offsets), np.zeros(len(added), dtype=np.int64)])[order]
         return replace(
             self,
             queries=queries.take(order).compact(),
@@ -264,8 +263,8 @@ class Qrels:
             by_subtopic=False,
         )
 
-    def refuse_duplicates(self) -> None:
-        """Raise where a document is judged twice for one query (and subtopic)."""
+    def check_duplicates(self) -> None:
+        """Raise if a document is judged twice for one query (and subtopic)."""
         if self.by_subtopic and self.iters is not None:
             group = np.unique(np.stack([self.query, Interner()(self.iters)]), axis=1, return_inverse=True)[1].reshape(
                 -1
@@ -278,12 +277,12 @@ class Qrels:
             raise InputError(
                 f"document {shown(self.docs[row])} is judged twice for query "
                 f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
-                hint="keep one judgment of each query and document",
+                hint="keep one judgment per query and document",
             )
 
 
 def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = None) -> None:
-    """Raise where a grade is no finite number within the limits; ``number`` is that of each row's query."""
+    """Raise unless all grades are finite and within the limits; ``number`` is the query number of each row."""
     bad = np.flatnonzero(~(np.abs(grades) <= LARGEST_GRADE))
     if len(bad):
         row = int(bad[0])
@@ -295,11 +294,11 @@ def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = Non
 
 
 def checked_grade(grade: object, query: object, doc: object) -> float:
-    """A grade as a float; the error names the query and the document."""
+    """A grade as a float; an error names the query and the document."""
     try:
         if isinstance(grade, (str, bytes)) or grade is None:
             raise TypeError
-        return float(grade)  # type: ignore[arg-type]  # whatever has __float__ may come
+        return float(grade)  # type: ignore[arg-type]  # any object with __float__ is accepted
     except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             f"grade of document {shown(str(doc))} for query {shown(str(query))} must be a number, "

@@ -1,4 +1,4 @@
-"""A run: what a system returned for each query, with scores."""
+"""A run: the scored documents that a system returned for each query."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ OnDuplicate = Literal["error", "first"]
 
 
 class Status(IntEnum):
-    """What became of a query."""
+    """The outcome of a query."""
 
     ANSWERED = 0
-    EMPTY = 1  # asked, and nothing came back
-    FAILED = 2  # asked, and the system failed: no zero, but no answer
-    MISSING = 3  # judged, and not in the run
+    EMPTY = 1  # asked, but nothing was returned
+    FAILED = 2  # asked, but the system failed: not scored as zero
+    MISSING = 3  # judged, but not in the run
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Results grouped by query, in the order in which they arrived."""
+    """Results grouped by query, in the order of their arrival."""
 
     name: str
     queries: Ids
@@ -55,7 +55,7 @@ class Run:
         """From parallel columns, rows in any order."""
         query = query if isinstance(query, Ids) else Ids.from_text(query, "query id")
         doc = doc if isinstance(doc, Ids) else Ids.from_text(doc, "document id")
-        scores = np.array(score, dtype=np.float64)  # a copy: the caller keeps his own
+        scores = np.array(score, dtype=np.float64)  # a copy, so that the caller's array stays independent
         if not len(query) == len(doc) == len(scores):
             raise InputError(
                 f"columns differ in length: {len(query)} queries, {len(doc)} documents, {len(scores)} scores"
@@ -65,11 +65,11 @@ class Run:
             row = int(bad[0])
             raise InputError(f"score of document {shown(doc[row])} for query {shown(query[row])} is NaN")
         made = cls.build(query, doc, scores, name=name)
-        return made.deduplicated() if on_duplicate == "first" else made.refuse_duplicates()
+        return made.deduplicated() if on_duplicate == "first" else made.check_duplicates()
 
     @classmethod
     def build(cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None) -> Run:
-        """Group rows by query. Repeated documents and NaN are the caller's matter."""
+        """Group rows by query. The caller checks for repeated documents and NaN."""
         intern = Interner()
         group = intern(query)
         if np.any(group[1:] < group[:-1]):
@@ -94,7 +94,7 @@ class Run:
         name: str = "run",
         failed: Iterable[str] = (),
     ) -> Run:
-        """From ``{query: {document: score}}``; a query with nothing in it was asked and got an empty answer."""
+        """From ``{query: {document: score}}``; a query with an empty mapping got an empty answer."""
         queries: list[bytes] = []
         docs: list[bytes] = []
         scores: list[float] = []
@@ -126,24 +126,24 @@ class Run:
         sizes: list[int] = []
         for q, row in results.items():
             queries.append(encode_id(q, "query id"))
-            listed: list[Any] = [row] if isinstance(row, str) else list(row)
+            items: list[Any] = [row] if isinstance(row, str) else list(row)
             what = f"document id of query {shown(str(q))}"
-            if listed and not isinstance(listed[0], (str, bytes)):
+            if items and not isinstance(items[0], (str, bytes)):
                 try:
-                    pairs: list[tuple[object, object]] = [(d, s) for d, s in listed]
+                    pairs: list[tuple[object, object]] = [(d, s) for d, s in items]
                 except (TypeError, ValueError):
                     raise InputTypeError(
                         f"results of query {shown(str(q))} must be ids or (id, score) pairs, "
-                        f"found {shown(repr(listed[0]))}"
+                        f"found {shown(repr(items[0]))}"
                     ) from None
                 docs += [encode_id(d, what) for d, _ in pairs]
                 scores += [checked_score(s, q, d) for d, s in pairs]
             else:
-                docs += [encode_id(d, what) for d in listed]
-                scores += range(len(listed), 0, -1)
-            sizes.append(len(listed))
+                docs += [encode_id(d, what) for d in items]
+                scores += range(len(items), 0, -1)
+            sizes.append(len(items))
         made = cls._from_parts(queries, sizes, docs, scores, name, failed)
-        return made.deduplicated() if on_duplicate == "first" else made.refuse_duplicates()
+        return made.deduplicated() if on_duplicate == "first" else made.check_duplicates()
 
     @classmethod
     def _from_parts(
@@ -184,10 +184,10 @@ class Run:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the file it was read from, as ``sha256sum`` prints it; else a hash of the columns."""
+        """The hash of the file that it was read from, as printed by ``sha256sum``; otherwise a hash of the columns."""
         if self.source_sha256 is not None:
             return self.source_sha256
-        import hashlib  # which most evaluations do without
+        import hashlib  # most evaluations do not need it
 
         digest = hashlib.sha256(b"rankgauge run 1\n")
         digest.update(self.queries.content())
@@ -197,17 +197,17 @@ class Run:
         digest.update(self.status.tobytes())
         return digest.hexdigest()
 
-    def select(self, wanted: Ints) -> Run:
-        """The results of some queries, by their numbers."""
-        rows = within(wanted, self.offsets)
-        sizes = self.offsets[wanted + 1] - self.offsets[wanted]
+    def select(self, numbers: Ints) -> Run:
+        """The results of the queries with the given numbers."""
+        rows = within(numbers, self.offsets)
+        sizes = self.offsets[numbers + 1] - self.offsets[numbers]
         return replace(
             self,
-            queries=self.queries.take(wanted),
+            queries=self.queries.take(numbers),
             offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
             docs=self.docs.take(rows),
             scores=frozen(self.scores[rows]),
-            status=frozen(self.status[wanted]),
+            status=frozen(self.status[numbers]),
             source_sha256=None,
         )
 
@@ -219,8 +219,8 @@ class Run:
     def top(self, depth: int, compat: ranking.Compat = "trec_eval-9") -> Run:
         """The first ``depth`` results of each query, in rank order."""
         best = self.ranked(compat)
-        place = np.arange(len(best)) - best.offsets[:-1][best.query]
-        keep = np.flatnonzero(place < depth)
+        position = np.arange(len(best)) - best.offsets[:-1][best.query]
+        keep = np.flatnonzero(position < depth)
         return replace(
             best,
             offsets=frozen(offsets_of(best.query[keep], len(best.queries))),
@@ -228,32 +228,32 @@ class Run:
             scores=frozen(best.scores[keep]),
         )
 
-    def with_empty(self, more: Sequence[bytes]) -> Run:
-        """The same run with queries that were asked and got nothing."""
-        if not more:
+    def with_empty(self, queries: Sequence[bytes]) -> Run:
+        """The same run with additional queries that got an empty answer."""
+        if not queries:
             return self
-        sizes = np.full(len(more), self.offsets[-1])
+        offsets = np.full(len(queries), self.offsets[-1])
         return replace(
             self,
-            queries=Ids.from_bytes([*self.queries, *more]),
-            offsets=frozen(np.concatenate([self.offsets, sizes])),
-            status=frozen(np.concatenate([self.status, np.full(len(more), Status.EMPTY, dtype=np.uint8)])),
+            queries=Ids.from_bytes([*self.queries, *queries]),
+            offsets=frozen(np.concatenate([self.offsets, offsets])),
+            status=frozen(np.concatenate([self.status, np.full(len(queries), Status.EMPTY, dtype=np.uint8)])),
         )
 
-    def refuse_duplicates(self) -> Run:
-        """The run itself; raises where a document stands twice in one query's results."""
+    def check_duplicates(self) -> Run:
+        """The run itself; raises if a document appears twice in the results of a query."""
         first, _ = repeated(self.docs, self.query)
         if len(first):
             row = int(first[0])
             raise InputError(
-                f"document {shown(self.docs[row])} stands twice in the results of query "
+                f"document {shown(self.docs[row])} appears twice in the results of query "
                 f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
-                hint="return each document once, or ask for on_duplicate='first'",
+                hint="return each document once, or use on_duplicate='first'",
             )
         return self
 
     def deduplicated(self) -> Run:
-        """The same run with every document kept at its first row only."""
+        """The same run with only the first row of every document."""
         _, again = repeated(self.docs, self.query)
         if not len(again):
             return self
@@ -268,11 +268,11 @@ class Run:
 
 
 def checked_score(score: object, query: object, doc: object) -> float:
-    """A score as a float; the error names the query and the document."""
+    """A score as a float; an error names the query and the document."""
     try:
         if isinstance(score, (str, bytes)) or score is None:
             raise TypeError
-        value = float(score)  # type: ignore[arg-type]  # whatever has __float__ may come
+        value = float(score)  # type: ignore[arg-type]  # any object with __float__ is accepted
     except (TypeError, ValueError, OverflowError):
         raise InputTypeError(
             f"score of document {shown(str(doc))} for query {shown(str(query))} must be a number, "

@@ -1,4 +1,4 @@
-"""What judgments and runs share: rows grouped by query, held in frozen NumPy columns."""
+"""The columns of judgments and runs: rows grouped by query, in read-only NumPy arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def frozen(array: Array) -> Array:
-    """The array, made read-only (a copy where somebody else may still write to its memory)."""
+    """The array, made read-only (a copy if its memory belongs to another array)."""
     if array.flags.writeable and not array.flags.owndata:
         array = array.copy()
     array.flags.writeable = False
@@ -25,7 +25,7 @@ def frozen(array: Array) -> Array:
 
 
 def offsets_of(group: Ints, groups: int) -> Ints:
-    """Where each group begins, and where the last one ends, in rows sorted by group."""
+    """The first row of each group, and the end of the last one, in rows sorted by group."""
     return np.concatenate([[0], np.cumsum(count_by(group, groups))]).astype(np.int64)
 
 
@@ -34,15 +34,15 @@ def group_of(offsets: Ints) -> Ints:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
-def within(rows: Ints, offsets: Ints) -> Ints:
+def within(groups: Ints, offsets: Ints) -> Ints:
     """All rows of the given groups, in order."""
-    sizes = offsets[rows + 1] - offsets[rows]
+    sizes = offsets[groups + 1] - offsets[groups]
     ends = np.cumsum(sizes)
-    return np.repeat(offsets[rows] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+    return np.repeat(offsets[groups] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
 
 
 def count_by(group: Ints, groups: int) -> Ints:
-    """How many rows each group has."""
+    """The number of rows of each group."""
     return np.bincount(group, minlength=groups).astype(np.int64)
 
 
@@ -66,11 +66,11 @@ def steps(offsets: Ints) -> Iterator[Ints]:
 def running(values: Floats, offsets: Ints) -> Floats:
     """The sum of each group's values up to and including each row, added one by one.
 
-    Differences of one long prefix sum would be quicker and have other last digits.
+    Differences of one long prefix sum would be faster but change the last digits.
     """
     out = values.copy()
-    for place, rows in enumerate(steps(offsets)):
-        if place:
+    for step, rows in enumerate(steps(offsets)):
+        if step:
             out[rows] += out[rows - 1]
     return out
 
@@ -78,23 +78,23 @@ def running(values: Floats, offsets: Ints) -> Floats:
 def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, Column]:
     """Per-query columns as arrays aligned with the queries.
 
-    A column is a mapping from query id to value (a query without one gets ``None``, or NaN among numbers) or a
-    sequence as long as there are queries.
+    A column is a mapping from query id to value (a query without a value gets ``None``, or NaN among numbers) or a
+    sequence with one value per query.
     """
     names = queries.to_text()
     out: dict[str, Column] = {}
     for name, values in (columns or {}).items():
-        listed = [values.get(query) for query in names] if isinstance(values, Mapping) else list(values)
-        if len(listed) != len(names):
-            raise ValueError(f"column '{name}' has {len(listed)} values for {len(names)} queries")
+        cells = [values.get(query) for query in names] if isinstance(values, Mapping) else list(values)
+        if len(cells) != len(names):
+            raise ValueError(f"column '{name}' has {len(cells)} values for {len(names)} queries")
         numeric = all(
-            value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in listed
+            value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)) for value in cells
         )
-        if numeric and any(value is not None for value in listed):
-            whole = all(isinstance(value, int) for value in listed)
+        if numeric and any(value is not None for value in cells):
+            whole = all(isinstance(value, int) for value in cells)
             kind: type = np.int64 if whole else np.float64
-            array: Column = np.array([np.nan if value is None else value for value in listed], dtype=kind)
+            array: Column = np.array([np.nan if value is None else value for value in cells], dtype=kind)
         else:
-            array = np.array(listed, dtype=object)
+            array = np.array(cells, dtype=object)
         out[name] = frozen(array)
     return out

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.near import WAYS
+from rankgauge.core.near import REWRITINGS
 from rankgauge.core.overlap import IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import shown
@@ -128,7 +128,7 @@ def _near_documents(table: Table, near: Near, others: Ids, where: str) -> None:
 
 
 def _add_near(table: Table, code: str, rows: Ints, found: Callable[[int], str]) -> None:
-    table.add(code, rows, expected=EXACT, found=lambda at: f"{found(at)}: the same {WAYS[code][0]}")
+    table.add(code, rows, expected=EXACT, found=lambda at: f"{found(at)}: the same {REWRITINGS[code][0]}")
 
 
 def _show(code: str) -> Show:

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rankgauge.errors import InputError, RankgaugeWarning, place
+from rankgauge.errors import InputError, RankgaugeWarning, location
 
 MARKDOWN = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 ANCHOR = re.compile(r"[ \t]*\{#([^\s{}]+)\}[ \t]*$")

@@ -204,11 +204,11 @@ class _RangeInProgress:
         )
 
     def _error(self, averaged: NDArray[np.bool_], how: Aggregate, samples: int) -> float | None:
-        known = self.variance[averaged & ~np.isnan(self.mean)]
-        if how == "gmean" or not len(known):
+        variances = self.variance[averaged & ~np.isnan(self.mean)]
+        if how == "gmean" or not len(variances):
             return None
-        spread = math.sqrt(total(known) / samples)
-        return spread if how == "sum" else spread / len(known)
+        spread = math.sqrt(total(variances) / samples)
+        return spread if how == "sum" else spread / len(variances)
 
 
 def _differ(left: Floats, right: Floats) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, place
+from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, location
 
 Said = str | Callable[[int], str]
 Advice = str | Callable[[int], str | None] | None
@@ -68,7 +68,7 @@ class Faults:
     def stop(self) -> None:
         """Raise if there is an error."""
         if self.total("error"):
-            raise InputError.many(self.source, self.of("error"), self.total("error"))
+            raise InputError.from_faults(self.source, self.of("error"), self.total("error"))
 
     def notes(self, severity: Severity) -> Iterable[Note]:
         """One sentence for each kind of fault of a severity: the first of them, and how many there are."""
@@ -76,4 +76,4 @@ class Faults:
             if kind == severity and count:
                 first = next(f for f in self.listed if (f.code, f.severity) == (code, severity))
                 more = f" ({count} in all)" if count > 1 else ""
-                yield Note(code, f"{place(self.source, first.line)}{first.message}{more}")
+                yield Note(code, f"{location(self.source, first.line)}{first.message}{more}")

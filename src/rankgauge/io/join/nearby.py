@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankgauge.core.ids import Ids
-from rankgauge.core.near import WAYS
+from rankgauge.core.near import REWRITINGS
 from rankgauge.core.overlap import IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -37,6 +37,6 @@ def _notes(near: Near, what: str, judged: Ids, found: Ids) -> Iterator[Note]:
         count = f"1 {what} id" if len(ours) == 1 else f"{len(ours)} {what} ids"
         yield Note(
             code,
-            f"{count} of the run would match the judgments {WAYS[code][0]}: "
+            f"{count} of the run would match the judgments {REWRITINGS[code][0]}: "
             f"{show(found[int(theirs[0])])} is {show(judged[int(ours[0])])} there",
         )

@@ -19,7 +19,7 @@ def largest_grade(parameters: dict[str, Any], qrels: Qrels) -> dict[str, Any]:
     return {} if parameters["max_rel"] is not None else {"max_rel": qrels.max_grade or 1}
 
 
-def check_grades(name: str, judged: Floats, max_rel: float | None) -> float:
+def checked_max_rel(name: str, judged: Floats, max_rel: float | None) -> float:
     """The largest grade; raises if it was not set or if a judgment exceeds it."""
     if max_rel is None:
         raise MeasureError(f"{name} needs max_rel, the largest grade", hint="evaluate() takes it from the judgments")
@@ -37,7 +37,7 @@ def err(hits: Hits, *, cutoff: int | None = None, max_rel: float | None = None) 
     Formula: Σ (1/i) · P_i · Π over j < i of (1 − P_j), P = (2^grade − 1) / 2^max_rel
     Reference: Chapelle et al., Expected reciprocal rank for graded relevance, CIKM 2009
     """
-    top_grade = check_grades("ERR", hits.judged, max_rel)
+    top_grade = checked_max_rel("ERR", hits.judged, max_rel)
     gaining = hits.top(cutoff).where(hits.top(cutoff).grade > 0)
     satisfied = exponential_gain(gaining.grade) / 2.0**top_grade
     total, continuing = np.zeros(len(hits)), np.ones(len(hits))

@@ -9,7 +9,7 @@ import numpy as np
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats, group_of, sum_by
-from rankgauge.measures.families.err import check_grades, largest_grade
+from rankgauge.measures.families.err import checked_max_rel, largest_grade
 from rankgauge.measures.numbers import linear_gain, powers
 from rankgauge.measures.registry import measure
 from rankgauge.measures.spec import MeasureScale
@@ -24,7 +24,7 @@ def _scaled(hits: Hits, top: Hits, max_rel: float | Literal["query"] | None) -> 
         largest = np.ones(len(hits))
         np.maximum.at(largest, hits.judged_query, hits.judged)
         return linear_gain(top.grade) / largest[top.query]
-    return linear_gain(top.grade) / check_grades("RBP", hits.judged, max_rel)
+    return linear_gain(top.grade) / checked_max_rel("RBP", hits.judged, max_rel)
 
 
 @measure("RBP", at="cutoff", monotone=True, freeze=_graded)
