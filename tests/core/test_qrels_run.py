@@ -104,9 +104,9 @@ def test_results_that_are_wrong_are_named(results: dict[str, dict[str, float]], 
 
 def test_wrong_types_are_type_errors_too() -> None:
     with pytest.raises(TypeError):
-        Run.from_dict({"q": {"a": None}})  # type: ignore[dict-item]
+        Run.from_dict({"q": {"a": None}})  # type: ignore[dict-item]  # refused at run time
     with pytest.raises(InputTypeError, match="map documents to scores"):
-        Run.from_dict({"q": 3})  # type: ignore[dict-item]
+        Run.from_dict({"q": 3})  # type: ignore[dict-item]  # refused at run time
     with pytest.raises(InputTypeError, match="ids or"):
         Run.from_lists({"q": [3]})
     with pytest.raises(InputTypeError, match="a path, a dict or Run"):

@@ -23,7 +23,7 @@ RNG = np.random.default_rng(12)
 
 @given(p_values, st.sampled_from(["bonferroni", "holm", "bh", "by"]))
 def test_corrections_are_their_definitions(p: list[float], method: str) -> None:
-    found = correct(p, method)  # type: ignore[arg-type]
+    found = correct(p, method)  # type: ignore[arg-type]  # a plain str from parametrize
     assert list(found.p) == pytest.approx(definitions.adjusted(p, method))
     assert found.family == len(p)
 
@@ -57,7 +57,7 @@ def test_bad_p_values_are_refused() -> None:
         with pytest.raises(InputError, match="between 0 and 1"):
             correct([0.5, value])
     with pytest.raises(UsageError, match="correction must be one of"):
-        correct([0.5], "sidak")  # type: ignore[arg-type]
+        correct([0.5], "sidak")  # type: ignore[arg-type]  # refused at run time
 
 
 def test_a_family_says_what_it_controls_and_assumes() -> None:

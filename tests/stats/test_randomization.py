@@ -150,7 +150,7 @@ def test_bad_values_are_refused() -> None:
     with pytest.raises(InputError, match="must be numbers"):
         randomization_test(["a"])
     with pytest.raises(UsageError, match="alternative must be one of"):
-        randomization_test([0.1], alternative="larger")  # type: ignore[arg-type]
+        randomization_test([0.1], alternative="larger")  # type: ignore[arg-type]  # refused at run time
     with pytest.raises(UsageError, match="at least 1"):
         randomization_test([0.1], resampling=Resampling(0))
 

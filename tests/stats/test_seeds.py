@@ -39,7 +39,7 @@ def test_blocks_add_up() -> None:
 @pytest.mark.parametrize("seed", [1.5, "1", True, None])
 def test_a_seed_is_a_whole_number(seed: object) -> None:
     with pytest.raises(UsageError, match="whole number"):
-        _ = RandomStream(seed).key  # type: ignore[arg-type]
+        _ = RandomStream(seed).key  # type: ignore[arg-type]  # refused at run time
 
 
 def test_resampling_names_a_stream_and_a_number_with_a_default() -> None:

@@ -56,7 +56,7 @@ def false_positives(p_of: Callable[[int], float | None], level: float, runs: int
 )
 def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -> None:
     found = coverage(
-        lambda run: difference_interval(A[run], B[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]
+        lambda run: difference_interval(A[run], B[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]  # a plain str from parametrize
         0.0,
     )
     assert low <= found <= high
@@ -67,7 +67,7 @@ def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -
 )
 def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None:
     found = coverage(
-        lambda run: mean_interval(A[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]
+        lambda run: mean_interval(A[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]  # a plain str from parametrize
         MEAN,
     )
     assert low <= found <= high
@@ -82,7 +82,7 @@ def test_one_sided_t_intervals_cover(alternative: Alternative) -> None:
 def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() -> None:
     for method, low in (("t", 0.93), ("percentile", 0.91), ("bca", 0.90)):
         found = coverage(
-            lambda run, method=method: mean_interval(  # type: ignore[misc]
+            lambda run, method=method: mean_interval(  # type: ignore[misc]  # mypy cannot infer a lambda with defaults
                 SHARED[run], method=method, units=SESSIONS, resampling=Resampling(999, seed=run)
             ),
             0.0,
@@ -156,7 +156,7 @@ def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
     d = np.random.default_rng(6).normal(0.1, 0.2, (RUNS, N))
 
     def p(run: int) -> float | None:
-        return equivalence(d[run], margin=0.1, test=test, resampling=Resampling(499, seed=run)).p  # type: ignore[arg-type]
+        return equivalence(d[run], margin=0.1, test=test, resampling=Resampling(499, seed=run)).p  # type: ignore[arg-type]  # a plain str from parametrize
 
     assert 0.02 <= false_positives(p, 0.05) <= most(0.05)
 
@@ -202,7 +202,7 @@ def test_an_injected_difference_is_found_at_the_stated_power() -> None:
         for test in ("t", "randomization"):
             found = false_positives(
                 lambda run, test=test, alternative=alternative: (
-                    paired_test(  # type: ignore[misc]
+                    paired_test(  # type: ignore[misc]  # mypy cannot infer a lambda with defaults
                         test, d[run], alternative=alternative
                     ).p
                 ),

@@ -100,7 +100,7 @@ def test_the_error_of_t_with_units_is_the_cluster_robust_one() -> None:
 @given(lists_of_differences(1, 9), st.sampled_from(["drop", "pratt"]), alternatives)
 def test_wilcoxon_is_the_share_of_all_sign_patterns(values: list[float], zeros: str, alternative: Alternative) -> None:
     statistic, p = definitions.wilcoxon_p([round(value, 12) for value in values], zeros, alternative)
-    found = wilcoxon(values, zeros=zeros, alternative=alternative)  # type: ignore[arg-type]
+    found = wilcoxon(values, zeros=zeros, alternative=alternative)  # type: ignore[arg-type]  # a plain str from parametrize
     assert found.statistic == statistic
     assert found.p == pytest.approx(p, rel=1e-12)
 
@@ -112,7 +112,7 @@ def test_wilcoxon_is_scipys(alternative: Alternative) -> None:
     many = np.random.default_rng(1).normal(0.05, 1, 400).round(1)
     for zeros, name in (("drop", "wilcox"), ("pratt", "pratt")):
         approximate = stats.wilcoxon(many, alternative=alternative, zero_method=name, method="asymptotic")
-        found = wilcoxon(many, zeros=zeros, alternative=alternative)  # type: ignore[arg-type]
+        found = wilcoxon(many, zeros=zeros, alternative=alternative)  # type: ignore[arg-type]  # a plain str from parametrize
         assert not found.exact
         assert found.p == pytest.approx(approximate.pvalue, rel=1e-9)
 
@@ -168,14 +168,14 @@ def test_welch_without_spread() -> None:
 @pytest.mark.parametrize("test", ["t", "randomization"])
 def test_equivalence_is_the_larger_of_two_one_sided_tests(test: str) -> None:
     d, margin = A - B, 0.2
-    above = paired_test(test, d + margin, alternative="greater").p  # type: ignore[arg-type]
-    below = paired_test(test, d - margin, alternative="less").p  # type: ignore[arg-type]
+    above = paired_test(test, d + margin, alternative="greater").p  # type: ignore[arg-type]  # a plain str from parametrize
+    below = paired_test(test, d - margin, alternative="less").p  # type: ignore[arg-type]  # a plain str from parametrize
     assert above is not None
     assert below is not None
     kind = {"test": test, "margin": margin}
-    assert equivalence(A, B, **kind).p == pytest.approx(max(above, below), rel=1e-9)  # type: ignore[arg-type]
-    assert equivalence(A, B, alternative="greater", **kind).p == pytest.approx(above, rel=1e-9)  # type: ignore[arg-type]
-    assert equivalence(A, B, alternative="less", **kind).p == pytest.approx(below, rel=1e-9)  # type: ignore[arg-type]
+    assert equivalence(A, B, **kind).p == pytest.approx(max(above, below), rel=1e-9)  # type: ignore[arg-type]  # a plain str from parametrize
+    assert equivalence(A, B, alternative="greater", **kind).p == pytest.approx(above, rel=1e-9)  # type: ignore[arg-type]  # a plain str from parametrize
+    assert equivalence(A, B, alternative="less", **kind).p == pytest.approx(below, rel=1e-9)  # type: ignore[arg-type]  # a plain str from parametrize
 
 
 def test_equivalence_agrees_with_the_interval_of_90_percent() -> None:
@@ -237,4 +237,4 @@ def test_the_bootstrap_p_of_a_seed_never_changes() -> None:
 
 def test_an_unknown_test_is_refused() -> None:
     with pytest.raises(UsageError, match="test must be one of t, randomization"):
-        paired_test("anova", A, B)  # type: ignore[arg-type]
+        paired_test("anova", A, B)  # type: ignore[arg-type]  # refused at run time

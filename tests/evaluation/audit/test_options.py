@@ -38,7 +38,7 @@ def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     audits, data = found(Asked(ties=True, unjudged=True, kpi="trec-2025"))
     assert [text.split(":")[0] for text in audits.texts(colour=False)] == ["ties", "ties", "unjudged", "unjudged"]
     assert list(data)[-1] == "kpi"
-    assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2  # type: ignore[attr-defined]
+    assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2  # type: ignore[attr-defined]  # plain JSON
 
 
 def test_the_default_preset_is_there_unasked() -> None:
