@@ -25,7 +25,7 @@ ASSUMPTIONS = {
     "maxt": ", joint sign flips: assumes that under the null all signs of a query flip together",
     "tukey": ", joint permutations: assumes that under the null the systems of a query are exchangeable",
 }
-RESAMPLING_TESTS = ("randomization", "bootstrap", "bootstrap-centred")
+RESAMPLING_TESTS = ("randomization", "bootstrap", "bootstrap-centered")
 SIGN_TESTS = ("randomization", "wilcoxon", "sign")  # their p is a share of the ways to assign signs to the queries
 NO_SHARED_QUERY = "no query has a value for every system"
 
@@ -107,8 +107,7 @@ def _maxt(
         matrix,
         alternative=statistics.alternative,
         units=units,
-        resamples=statistics.resamples,
-        seed=statistics.seed,
+        resampling=Resampling(statistics.resamples, statistics.seed),
     )
     p_of = dict(zip(tested, result.p, strict=True))
     return CorrectedFamily(
@@ -127,7 +126,7 @@ def _tukey(rows: Sequence[Difference], pairs: Sequence[Pair], statistics: Statis
         kept = shared & ~np.isnan(matrix).any(axis=1)
         query_counts[measure.name] = int(kept.sum())
         units = None if pairs[0].units is None else pairs[0].units[kept]
-        result = tukey(matrix[kept], units=units, resamples=statistics.resamples, seed=statistics.seed)
+        result = tukey(matrix[kept], units=units, resampling=Resampling(statistics.resamples, statistics.seed))
         for (first, second), p in zip(result.pairs, result.p, strict=True):
             if first == 0:
                 p_of[pairs[second - 1].name, measure.name] = p

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.comparison.result import Difference
 from rankgauge.core.formatting import plural
-from rankgauge.core.tables import Column, Floats
+from rankgauge.core.tables import GEOMETRIC_FLOOR, Column, Floats
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.aggregates import SMALLEST, aggregate
+from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.numbers import each
-from rankgauge.stats.effect import effect
+from rankgauge.stats.effect_size import effect
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 from rankgauge.stats.seeds import Resampling
@@ -39,7 +39,7 @@ def on_scale(scores: Scores) -> Floats:
     for column, measure in enumerate(scores.measures):
         if measure.definition.aggregate == "gmean":
             present = ~np.isnan(values[:, column])
-            values[present, column] = each(np.maximum(values[present, column], SMALLEST), math.log)
+            values[present, column] = each(np.maximum(values[present, column], GEOMETRIC_FLOOR), math.log)
     return values
 
 
@@ -76,9 +76,9 @@ class Pair:
         units = None if self.units is None else self.units[kept]
         resampling: dict[str, Any] = {
             "units": units,
-            "resamples": statistics.resamples,
-            "seed": statistics.seed,
-            "labels": (self.baseline.run, self.name, measure.name, *labels),
+            "resampling": Resampling(
+                statistics.resamples, statistics.seed, (self.baseline.run, self.name, measure.name, *labels)
+            ),
         }
         tested = paired_test(
             statistics.test, system_values, baseline_values, alternative=statistics.alternative, **resampling

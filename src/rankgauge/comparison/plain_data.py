@@ -6,7 +6,7 @@ from typing import Any
 
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.result import Comparison, Difference, GroupDifference, Interaction
-from rankgauge.stats.interaction import EXCHANGEABLE
+from rankgauge.stats.group_interaction import EXCHANGEABLE
 from rankgauge.stats.intervals import exponential
 
 

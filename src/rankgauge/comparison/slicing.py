@@ -67,8 +67,8 @@ def _interaction(pair: Pair, index: int, by: str) -> Interaction:
         np.concatenate([system - baseline for system, baseline, _ in large.values()]),
         [label for label, (system, _, _) in large.items() for _ in system],
         units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
-        resamples=min(statistics.resamples, RESAMPLES),
-        seed=statistics.seed,
-        labels=(pair.baseline.run, pair.name, measure, by),
+        resampling=Resampling(
+            min(statistics.resamples, RESAMPLES), statistics.seed, (pair.baseline.run, pair.name, measure, by)
+        ),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)

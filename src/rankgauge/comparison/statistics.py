@@ -11,6 +11,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
 from rankgauge.stats.correction import Correction as ListCorrection
 from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.seeds import PERMUTATIONS
 from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
@@ -34,7 +35,7 @@ class Statistics:
     correction: Correction = "holm"
     confidence: float = 0.95
     alternative: Alternative = "two-sided"
-    resamples: int = 100_000
+    resamples: int = PERMUTATIONS
     seed: int = 0
     equivalence_margin: float | None = None  # systems are tested for being equivalent within ± this margin
     target_difference: float | None = None  # the number of queries that would show it is computed

@@ -25,7 +25,8 @@ from rankgauge.comparison.statistics import Correction
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import NoRelevant, QuerySet
-from rankgauge.measures.parse import DEFAULT, parse_measure, parse_measures
+from rankgauge.measures.parse import parse_measure, parse_measures
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.tests import PairedTest
 
@@ -76,7 +77,9 @@ class MeasuresSection(ConfigSection):
 
     names: Names | None = Field(
         default=None,
-        description=f"Measures or sets of them, in any notation. Default: {', '.join(DEFAULT)}; benchmark: kpi.",
+        description=(
+            f"Measures or sets of them, in any notation. Default: {', '.join(DEFAULT_MEASURES)}; benchmark: kpi."
+        ),
     )
     graded: bool = Field(default=True, description="Whether grades count; false makes the judgments binary.")
     rel: Annotated[float, Field(ge=0)] = Field(

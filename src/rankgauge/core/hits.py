@@ -227,10 +227,10 @@ class Joined:
 
     hits: Hits
     name: str
-    queries: int  # how many the run has, judged or not
-    sample: tuple[bytes, ...] = ()  # some of them, for a message
-    sha256: str | None = None  # where it was asked for
-    notes: tuple[Note, ...] = ()  # what was seen on the way
+    queries: int  # the number of queries of the run, judged or not
+    sample: tuple[bytes, ...] = ()  # a few of them, for messages
+    sha256: str | None = None  # if it was requested
+    notes: tuple[Note, ...] = ()  # from reading the run
     run: Run | None = field(default=None, repr=False)  # the whole ranking, if it was kept
 
 

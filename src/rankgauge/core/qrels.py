@@ -223,7 +223,7 @@ class Qrels:
         )
 
     def binary(self, rel: float = 1) -> Qrels:
-        """The same with grade 1 from ``rel`` on and 0 below; negative grades, which count as unjudged, stay."""
+        """The same judgments with grade 1 from ``rel`` on and 0 below; negative grades, which are unjudged, stay."""
         grades = np.where(self.grades >= rel, 1.0, np.minimum(self.grades, 0.0))
         return replace(self, name=f"{self.name} (binary)", grades=grades)
 

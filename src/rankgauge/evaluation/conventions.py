@@ -10,7 +10,8 @@ from typing import Any, Literal
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, shown
-from rankgauge.measures.parse import DEFAULT, parse_measures, split
+from rankgauge.measures.parse import parse_measures, split
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
 
 QuerySet = Literal["qrels", "both"]
@@ -58,8 +59,8 @@ class Conventions:
         if not self.graded:
             return self._binary_measures(names)
         if self.rel == 1:
-            return tuple(parse_measures(names or DEFAULT, compat=self.compat))
-        listed = [names] if isinstance(names, (str, Measure)) else list(names or DEFAULT)
+            return tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
+        listed = [names] if isinstance(names, (str, Measure)) else list(names or DEFAULT_MEASURES)
         parts = [part for name in listed for part in (split(name) if isinstance(name, str) else [name])]
         measures = [
             measure if _names_grade(part) else _at_grade(measure, self.rel)
@@ -69,7 +70,7 @@ class Conventions:
         return tuple(dict.fromkeys(measures))
 
     def _binary_measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
-        measures = tuple(parse_measures(names or DEFAULT, compat=self.compat))
+        measures = tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
         for measure in measures:
             grade = dict(measure.parameters).get("rel")
             if grade not in (None, 1):

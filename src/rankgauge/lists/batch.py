@@ -11,7 +11,7 @@ import numpy as np
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError
 from rankgauge.lists.inputs import RETRIEVED_KEY, Query, Result, check_batch, query_value
-from rankgauge.measures.aggregates import Running
+from rankgauge.measures.aggregates import RunningAggregate
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 
@@ -81,9 +81,9 @@ def measures_by_name(metrics: Iterable[str] | str | None) -> dict[str, Measure]:
     return by_name
 
 
-def running_aggregate(measure: Measure) -> Running:
+def running_aggregate(measure: Measure) -> RunningAggregate:
     """An aggregate over queries to which values are added batch by batch."""
-    return Running(measure.definition.aggregate)
+    return RunningAggregate(measure.definition.aggregate)
 
 
 def without_nan(values: Floats) -> Floats:

@@ -86,7 +86,7 @@ def count_hits(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None
 @lru_cache(maxsize=1024, typed=True)  # typed: True is not a cutoff, although it equals 1
 def measure_at(name: str, k: int | None) -> Measure:
     """The measure with a cutoff, looked up once."""
-    definition, fixed = NAMES[name]
+    definition, fixed = MEASURE_NAMES[name]
     return definition(**fixed, cutoff=k)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from rankgauge import audit_ties, audit_unjudged, evaluate
-from rankgauge.render.text.audit import ties_table, unjudged_table, with_audits
+from rankgauge.render.text.audit import Audits, ties_table, unjudged_table, with_audits
 from rankgauge.render.text.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}, "\x1b[31m": {"a": 2, "c": 1}}
@@ -11,46 +11,44 @@ RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}, "\x1b[31m": {"a": 2.0, "b": 1.0, "c"
 
 
 def test_the_table_of_ties_says_how_each_number_was_found() -> None:
-    text = ties_table(audit_ties(QRELS, RUN, "P@1 Q Accuracy SetP", samples=64), colour=False)
+    text = ties_table(audit_ties(QRELS, RUN, "P@1 Q Accuracy SetP", samples=64), color=False)
     lines = text.splitlines()
-    assert lines[0].split() == "ties: run reported worst expected best queries moved expected by".split()
+    assert lines[0].split() == "ties: run reported worst expected best queries changed expected by".split()
     assert lines[1].split() == "P@1 0.5000 0.5000 0.6667 1.0000 1 closed form".split()
     assert lines[2].endswith("64 random orders")
     assert lines[3].endswith("64 random orders, as worst and best")
     assert lines[4].endswith("ties have no effect")
-    assert lines[5:] == ["a tie with a judged document straddles rank 1 in 1 query: 1"]
+    assert lines[5:] == ["tied scores with a judged document straddle rank 1 in 1 query: 1"]
 
 
 def test_the_queries_of_a_straddling_tie_are_escaped_and_not_too_many() -> None:
-    text = ties_table(audit_ties(QRELS, RUN, "P@2 P(judged_only=True)@1"), colour=False)
+    text = ties_table(audit_ties(QRELS, RUN, "P@2 P(judged_only=True)@1"), color=False)
     assert "\x1b" not in text
-    assert (
-        "straddles rank 2 in 2 queries: 1, \\x1b[31m" in text or "straddles rank 2 in 2 queries: \\x1b[31m, 1" in text
-    )
-    assert "straddles rank 1 of the judged in 1 query" in text
+    assert "straddle rank 2 in 2 queries: 1, \\x1b[31m" in text or "straddle rank 2 in 2 queries: \\x1b[31m, 1" in text
+    assert "straddle rank 1 of the judged in 1 query" in text
     many = {f"{number:02d}": {"a": 1} for number in range(30)}
     run = {query: {"a": 1.0, "b": 1.0} for query in many}
-    last = ties_table(audit_ties(many, run, "P@1"), colour=False).splitlines()[-1]
+    last = ties_table(audit_ties(many, run, "P@1"), color=False).splitlines()[-1]
     assert last.endswith("18, 19, …")
     assert "in 30 queries" in last
 
 
 def test_the_table_of_unjudged_documents_says_what_is_no_bound() -> None:
-    lines = unjudged_table(audit_unjudged(QRELS, RUN, "P@3 AP NumRelRet"), colour=False).splitlines()
+    lines = unjudged_table(audit_unjudged(QRELS, RUN, "P@3 AP NumRelRet"), color=False).splitlines()
     assert lines[1].split() == "P@3 0.5000 0.8333 0.5000 0.6667 bounds".split()
     assert lines[2].endswith("no bounds")
     assert lines[3].split()[1:4] == ["3", "5", "3"]
     assert lines[4].startswith("2 of 6 retrieved documents are unjudged")
     assert "with grade 2" in lines[4]
     assert lines[5].startswith("no bounds: these measures depend on")
-    assert len(unjudged_table(audit_unjudged(QRELS, RUN, "P@3"), colour=False).splitlines()) == 3
+    assert len(unjudged_table(audit_unjudged(QRELS, RUN, "P@3"), color=False).splitlines()) == 3
 
 
 def test_json_gets_both_audits_and_keeps_what_was_there() -> None:
     scores = evaluate(QRELS, RUN, "P@1 FirstRel")
     data = as_dict([scores], per_query=True)
     ties, unjudged = audit_ties(QRELS, RUN, "P@1 FirstRel"), audit_unjudged(QRELS, RUN, "P@1 FirstRel")
-    full = with_audits(data, ties=[ties], unjudged=[unjudged], per_query=True)
+    full = with_audits(data, Audits([ties], [unjudged]), per_query=True)
     run = json.loads(json.dumps(full, allow_nan=False))["runs"][0]
     assert {key: run[key] for key in data["runs"][0]} == data["runs"][0]
     assert "ties" not in data["runs"][0]
@@ -65,5 +63,5 @@ def test_json_gets_both_audits_and_keeps_what_was_there() -> None:
         "irrelevant": 0.5, "relevant": 1.0, "condensed": 0.5, "judged": 0.5, "bounds": True,
     }  # fmt: skip
     assert run["unjudged"]["per_query"]["1"]["FirstRel"]["irrelevant"] == 3.0
-    assert with_audits(data) == data
-    assert "per_query" not in with_audits(data, ties=[ties])["runs"][0]["ties"]
+    assert with_audits(data, Audits()) == data
+    assert "per_query" not in with_audits(data, Audits([ties]))["runs"][0]["ties"]

@@ -137,7 +137,7 @@ def test_an_audit_averages_over_queries_as_scores_do() -> None:
     assert (found.worst.over_queries, found.best.over_queries) == ((1 / 3 + 1) / 3, 2 / 3)
     assert found.expected.over_queries == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 1) / 3)
     skipped = audit_ties(
-        {**QRELS, "4": {"a": 0}}, RUN, "RR", conventions=Conventions(queries="both", no_relevant="skip")
+        {**QRELS, "4": {"a": 0}}, RUN, "RR", conventions=Conventions(query_set="both", no_relevant="skip")
     )["mrr"]
     assert skipped.best.over_queries == found.best.over_queries
 

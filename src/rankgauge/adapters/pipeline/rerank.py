@@ -16,7 +16,7 @@ from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.effect import Effect, effect
+from rankgauge.stats.effect_size import Effect, effect
 from rankgauge.stats.results import Interval
 
 

@@ -104,5 +104,7 @@ def _without_emphasis(text: str) -> str:
 def _warn_of_lost_lines(source: str, lines: list[int]) -> None:
     subject = f"{len(lines)} lines are" if len(lines) > 1 else "1 line is"
     warnings.warn(
-        f"{place(source, lines[0])}{subject} outside of any scene and cannot be found", RankgaugeWarning, stacklevel=6
+        f"{location(source, lines[0])}{subject} outside of any scene and cannot be found",
+        RankgaugeWarning,
+        stacklevel=6,
     )

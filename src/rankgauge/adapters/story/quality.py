@@ -19,7 +19,7 @@ from rankgauge.core import ranking
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Floats
-from rankgauge.errors import Fault, InputError, RankgaugeWarning, UsageError, nearest, place, shown
+from rankgauge.errors import Fault, InputError, RankgaugeWarning, UsageError, location, nearest, shown
 from rankgauge.lists.joined import join_lists, numbered_ids
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
@@ -57,7 +57,7 @@ def retrieval_quality(
     if labeled.unlabeled:
         verbs = ("has", "is") if labeled.unlabeled == 1 else ("have", "are")
         message = f"{plural(labeled.unlabeled, 'query')} {verbs[0]} no relevant scenes and {verbs[1]} not counted"
-        warnings.warn(f"{place(labeled.source, None)}{message}", RankgaugeWarning, stacklevel=2)
+        warnings.warn(f"{location(labeled.source, None)}{message}", RankgaugeWarning, stacklevel=2)
     per_query = _search(scenes, labeled, embedder_name, k)
     value = aggregate(np.array([query.rr for query in per_query]), "mean")
     return RetrievalQuality(
@@ -135,7 +135,7 @@ def _warn_of_unmatched_queries(labeled: LabeledQueries, similarities: Floats) ->
     for query, row in zip(labeled.queries, similarities, strict=True):
         if not row.any():
             warnings.warn(
-                f"{place(labeled.source, query.line)}query {shown(query.id)} matches no scene: "
+                f"{location(labeled.source, query.line)}query {shown(query.id)} matches no scene: "
                 "its ranking is story order",
                 RankgaugeWarning,
                 stacklevel=4,
@@ -147,7 +147,7 @@ def _check_scenes_exist(story: Story, labeled: LabeledQueries) -> None:
     ids = set(story.ids)
     faults = [_unknown_scene(story, query, id) for query in labeled.queries for id in query.relevant if id not in ids]
     if faults:
-        raise InputError.many(labeled.source, faults)
+        raise InputError.from_faults(labeled.source, faults)
 
 
 def _unknown_scene(story: Story, query: LabeledQuery, id: str) -> Fault:

@@ -25,7 +25,7 @@ from rankgauge.adapters.story.records import (
     records_of,
     unique_keys,
 )
-from rankgauge.errors import InputError, InputTypeError, place, shown
+from rankgauge.errors import InputError, InputTypeError, location, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.jsonl import said
@@ -177,7 +177,7 @@ def _story(source: str, scenes: list[SceneAtLine]) -> Story:
             first_line = line_of[scene.id]
             first = f" (first on line {first_line})" if first_line else ""
             raise InputError(
-                f"{place(source, line)}expected each scene id once, found {shown(scene.id)} again{first}",
+                f"{location(source, line)}expected each scene id once, found {shown(scene.id)} again{first}",
                 hint="a heading may name its id: ## The storm {#s3}",
             )
         line_of[scene.id] = line

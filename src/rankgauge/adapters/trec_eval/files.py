@@ -88,8 +88,8 @@ def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
     else:
         texts, index = list(tokens), np.arange(len(tokens))
     values = [trec.whole(text.decode("latin-1")) for text in texts]
-    if values and max(values) >= trec.LARGEST:
-        row = int(np.flatnonzero(np.array(values)[index] >= trec.LARGEST)[0])
+    if values and max(values) >= trec.LARGEST_LONG:
+        row = int(np.flatnonzero(np.array(values)[index] >= trec.LARGEST_LONG)[0])
         raise TrecEvalError(TREC_COMPUTE_ERROR, f"{path}:{line[row]}: grade {shown(tokens[row])} is too large")
     return np.array(values, dtype=np.float64)[index.reshape(-1)]
 

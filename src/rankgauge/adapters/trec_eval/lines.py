@@ -13,9 +13,9 @@ from rankgauge.adapters.trec_eval.options import Options
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats
+from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.aggregates import SMALLEST, geometric_mean, total
+from rankgauge.measures.aggregates import geometric_mean, total
 
 
 def query_lines(
@@ -69,7 +69,7 @@ def summary_lines(
         elif entry.measure.definition.aggregate == "gmean" and options.zscores is not None:
             value = 0.0  # trec_eval has no values of single queries to scale here
         elif entry.measure.definition.aggregate == "gmean":
-            value = geometric_mean(np.concatenate([column, np.full(count - len(column), SMALLEST)]))
+            value = geometric_mean(np.concatenate([column, np.full(count - len(column), GEOMETRIC_FLOOR)]))
         elif entry.measure.definition.aggregate == "sum":
             value = total(column)
         else:
@@ -77,7 +77,7 @@ def summary_lines(
         yield number_line(options, entry, b"all", value)
 
 
-def number_line(options: Options, entry: trec.Asked, query_id: bytes, value: float) -> bytes:
+def number_line(options: Options, entry: trec.TrecRequest, query_id: bytes, value: float) -> bytes:
     """One line with a number."""
     if options.zscores is not None:
         return b"Z" + line(entry.label, query_id, b"%6.4f" % value)

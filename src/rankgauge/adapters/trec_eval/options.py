@@ -121,7 +121,7 @@ def _whole_number(options: Options, letter: str, value: str) -> int:
     return number
 
 
-def requested_lines(options: Options) -> list[trec.Asked]:
+def requested_lines(options: Options) -> list[trec.TrecRequest]:
     """The lines to print, in the order of trec_eval's own table."""
     parameters: dict[str, str | None] = {}
     for text in options.measures or ["official"]:
@@ -133,7 +133,7 @@ def requested_lines(options: Options) -> list[trec.Asked]:
             continue
         family = trec.FAMILY_BY_NAME.get(name)
         if family is None or not trec.is_available(family, options.compat):
-            close = nearest(name, list(trec.BY_NAME))
+            close = nearest(name, list(trec.FAMILY_BY_NAME))
             raise TrecEvalError(
                 TREC_USAGE_ERROR,
                 f"illegal measure {shown(text)}",
@@ -150,9 +150,9 @@ def requested_lines(options: Options) -> list[trec.Asked]:
             else:
                 parameters[name] = parameter
         parameters.setdefault(name, None)
-    lines: list[trec.Asked] = []
-    for name in sorted(parameters, key=trec.PLACE.__getitem__):
-        family = trec.BY_NAME[name]
+    lines: list[trec.TrecRequest] = []
+    for name in sorted(parameters, key=trec.POSITION.__getitem__):
+        family = trec.FAMILY_BY_NAME[name]
         note_misread_cutoffs(options, family, parameters[name])
         try:
             lines += trec.expand(family, parameters[name], options.compat)
@@ -161,7 +161,7 @@ def requested_lines(options: Options) -> list[trec.Asked]:
     return lines
 
 
-def note_misread_cutoffs(options: Options, family: trec.Family, text: str | None) -> None:
+def note_misread_cutoffs(options: Options, family: trec.TrecFamily, text: str | None) -> None:
     """Note the cutoffs that trec_eval reads as another number than was written."""
     if not text or family.kind != "cutoffs":
         return

@@ -18,7 +18,7 @@ from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import repeated
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats, count_by
+from rankgauge.core.tables import Floats, count_by
 from rankgauge.errors import shown
 from rankgauge.measures import trec_names as trec
 from rankgauge.measures.families import iprec, ndcg
@@ -120,7 +120,7 @@ def check_gains(options: Options, qrels: Qrels) -> None:
                 )
 
 
-def per_query(entry: trec.Asked, hits: Hits, options: Options) -> Floats:
+def per_query(entry: trec.TrecRequest, hits: Hits, options: Options) -> Floats:
     """The values of one line for every query."""
     if entry.measure is None:
         return np.zeros(len(hits))

@@ -45,7 +45,7 @@ from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
-from rankgauge.measures.parse import DEFAULT
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
 
 
@@ -53,7 +53,7 @@ from rankgauge.render.text import comparison as render
 @click.argument("qrels", type=click.Path(allow_dash=True))
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN …")
 @settings_options(
-    measure_option(f"A measure to compare on, in any notation; repeatable.  [default: {', '.join(DEFAULT)}]"),
+    measure_option(f"A measure to compare on, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     click.option(
         "--baseline",
         metavar="RUN",

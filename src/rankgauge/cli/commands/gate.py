@@ -28,7 +28,7 @@ from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
 from rankgauge.io.writing import atomic, refuse_inputs
-from rankgauge.measures.parse import DEFAULT
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
 
@@ -70,7 +70,7 @@ class GateOutput:
     ),
     measure_option(
         f"A measure to gate or store; repeatable.  [default: the baseline's, else the required ones, else "
-        f"{', '.join(DEFAULT)}]"
+        f"{', '.join(DEFAULT_MEASURES)}]"
     ),
     click.option(
         "--margin", type=click.FloatRange(min=0), default=0.0, show_default=True, help="A smaller drop never fails."

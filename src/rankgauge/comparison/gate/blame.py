@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.comparison.gate.decide import Outcome, Rule, decide
-from rankgauge.core.ids import Ids, Index
+from rankgauge.core.ids import IdIndex, Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
 
@@ -66,7 +66,7 @@ def lost_documents(before: Retrieved, now: Retrieved, qrels: Qrels) -> dict[str,
 def absent_documents(documents: Sequence[str], *columns: Ids) -> set[str]:
     """The documents that appear in none of the columns of ids."""
     ids = Ids.from_text(list(documents), "document id")
-    index = Index(ids, np.zeros(len(ids), dtype=np.int64))
+    index = IdIndex(ids, np.zeros(len(ids), dtype=np.int64))
     missing = np.ones(len(ids), dtype=bool)
     for column in columns:
         _, rows = index.find(column, np.zeros(len(column), dtype=np.int64))

@@ -19,11 +19,11 @@ from rankgauge.comparison.statistics import Statistics, separate_correction
 from rankgauge.errors import UsageError
 from rankgauge.stats.correction import correct
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.maxt import maxt
-from rankgauge.stats.power import detectable_difference, queries_needed
+from rankgauge.stats.max_t import maxt
+from rankgauge.stats.power_analysis import detectable_difference, queries_needed
 from rankgauge.stats.results import check_between
 from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
-from rankgauge.stats.seeds import PERMUTATIONS, Resampling
+from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import equivalence, paired_test
 
 Outcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
@@ -93,9 +93,7 @@ def _corrected_p(values: Floats, statistics: Statistics, units: Units | None) ->
 def _resampling(statistics: Statistics, units: Units | None) -> dict[str, Any]:
     return {
         "units": units,
-        "resamples": statistics.resamples,
-        "seed": statistics.seed,
-        "labels": STREAM_LABELS,
+        "resampling": Resampling(statistics.resamples, statistics.seed, STREAM_LABELS),
     }
 
 

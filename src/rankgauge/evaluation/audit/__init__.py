@@ -1,6 +1,5 @@
 """How sensitive each value is to ties and to unjudged documents.
 
-    opening          the input of every audit: a scored run and its join
     orders           the best and the worst order of tied documents, and why no other order is better or worse
     expected         closed forms of the expected value over all orders
     sampling         the same by Monte Carlo, for measures without a closed form here

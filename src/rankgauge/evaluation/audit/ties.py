@@ -16,7 +16,6 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.audit import orders
 from rankgauge.evaluation.audit.expected import Extremes, expected
-from rankgauge.evaluation.audit.opening import open_audit
 from rankgauge.evaluation.audit.sampling import Sampled, sample
 from rankgauge.evaluation.audit.values import Values, result_of
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
@@ -120,8 +119,8 @@ def audit_ties(
     The expected value has a closed form for P, R, F, AP, RR, Success, nDCG, RBP and a few more; for others it is the
     mean over ``samples`` random orders. Each result says which, and whether its range is exact or sampled.
     """
-    found = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
-    return ties_of(found.scores[0], found.joined[0].hits, samples=samples, seed=seed)
+    evaluation = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
+    return ties_of(evaluation.scores[0], evaluation.joined[0].hits, samples=samples, seed=seed)
 
 
 def ties_of(scores: Scores, hits: Hits, *, samples: int = SAMPLES, seed: int = SEED) -> TieAudit:

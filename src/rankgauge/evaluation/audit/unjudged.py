@@ -12,7 +12,6 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.completion import completed
-from rankgauge.evaluation.audit.opening import open_audit
 from rankgauge.evaluation.audit.values import Values, result_of
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
@@ -107,9 +106,9 @@ def audit_unjudged(
     The top grade is the largest of all judgments unless ``grade`` is given. Negative grades count as unjudged. If a
     result has ``bounds``, the true value is between the first two scenarios.
     """
-    found = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
-    top = top_grade(found.qrels) if grade is None else grade
-    return unjudged_of(found.scores[0], found.joined[0].hits, top)
+    evaluation = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
+    top = top_grade(evaluation.qrels) if grade is None else grade
+    return unjudged_of(evaluation.scores[0], evaluation.joined[0].hits, top)
 
 
 def top_grade(qrels: Qrels) -> float:

@@ -42,9 +42,9 @@ class Values:
 
 
 def result_of(scores: Scores, results: Sequence[Result], measure: str | Measure) -> Result:
-    """The result of one measure, by its name as it was asked for or as it was evaluated."""
-    wanted = parse_measure(measure, compat=scores.conventions.compat)
-    for listed in (scores.measures, scores.requested):
-        if wanted in listed:
-            return results[listed.index(wanted)]
-    raise KeyError(f"{wanted} was not audited; there are {', '.join(map(str, scores.measures))}")
+    """The result of one measure, by its name as requested or as evaluated."""
+    parsed = parse_measure(measure, compat=scores.conventions.compat)
+    for measures in (scores.measures, scores.requested):
+        if parsed in measures:
+            return results[measures.index(parsed)]
+    raise KeyError(f"{parsed} was not audited; available: {', '.join(map(str, scores.measures))}")
