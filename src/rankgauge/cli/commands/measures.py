@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.terminal import write
-from rankgauge.measures.describe import describe, listing
+from rankgauge.measures.descriptions import describe, listing
 
 
 @click.command("measures")
