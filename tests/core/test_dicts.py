@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import InputError, Qrels, Run, evaluate, join
+from rankgauge import InputError, Qrels, Run, evaluate
 from rankgauge.core import dicts, ranking
 from rankgauge.core.dicts import join_dict
+from rankgauge.core.hits import join
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.ranking import COMPATS, Compat
 from tests.strategies import Case, cases

@@ -3,8 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankgauge import InputError, InputTypeError, Qrels, Run, evaluate, join
+from rankgauge import InputError, Qrels, Run, evaluate
+from rankgauge.core.hits import join
 from rankgauge.core.run import Status
+from rankgauge.errors import InputTypeError
 
 JUDGED = {"q2": {"b": 1, "a": 2}, "q1": {"c": 0}, "q3": {}}
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import Hits, MeasureError, compare, evaluate, gate, measure, parse_measure, parse_measures
-from rankgauge.core.hits import PerQuery
+from rankgauge import MeasureError, compare, evaluate, gate, measure, parse_measure
+from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.parse import split
+from rankgauge.measures.parse import parse_measures, split
 from rankgauge.measures.sets import DEFAULT_MEASURES, TREC_SETS
 from rankgauge.measures.spec import Measure
 from tests.measures.variants import ALL

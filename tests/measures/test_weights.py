@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankgauge import InputError, Qrels, evaluate, weighted_mean
-from rankgauge.measures.weights import weighted_means
+from rankgauge import InputError, Qrels, evaluate
+from rankgauge.measures.weights import weighted_mean, weighted_means
 
 
 def test_a_query_counts_by_its_weight() -> None:

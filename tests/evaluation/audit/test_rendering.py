@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 
-from rankgauge import audit_ties, audit_unjudged, evaluate
+from rankgauge import evaluate
+from rankgauge.evaluation.audit.ties import audit_ties
+from rankgauge.evaluation.audit.unjudged import audit_unjudged
 from rankgauge.render.text.audit import Audits, ties_table, unjudged_table, with_audits
 from rankgauge.render.text.scores import as_dict
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import Conventions, Qrels, Run, UsageError, audit_ties, evaluate, join, parse_measure
-from rankgauge.core.hits import Hits, PerQuery
+from rankgauge import Conventions, Qrels, Run, UsageError, evaluate, parse_measure
+from rankgauge.core.hits import Hits, PerQuery, join
 from rankgauge.evaluation.audit import sampling
 from rankgauge.evaluation.audit.expected import first_relevant_at
 from rankgauge.evaluation.audit.orders import extreme_orders, has_extreme_orders
-from rankgauge.evaluation.audit.ties import TieAudit, TieRange
+from rankgauge.evaluation.audit.ties import TieAudit, TieRange, audit_ties
 from rankgauge.measures.registry import measure as declare
 from rankgauge.measures.registry import unregister
 from rankgauge.measures.spec import Measure

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import InputError, MeasureError, Qrels, Run, audit_unjudged, evaluate, join, parse_measure
-from rankgauge.core.hits import Hits
+from rankgauge import InputError, MeasureError, Qrels, Run, evaluate, parse_measure
+from rankgauge.core.hits import Hits, join
 from rankgauge.evaluation.audit.completion import completed
-from rankgauge.evaluation.audit.unjudged import has_bounds
+from rankgauge.evaluation.audit.unjudged import audit_unjudged, has_bounds
 from tests.evaluation.audit.brute_force import Tied, tied
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases
