@@ -17,7 +17,7 @@ from rankgauge.io.formats.names import NAMES
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.io.queries import DOC_IDS, QUERY_IDS, TEXTS
 from rankgauge.measures import families
-from rankgauge.measures.describe import names, over_queries, parameters, span, trec_names
+from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
 

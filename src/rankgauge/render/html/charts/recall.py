@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.families.iprec import ELEVEN
+from rankgauge.measures.families.iprec import ELEVEN_POINTS
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.html.charts.lines import Curve, lines
 from rankgauge.render.html.charts.svg import Chart
@@ -17,11 +17,11 @@ from rankgauge.render.html.page_systems import PageSystem
 def recall_chart(scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[PageSystem]) -> Chart:
     """The chart, at the relevance threshold of the first measure."""
     rel = dict(scores[0].measures[0].parameters).get("rel")
-    measures = [parse_measure(f"IPrec@{level:g}", compat=scores[0].conventions.compat) for level in ELEVEN]
+    measures = [parse_measure(f"IPrec@{level:g}", compat=scores[0].conventions.compat) for level in ELEVEN_POINTS]
     measures = [measure.but(rel=rel) if isinstance(rel, (int, float)) else measure for measure in measures]
     curves = []
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
         precisions = [Values(measure(run_hits), run_scores.averaged, "mean").over_queries for measure in measures]
-        curves.append(Curve(system, [(x, y) for x, y in zip(ELEVEN, precisions, strict=True) if y is not None]))
+        curves.append(Curve(system, [(x, y) for x, y in zip(ELEVEN_POINTS, precisions, strict=True) if y is not None]))
     svg = lines(curves, "precision", "recall", (0.0, 1.0), log=False)
     return Chart("Precision-recall curve", svg, "Interpolated: the highest precision at this recall or above.")
