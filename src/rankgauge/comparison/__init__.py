@@ -1,4 +1,4 @@
-"""Systems on the same queries: what differs, with what confidence, which queries and documents changed; and the gate."""
+"""Systems on the same queries: what differs, with what confidence, which queries changed; and the gate."""
 
 from rankgauge.core.lazy import attach
 

@@ -31,7 +31,7 @@ def measure_agreement(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
     ranked = {
         measure.name: _values(scores, measure)
         for measure in scores[0].measures
-        if measure.definition.better is not None and all(run[measure] is not None for run in scores)
+        if measure.definition.direction and all(run[measure] is not None for run in scores)
     }
     out = []
     for first, second in combinations(ranked, 2):
@@ -42,5 +42,4 @@ def measure_agreement(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
 
 def _values(scores: Sequence[Scores], measure: Measure) -> list[float]:
     """The systems' values, turned so that higher is better."""
-    sign = -1.0 if measure.definition.better == "lower" else 1.0
-    return [sign * (run[measure] or 0.0) for run in scores]
+    return [measure.definition.direction * (run[measure] or 0.0) for run in scores]

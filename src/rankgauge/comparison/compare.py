@@ -149,8 +149,9 @@ def _largest_changes(
             continue
         shared = run.averaged & scores[base].averaged
         differences = np.nan_to_num(np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0))
-        gains = [row for row in np.argsort(-differences, kind="stable")[:limit].tolist() if differences[row] > 0]
-        losses = [row for row in np.argsort(differences, kind="stable")[:limit].tolist() if differences[row] < 0]
+        improvement = differences * (measure.definition.direction or 1)
+        gains = [row for row in np.argsort(-improvement, kind="stable")[:limit].tolist() if improvement[row] > 0]
+        losses = [row for row in np.argsort(improvement, kind="stable")[:limit].tolist() if improvement[row] < 0]
         before, after = joins[base], joins[index]
         out[run.run] = tuple(
             QueryChange(scores[base].queries[row], float(differences[row]), (), float(differences[row]))

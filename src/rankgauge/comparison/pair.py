@@ -21,7 +21,8 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.numbers import each
-from rankgauge.stats.effect_size import effect
+from rankgauge.measures.spec import Measure
+from rankgauge.stats.effect_size import Effect, effect
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 from rankgauge.stats.seeds import Resampling
@@ -107,13 +108,13 @@ class Pair:
             interval=_scaled(interval, factor),
             p=tested.p,
             p_corrected=tested.p,
-            effect=effect(system_values, baseline_values),
+            effect=_effect(system_values, baseline_values, measure),
             spread=None if spread is None else (spread[0] * factor, spread[1]),
             reason=tested.reason,
             p_equivalent=p_equivalent,
             p_equivalent_corrected=p_equivalent,
             aggregate=kind,
-            lower_is_better=measure.definition.better == "lower",
+            direction=measure.definition.direction,
         )
 
     def notes(self) -> list[Note]:
@@ -128,6 +129,12 @@ class Pair:
         if self.system.run_sha256 and self.system.run_sha256 == self.baseline.run_sha256:
             notes.append(Note("same-run", f"{self.name} and {self.baseline.run} are the same file"))
         return notes
+
+
+def _effect(system_values: Floats, baseline_values: Floats, measure: Measure) -> Effect:
+    """The size of the difference; queries on which the system is better are wins, also if lower is better."""
+    sizes = effect(system_values, baseline_values)
+    return replace(sizes, wins=sizes.losses, losses=sizes.wins) if measure.definition.direction < 0 else sizes
 
 
 def _spread(system_values: Floats, baseline_values: Floats, units: Column | None) -> tuple[float, int] | None:

@@ -15,7 +15,7 @@ from rankgauge.core.formatting import signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Aggregate
+from rankgauge.measures.spec import Aggregate, Direction
 from rankgauge.stats.effect_size import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
@@ -45,7 +45,7 @@ class Difference:
     p_equivalent: float | None = None  # of lying within the equivalence margin, if there is one
     p_equivalent_corrected: float | None = None
     aggregate: Aggregate = "mean"
-    lower_is_better: bool = False
+    direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
 
     @property
     def is_ratio(self) -> bool:
@@ -60,7 +60,14 @@ class Difference:
     @property
     def improves(self) -> bool:
         """Whether the system is better than the baseline, significantly or not."""
-        return (self.difference or 0.0) != 0 and ((self.difference or 0.0) > 0) != self.lower_is_better
+        return (self.difference or 0.0) * self.direction > 0
+
+    @property
+    def comparative(self) -> str:
+        """What the system is, compared with the baseline: better or worse, or higher or lower without a direction."""
+        if self.direction:
+            return "better" if self.improves else "worse"
+        return "higher" if (self.difference or 0.0) > 0 else "lower"
 
     def is_significant(self, alpha: float) -> bool:
         """Whether the corrected p is below alpha."""
@@ -72,7 +79,7 @@ class Difference:
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""
-        return ("▲" if self.improves else "▼") if self.is_significant(alpha) else ""
+        return ("▲" if self.improves else "▼") if self.direction and self.is_significant(alpha) else ""
 
     def text(self, difference: float) -> str:
         """A difference of this measure as text: with its sign, or as a ratio."""

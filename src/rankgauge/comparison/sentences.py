@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.core.formatting import p_equals, percent, plural
+from rankgauge.evaluation.scores import Scores
 from rankgauge.stats.results import Interval
 
 
@@ -22,10 +24,11 @@ def headline(comparison: Comparison) -> list[str]:
     others = [row for row in comparison.differences if row.measure != measure and row.is_significant(comparison.alpha)]
     if others:
         listed = (f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in others)
-        lines.append(f"Also significant, against {comparison.baseline}: {', '.join(listed)}.")
+        lines.append(f"Significant on other measures, vs. {comparison.baseline}: {', '.join(listed)}.")
     hardest = least_sensitive(rows)
     if hardest is not None:
-        lines.append(f"{_detectable(hardest)[0].upper()}{_detectable(hardest)[1:]}.")
+        sentence = _detectable(hardest)
+        lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
     hopeless = next((row for row in rows if row.too_few_queries), None)
     if hopeless is not None:
         lines.append(f"{_too_few(comparison, hopeless)}.")
@@ -35,9 +38,13 @@ def headline(comparison: Comparison) -> list[str]:
 def best_challenger(comparison: Comparison) -> str:
     """The best system besides the baseline, on the first measure."""
     measure = comparison.scores[0].measures[0]
-    sign = -1 if measure.definition.better == "lower" else 1
-    others = [run for run in comparison.scores if run.run != comparison.baseline]
-    return max(others, key=lambda run: sign * (run[measure] or 0.0)).run
+    sign = measure.definition.direction or 1
+
+    def improvement(run: Scores) -> float:
+        value = run[measure]
+        return -math.inf if value is None else sign * value
+
+    return max((run for run in comparison.scores if run.run != comparison.baseline), key=improvement).run
 
 
 def least_sensitive(rows: Sequence[Difference]) -> Difference | None:
@@ -84,8 +91,7 @@ def _of_system(comparison: Comparison, system: str) -> str:
     significant = [row for row in rows if row.is_significant(comparison.alpha)]
     inconclusive = [row for row in rows if not row.is_significant(comparison.alpha)]
     parts = [
-        f"{system} is {'better' if row.improves else 'worse'} than {comparison.baseline} on {row.measure}: "
-        f"{evidence(row)}"
+        f"{system} is {row.comparative} than {comparison.baseline} on {row.measure}: {evidence(row)}"
         for row in significant
     ]
     if inconclusive:
@@ -110,9 +116,8 @@ def _on_measure(comparison: Comparison, row: Difference) -> str:
     if not row.is_significant(comparison.alpha):
         span = interval_text(row)
         return f"{against}: inconclusive ({row.text(row.difference or 0.0)}{f', {span}' if span else ''})."
-    word = "better" if row.improves else "worse"
     corrected = f" ({comparison.correction_label})" if comparison.correction_label else ""
-    return f"{row.system} is {word} than {comparison.baseline} on {row.measure}: {evidence(row)}{corrected}."
+    return f"{row.system} is {row.comparative} than {comparison.baseline} on {row.measure}: {evidence(row)}{corrected}."
 
 
 def _detectable(row: Difference) -> str:

@@ -213,7 +213,7 @@ class Kpi(ConfigSection):
 
 def _expected_order(measure: Measure, thresholds: Thresholds) -> str | None:
     """What the thresholds should be, if they are not."""
-    values, lower = list(thresholds.present().values()), measure.definition.better == "lower"
+    values, lower = list(thresholds.present().values()), measure.definition.direction < 0
     if not values:
         return "one or more of baseline, good, strong"
     if values == sorted(set(values), reverse=lower):

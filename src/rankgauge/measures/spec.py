@@ -25,6 +25,10 @@ REQUIRED = object()
 DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
 
 
+Direction = Literal[1, -1, 0]
+DIRECTIONS: dict[str | None, Direction] = {"higher": 1, "lower": -1, None: 0}
+
+
 @dataclass(frozen=True)
 class MeasureScale:
     """The smallest and the largest possible value, and which end is better."""
@@ -59,6 +63,11 @@ class Definition:
     def better(self) -> Literal["higher", "lower"] | None:
         """Which end of the range is better; None if neither is."""
         return self.scale.better
+
+    @property
+    def direction(self) -> Direction:
+        """The sign of an improvement: 1 if higher is better, −1 if lower is, 0 if neither is."""
+        return DIRECTIONS[self.scale.better]
 
     @cached_property
     def _documentation(self) -> dict[str, str]:

@@ -148,7 +148,7 @@ def _gated_measures(
 
 
 def _is_comparable(measure: Measure) -> bool:
-    return measure.definition.aggregate == "mean" and measure.definition.better is not None
+    return measure.definition.aggregate == "mean" and measure.definition.direction != 0
 
 
 def _required_value(scores: Scores, requirement: Requirement, confidence: float) -> RequiredValue:

@@ -35,7 +35,7 @@ class PairedQueries:
     @property
     def improvement(self) -> Floats:
         """Now − before, with the sign turned if lower is better: positive is better."""
-        signs = np.array([-1.0 if measure.definition.better == "lower" else 1.0 for measure in self.measures])
+        signs = np.array([float(measure.definition.direction) for measure in self.measures])
         improvement: Floats = signs * (self.now - self.before)
         return improvement
 
@@ -79,7 +79,7 @@ def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure,
                 interval=difference_interval_of(
                     now, before, measure, confidence=rule.statistics.confidence, units=pairs.units
                 ),
-                lower_is_better=measure.definition.better == "lower",
+                lower_is_better=measure.definition.direction < 0,
                 decision=decision,
             )
         )

@@ -33,7 +33,7 @@ class Bands:
         wanted = parse_measure(measure)
         if wanted not in self.thresholds or value is None or math.isnan(value):
             return None
-        sign = -1 if wanted.definition.better == "lower" else 1
+        sign = wanted.definition.direction or 1
         reached: Band = "below"
         for band, threshold in self.thresholds[wanted].items():
             if sign * value >= sign * threshold:

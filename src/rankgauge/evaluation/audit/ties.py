@@ -180,7 +180,7 @@ class _RangeInProgress:
         else:
             plain = self.plain[rows]  # the reported order is one of the orders too
             low, high = np.fmin(sampled.low, plain), np.fmax(sampled.high, plain)
-            lower = self.measure.definition.better == "lower"
+            lower = self.measure.definition.direction < 0
             self.worst[rows], self.best[rows] = (high, low) if lower else (low, high)
         self.mean[rows], self.variance[rows] = mean, variance
 

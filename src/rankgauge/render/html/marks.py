@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.core.formatting import MISSING
-from rankgauge.measures.spec import Measure
-from rankgauge.render.html.direction import Tone, direction_of
+from rankgauge.render.html.direction import Tone
 from rankgauge.render.text.grid import BETTER, WORSE
 
 MARK_TONES: dict[str, Tone] = {BETTER: "better", WORSE: "worse"}
@@ -32,11 +31,4 @@ def difference_text(row: Difference) -> str:
 def mark_of(comparison: Comparison, row: Difference) -> Mark:
     """The mark of a difference, if it is significant and its measure has a direction."""
     character = row.mark(comparison.alpha)
-    if not character or not direction_of(measure_of(comparison, row)):
-        return NO_MARK
-    return Mark(character, MARK_TONES[character])
-
-
-def measure_of(comparison: Comparison, row: Difference) -> Measure:
-    """The measure of a difference."""
-    return next(measure for measure in comparison.scores[0].measures if measure.name == row.measure)
+    return Mark(character, MARK_TONES[character]) if character else NO_MARK

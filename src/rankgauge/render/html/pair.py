@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import plural
 from rankgauge.render.html.charts.differences import averaged_values, axes_of, scatter, waterfall
-from rankgauge.render.html.direction import comparatives, direction_of, extremes
+from rankgauge.render.html.direction import comparatives, extremes
 from rankgauge.render.html.page_systems import PageSystems
 
 
@@ -38,7 +38,7 @@ def system_pair(page_systems: PageSystems) -> SystemPair | None:
     before, after = (page_systems.systems[index] for index in systems)
     values = (averaged_values(scores[systems[0]], 0), averaged_values(scores[systems[1]], 0))
     axes, measure, gaps = axes_of(scores, 0), scores[0].measures[0], values[1] - values[0]
-    direction = direction_of(measure)
+    direction = measure.definition.direction
     improvements = gaps * (direction or 1)
     better, worse = comparatives(measure)
     counts = [int(np.sum(chosen)) for chosen in (improvements > 0, improvements < 0, improvements == 0)]

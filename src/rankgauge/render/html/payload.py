@@ -15,7 +15,6 @@ import numpy as np
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.slices import groups
 from rankgauge.render.html.charts.differences import averaged_values, axes_of
-from rankgauge.render.html.direction import direction_of
 from rankgauge.render.html.page_systems import PageSystems
 from rankgauge.render.html.payload_rankings import PayloadSize, pack_rankings
 from rankgauge.render.html.rankings import TopRanking
@@ -91,7 +90,7 @@ def _measure(page_systems: PageSystems, index: int, digits: int) -> dict[str, An
     scale = scale_of(values, digits)
     return {
         "name": measure.name,
-        "direction": direction_of(measure),
+        "direction": measure.definition.direction,
         "count": measure.definition.aggregate == "sum",
         "scale": scale,
         "values": [integers(run_values.tolist(), scale) for run_values in values],

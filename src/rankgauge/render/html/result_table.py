@@ -13,8 +13,7 @@ from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import p_value
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.forest import forest, largest_distance
-from rankgauge.render.html.direction import tally
-from rankgauge.render.html.marks import Mark, difference_text, mark_of, measure_of
+from rankgauge.render.html.marks import Mark, difference_text, mark_of
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
 from rankgauge.render.html.text import interval_text, measure_text
 from rankgauge.render.text.bands import bands_of
@@ -89,12 +88,11 @@ def results(page_systems: PageSystems, comparison: Comparison | None, bands: Ban
 
 def _baseline_difference(comparison: Comparison, row: Difference, limit: float, color: str) -> BaselineDifference:
     effect = row.effect
-    wins, ties, losses = tally(measure_of(comparison, row), effect.wins, effect.ties, effect.losses)
     return BaselineDifference(
         difference=difference_text(row),
         interval=span_text(row.interval, row),
         p=p_value(row.p_corrected),
         mark=mark_of(comparison, row),
-        tally=f"{wins}/{ties}/{losses}",
+        tally=f"{effect.wins}/{effect.ties}/{effect.losses}",
         forest=forest(row, limit, color),
     )

@@ -77,7 +77,7 @@ def _is_count(measure: Measure) -> bool:
 def best_of(measure: Measure, values: Sequence[float | None]) -> float | None:
     """The best of several values that are not all the same; None if there is none."""
     present = [value for value in values if value is not None]
-    if not present or measure.definition.better is None or len(set(present)) == 1:
+    if not present or not measure.definition.direction or len(set(present)) == 1:
         return None
     return max(present) if measure.definition.better == "higher" else min(present)
 

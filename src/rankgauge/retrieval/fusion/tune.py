@@ -135,7 +135,7 @@ def apply_choice(runs: Sequence[Run], choice: FusionChoice, k: int | None) -> Ru
 
 def _best_choice(choices: Sequence[FusionChoice], side: _Side, k: int | None) -> FusionChoice:
     """The first of the choices with the best value."""
-    lower_is_better = side.measure.definition.better == "lower"
+    lower_is_better = side.measure.definition.direction < 0
     best, best_utility = choices[0], -np.inf
     for choice in choices:
         value = side.score_choice(choice, k)

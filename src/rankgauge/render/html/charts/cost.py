@@ -11,7 +11,6 @@ from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.lines import frame
 from rankgauge.render.html.charts.scales import Scale, padded_range
 from rankgauge.render.html.charts.svg import CHART_WIDTH, Chart, PlotArea, drawing, line, px, tag, text
-from rankgauge.render.html.direction import direction_of
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import shorten_middle
 from rankgauge.report.report import Report
@@ -31,7 +30,7 @@ def cost_chart(report: Report, systems: Sequence[PageSystem]) -> Chart | None:
             points.append((system, cost.p50, value))
     if not points:
         return None
-    front = pareto_front(points, lower_is_better=direction_of(measure) < 0)
+    front = pareto_front(points, lower_is_better=measure.definition.direction < 0)
     names = ", ".join(system.name for system, _, _ in front)
     return Chart("Quality and latency", _draw(points, front, measure), f"Pareto-optimal: {names}.")
 

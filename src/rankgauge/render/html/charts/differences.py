@@ -16,10 +16,10 @@ from markupsafe import Markup
 
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.spec import Direction
 from rankgauge.render.html.charts.lines import frame
 from rankgauge.render.html.charts.scales import Scale, tick_label, ticks
 from rankgauge.render.html.charts.svg import CHART_WIDTH, PlotArea, drawing, line, px, tag, text
-from rankgauge.render.html.direction import Direction
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import shorten_middle
 
