@@ -1,71 +1,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-from click.testing import CliRunner
-from rankgauge.cli.options.audits import NONE, Asked, Audits, audit_options
 
-from rankgauge import InputError, UsageError
-from rankgauge.evaluation.conventions import Conventions
+from rankgauge import UsageError
+from rankgauge.cli.options.view import View
+from rankgauge.config.bands.loading import named_bands
+from rankgauge.evaluation.evaluate import evaluate_runs
+from rankgauge.render.text.audit import Audits, audits_of, tables, with_audits
+from rankgauge.render.text.bands import with_bands
 from rankgauge.render.text.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}}
 RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}}
 
 
-def found(asked: Asked) -> tuple[Audits, dict[str, object]]:
-    qrels, joined, scores, _ = joined_scores(QRELS, [RUN, RUN], asked_measures("nDCG@10 P@1"), Conventions())
-    audits = asked.of(qrels, joined, scores, asked.bands())
-    return audits, audits.added(as_dict(scores, per_query=False), scores, per_query=False)
-
-
-def test_a_command_gets_what_was_asked_for_as_one_argument() -> None:
-    @click.command()
-    @audit_options
-    def command(audits: Asked) -> None:
-        click.echo(repr(audits))
-
-    run = CliRunner()
-    assert run.invoke(command, []).output.strip() == repr(Asked(False, False, None))
-    assert run.invoke(command, ["--ties", "--unjudged", "--kpi", "x"]).output.strip() == repr(Asked(True, True, "x"))
-    assert "trec-2025" in run.invoke(command, ["--help"]).output
+def audited(*, ties: bool, unjudged: bool, kpi: str | None) -> tuple[Audits, dict[str, Any]]:
+    evaluation = evaluate_runs(QRELS, [RUN, RUN], "nDCG@10 P@1")
+    audits = audits_of(evaluation, ties=ties, unjudged=unjudged)
+    data = with_audits(as_dict(evaluation.scores, per_query=False), audits)
+    return audits, with_bands(data, evaluation.scores, named_bands(kpi))
 
 
 def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
-    audits, data = found(Asked(ties=True, unjudged=True, kpi="trec-2025"))
-    assert [text.split(":")[0] for text in audits.texts(colour=False)] == ["ties", "ties", "unjudged", "unjudged"]
+    audits, data = audited(ties=True, unjudged=True, kpi="trec-2025")
+    assert [text.split(":")[0] for text in tables(audits, color=False)] == ["ties", "ties", "unjudged", "unjudged"]
     assert list(data)[-1] == "kpi"
-    assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2  # type: ignore[attr-defined]  # plain JSON
+    assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2
 
 
 def test_the_default_preset_is_there_unasked() -> None:
-    audits, data = found(Asked(ties=False, unjudged=False, kpi=None))
-    assert audits.bands is not None
-    assert audits.bands.name == "trec-2025"
-    assert list(data)[-1] == "kpi"
+    bands = named_bands(None)
+    assert bands is not None
+    assert bands.name == "trec-2025"
+    assert list(audited(ties=False, unjudged=False, kpi=None)[1])[-1] == "kpi"
 
 
-def test_nothing_is_added_where_nothing_is_wanted() -> None:
-    audits, data = found(Asked(ties=False, unjudged=False, kpi="none"))
-    assert audits == NONE
-    assert audits.texts(colour=False) == []
+def test_nothing_is_added_if_nothing_is_asked_for() -> None:
+    audits, data = audited(ties=False, unjudged=False, kpi="none")
+    assert audits == Audits()
+    assert tables(audits, color=False) == []
     assert list(data) == ["schema", "conventions", "qrels", "runs", "warnings"]
 
 
-def test_what_has_no_place_is_refused() -> None:
-    for asked in (Asked(True, False, None), Asked(False, True, None), Asked(False, False, "trec-2025")):
-        asked.check("json")
-        with pytest.raises(UsageError, match="--format csv has no audits and no bands"):
-            asked.check("csv")
-    Asked(False, False, None).check("csv")
-    Asked(False, False, "trec-2025").check("markdown")
-    with pytest.raises(UsageError, match="--format markdown has no audits"):
-        Asked(True, False, None).check("markdown")
-    with pytest.raises(InputError, match="no target bands"):
-        Asked(False, False, "nonsense").bands()
+@pytest.mark.parametrize("format", ["csv", "jsonl", "trec", "markdown", "latex"])
+def test_a_format_that_has_no_audits_refuses_them(format: str) -> None:
+    View(format).check()
+    for view in (View(format, ties=True), View(format, unjudged=True)):
+        with pytest.raises(UsageError, match=f"--format {format} has no audits"):
+            view.check()
+    View("json", ties=True, unjudged=True).check()
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "trec"])
+def test_a_format_that_has_no_bands_refuses_them(command: Callable[..., Any], tmp_path: Path, format: str) -> None:
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    (tmp_path / "r").write_text("1 Q0 a 1 1 x\n")
+    files = str(tmp_path / "q"), str(tmp_path / "r")
+    assert command("evaluate", *files, "--format", format).code == 0
+    done = command("evaluate", *files, "--format", format, "--kpi", "trec-2025")
+    assert done.code == 64
+    assert f"--format {format} has no target bands" in done.err
+    assert command("evaluate", *files, "--kpi", "nonsense").code == 2
 
 
 @pytest.mark.parametrize("option", [["--ties"], ["--unjudged"], ["--kpi", "none"]])

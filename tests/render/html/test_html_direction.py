@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from rankgauge import Qrels, Run
+from rankgauge import Qrels, Run, compare
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.html import as_html
-from rankgauge.render.html.direction import direction_of, tally
 from rankgauge.report.report import Report
 from tests.render.html.reports import report_of_runs
 from tests.render.html.unpacking import Parts, data_of
@@ -71,8 +70,13 @@ def test_the_best_value_is_bold(page: str) -> None:
 )
 def test_wins_and_losses_follow_the_direction_of_the_measure(measure: str, direction: int) -> None:
     spec = parse_measure(measure)
-    assert direction_of(spec) == direction
-    assert tally(spec, 5, 3, 2) == ((2, 3, 5) if direction < 0 else (5, 3, 2))
+    assert spec.definition.direction == direction
+    higher = {f"q{number}": {"a": 2.0, "b": 1.0} for number in range(5)}
+    lower = {query: {"a": 1.0, "b": 2.0} for query in higher}
+    qrels = dict.fromkeys(higher, {"a": 1})
+    row = compare(qrels, {"base": lower, "system": higher}, [measure])["system", parse_measure(measure).name]
+    improved = 5 if (row.difference or 0.0) * direction > 0 else 0
+    assert (row.effect.wins if direction else 0) == improved
 
 
 def test_a_measure_without_a_direction_has_neither_marks_nor_colors() -> None:

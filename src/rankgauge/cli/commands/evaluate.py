@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.options.groups import is_given
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
@@ -119,9 +120,13 @@ def command(
 
 def check_format(view: View, settings: Settings) -> None:
     """Raise if the format cannot show what the settings ask for."""
-    shown = settings.by or settings.confidence_intervals or settings.significance_testing
-    if view.format in (*ROW_FORMATS, "trec") and shown:
-        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint="use --format json or table")
+    if view.format not in (*ROW_FORMATS, "trec"):
+        return
+    hint = "use --format json or table"
+    if settings.by or settings.confidence_intervals or settings.significance_testing:
+        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint=hint)
+    if is_given("kpi"):
+        raise UsageError(f"--format {view.format} has no target bands", hint=hint)
 
 
 def evaluate_files(
