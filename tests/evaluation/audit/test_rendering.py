@@ -57,7 +57,7 @@ def test_json_gets_both_audits_and_keeps_what_was_there() -> None:
     assert set(run["ties"]) == {"tied_queries", "samples", "seed", "measures", "per_query"}
     assert run["ties"]["measures"]["P@1"] == {
         "reported": 0.5, "worst": 0.5, "expected": ties["P@1"].expected.over_queries, "best": 1.0,
-        "method": "closed form", "range": "exact", "standard_error": None, "moved": 1, "straddling": ["1"],
+        "method": "closed form", "range": "exact", "standard_error": None, "changed_queries": 1, "straddling": ["1"],
     }  # fmt: skip
     assert run["ties"]["per_query"]["1"]["P@1"]["worst"] == 0.0
     assert set(run["unjudged"]) == {"documents", "grade", "measures", "per_query"}

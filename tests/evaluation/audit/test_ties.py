@@ -128,7 +128,7 @@ RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}, "2": {"a": 2.0, "b": 1.0}, "3": {"x"
 def test_queries_where_a_tie_straddles_the_cutoff_are_listed() -> None:
     audit = audit_ties(QRELS, RUN, "P@1 P@3 RR P(judged_only=True)@1")
     assert [found.straddling for found in audit] == [("1",), (), (), ("1",)]
-    assert [found.moved for found in audit] == [1, 0, 1, 1]
+    assert [found.changed_queries for found in audit] == [1, 0, 1, 1]
     assert audit.tied == 1
 
 

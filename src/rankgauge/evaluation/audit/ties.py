@@ -46,7 +46,7 @@ class TieRange:
     standard_error: float | None = None  # of the expected value over queries, if it was sampled
 
     @property
-    def moved(self) -> int:
+    def changed_queries(self) -> int:
         """The number of averaged queries whose value depends on the order of ties."""
         return int((_differ(self.best.values, self.worst.values) & self.best.averaged).sum())
 
@@ -60,7 +60,7 @@ class TieRange:
             "method": self.method,
             "range": self.range,
             "standard_error": self.standard_error,
-            "moved": self.moved,
+            "changed_queries": self.changed_queries,
             "straddling": list(self.straddling),
         }
 

@@ -51,7 +51,7 @@ def ties_table(audit: TieAudit, *, color: bool) -> str:
         [
             Cell(one.measure.name),
             *(_cell(one.measure, value) for value in (one.reported, one.worst, one.expected, one.best)),
-            Cell(str(one.moved)),
+            Cell(str(one.changed_queries)),
             Cell(_how(one, audit.samples)),
         ]
         for one in audit

@@ -32,7 +32,7 @@ def judgment_charts(
         ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range),
         "From all unjudged documents not relevant (dot) to all of them relevant with the highest grade.",
     )
-    if any(audit.measures[0].moved for audit in ties):
+    if any(audit.measures[0].changed_queries for audit in ties):
         yield Chart(
             f"{measure.name} and ties",
             ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range),
