@@ -25,8 +25,8 @@ def same(one: Scores, other: Scores) -> bool:
     return (
         np.array_equal(one.values, other.values, equal_nan=True)
         and one.to_dict(per_query=True) == other.to_dict(per_query=True)
-        and (one.measures, one.asked, one.notes, one.conventions, one.queries)
-        == (other.measures, other.asked, other.notes, other.conventions, other.queries)
+        and (one.measures, one.requested, one.notes, one.conventions, one.queries)
+        == (other.measures, other.requested, other.notes, other.conventions, other.queries)
     )
 
 
@@ -53,28 +53,18 @@ def test_what_is_found_again_is_what_evaluate_gives(cache: MetricsCache) -> None
         {"qrels": {**QRELS, "q2": {"c": 2}}},
         {"qrels": {**QRELS, "q4": {}}},
         {"conventions": Conventions(no_relevant="skip")},
-        {"conventions": Conventions(queries="both")},
+        {"conventions": Conventions(query_set="both")},
         {"conventions": Conventions(compat="trec_eval-10")},
-        {"rel": 2},
+        {"conventions": Conventions(rel=2)},
+        {"conventions": Conventions(graded=False)},
     ],
 )
 def test_whatever_changes_nothing_old_is_served(cache: MetricsCache, change: dict[str, Any]) -> None:
     evaluate_cached(QRELS, RUN, NAMES, cache=cache)
-    given = {"qrels": QRELS, "run": RUN, "conventions": Conventions(), "rel": None, **change}
-    found = evaluate_cached(
-        given["qrels"], given["run"], NAMES, cache=cache, conventions=given["conventions"], rel=given["rel"]
-    )
-    kept = given["conventions"]
-    wanted = evaluate(
-        given["qrels"],
-        given["run"],
-        NAMES,
-        compat=kept.compat,
-        queries=kept.queries,
-        no_relevant=kept.no_relevant,
-        rel=given["rel"],
-    )
-    assert same(found, wanted)
+    inputs = {"qrels": QRELS, "run": RUN, "conventions": Conventions(), **change}
+    qrels, run, conventions = inputs["qrels"], inputs["run"], inputs["conventions"]
+    scores = evaluate_cached(qrels, run, NAMES, cache=cache, conventions=conventions)
+    assert same(scores, evaluate(qrels, run, NAMES, conventions=conventions))
     assert cache.info().hits == 0
 
 
