@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, InputError, UsageError, evaluate, validate_qrels, validate_run
-from rankgauge.io.options import Reading
+from rankgauge import Conventions, InputError, Reading, UsageError, evaluate, validate_qrels, validate_run
 from rankgauge.io.sources import Limits
 
 Q = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 2\n"

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, Qrels, Run, evaluate, parse_measures
+from rankgauge import Conventions, Qrels, Run, evaluate
+from rankgauge.measures import parse_measures
 from rankgauge.measures import trec_names as trec
 
 pytrec_eval = pytest.importorskip("pytrec_eval")

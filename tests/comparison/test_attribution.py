@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import Qrels, Run, join, parse_measure
+from rankgauge import Qrels, Run, parse_measure
 from rankgauge.comparison.attribution import explain, shares
+from rankgauge.evaluation import join
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases
 

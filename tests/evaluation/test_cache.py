@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, InputError, MetricsCache, Qrels, Run, Scores, evaluate, evaluate_cached, measure
-from rankgauge.errors import UsageError
-from rankgauge.evaluation.cache import content_key
+from rankgauge import Conventions, InputError, MetricsCache, Qrels, Run, Scores, UsageError, evaluate, measure
+from rankgauge.evaluation import content_key, evaluate_cached
 from rankgauge.measures.registry import unregister
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}}
@@ -160,7 +159,8 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 WORK = """
 import sys
-from rankgauge import MetricsCache, evaluate, evaluate_cached
+from rankgauge import MetricsCache, evaluate
+from rankgauge.evaluation import evaluate_cached
 number, path = int(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()  # all begin together
 with MetricsCache(path) as cache:

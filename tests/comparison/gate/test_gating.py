@@ -29,6 +29,18 @@ def test_a_required_value_is_met_or_missed(judged: Any, ranked: Ranked) -> None:
     assert str(passed) == "pass: 1 requirement is met."
 
 
+def test_the_grade_of_relevance_applies_to_names_that_do_not_say_their_own(tmp_path: Path) -> None:
+    judged = {"1": {"a": 1, "b": 2}, "2": {"c": 1}}
+    run = {"1": ["a", "b"], "2": ["c"]}
+    strict = Conventions(rel=2)
+    required = gate(judged, run, require=["RR>=0.2", "RR(rel=1)>=1"], conventions=strict).required
+    assert [(str(row.requirement), row.value) for row in required] == [("RR(rel=2) >= 0.2", 0.25), ("RR >= 1", 1.0)]
+    write_baseline(tmp_path / "b.json", judged, run, ["RR", "AP(rel=1)"], conventions=strict)
+    for options in ({"against": run, "measures": "RR AP(rel=1)"}, {"against": tmp_path / "b.json"}):
+        compared = gate(judged, run, conventions=strict, **options).compared
+        assert [(row.measure, row.now) for row in compared] == [("RR(rel=2)", 0.25), ("AP", 1.0)]
+
+
 def test_identical_runs_are_unchanged(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(), against=ranked(), measures=["RR", "nDCG@10"])
     assert outcomes(result) == {"RR": "unchanged", "nDCG@10": "unchanged"}

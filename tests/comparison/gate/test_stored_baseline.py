@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, InputError, Qrels, Run, evaluate, gate, write_baseline
+from rankgauge import Conventions, InputError, Qrels, Reading, Run, evaluate, gate, write_baseline
 from rankgauge.comparison.gate.stored import read_baseline
-from rankgauge.io.options import Reading
 from rankgauge.render.text.scores import as_dict
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
