@@ -31,7 +31,8 @@ from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined
 from rankgauge.evaluation import Evaluation, evaluate_runs_cached
 from rankgauge.io.join import parallel as reading_in_parallel
-from rankgauge.measures.parse import DEFAULT
+from rankgauge.io.join.joining import join_any
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 from rankgauge.stats.tests import paired_t
 
@@ -143,7 +144,7 @@ def test_a_cache_changes_no_number_and_is_used(tmp_path: Path) -> None:
         cached = evaluate_runs_cached(QRELS, [GOOD, BAD], cache_file=tmp_path / "c.sqlite").scores
         assert [scores.to_dict(per_query=True) for scores in cached] == expected
     with MetricsCache(tmp_path / "c.sqlite") as cache:
-        assert cache.info().entries == 2 * (len(DEFAULT) + 1)
+        assert cache.info().entries == 2 * (len(DEFAULT_MEASURES) + 1)
 
 
 def test_a_configuration_can_ask_for_a_cache(files: list[Path], command: Command) -> None:
@@ -195,7 +196,7 @@ def test_without_parallel_processing_runs_are_read_one_at_a_time(
 
     def one_by_one(qrels: Any, runs: Any, reading: Any, compat: Any, *_: Any) -> list[Joined]:
         process_calls.append(len(runs))
-        return [reading_in_parallel.join_any(qrels, run, reading, compat) for run in runs]
+        return [join_any(qrels, run, reading, compat) for run in runs]
 
     monkeypatch.setattr(reading_in_parallel, "MIN_BYTES_FOR_PROCESSES", 1)
     monkeypatch.setattr(reading_in_parallel, "_in_processes", one_by_one)

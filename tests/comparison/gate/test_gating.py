@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
-from rankgauge.measures.parse import DEFAULT
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text.gate import as_text
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
@@ -99,7 +99,7 @@ def test_the_gated_measures_are_those_named_else_stored_else_required_else_usual
     assert gated(against=tmp_path / "b.json", measures="P@5") == ["P@5"]
     assert gated(against=tmp_path / "b.json", require="AP>0") == ["RR", "P@5"]
     assert gated(against=ranked(), require="AP>0") == ["AP"]
-    assert gated(against=ranked()) == list(DEFAULT)
+    assert gated(against=ranked()) == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize("measure", ["NumRelRet", "GMAP", "Judged@10"])
