@@ -31,7 +31,7 @@ def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     assert won[0].startswith("better is better than base on RR: +0.250 (95% CI +0.1")
     assert won[1].startswith("worse is worse than base on RR: −0.250 (95% CI −0.3")
     assert all(line.endswith("p < 0.001 (Holm).") for line in won[:2])
-    assert won[2] == "Also significant, against base: better on P@1 (+0.500), worse on P@1 (−0.500)."
+    assert won[2] == "Significant on other measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
     assert won[3].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
     assert won[3].endswith(" (80% power).")
 
