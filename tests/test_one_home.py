@@ -208,6 +208,8 @@ def test_conventions_are_the_same_in_every_command(
         json.loads((folder / "out" / REPORT).read_text())["scores"],
     ]
     assert [output["conventions"] for output in outputs] == [conventions.to_dict()] * 4
+    shown = outputs[0]["conventions"]
+    assert (shown["rel"], shown["graded"]) == (conventions.rel, conventions.graded)
     assert [list(output["runs"][0]["measures"]) for output in outputs] == [[str(conventions.measure("RR"))]] * 4
     for text in (
         command("evaluate", *files, *shared[:-2]).out,
