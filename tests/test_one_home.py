@@ -86,7 +86,8 @@ def test_a_mean_has_the_same_interval_everywhere(data: Any, measure: str, tmp_pa
 
 @MEANS
 def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(data: Any, measure: str) -> None:
-    interval = evaluate(*data, measure).interval(measure)
+    judged, run = data
+    interval = evaluate(judged, run, measure).interval(measure)
     assert interval.low is not None
     assert interval.high is not None
     assert 0 <= interval.low <= interval.high <= 1
@@ -395,8 +396,8 @@ def test_marks_mean_better_and_worse_in_every_format_of_compare(
     for row, found in zip(records, data["differences"], strict=True):
         assert (float(row["difference"]), float(row["p_corrected"])) == (found["difference"], found["p_corrected"])
         assert (int(row["wins"]), int(row["losses"])) == (found["wins"], found["losses"])
-        better = row["system"].startswith("fair")
-        assert (found["difference"] < 0, found["wins"] > found["losses"]) == (better, better)
+        is_better = row["system"].startswith("fair")
+        assert (found["difference"] < 0, found["wins"] > found["losses"]) == (is_better, is_better)
     assert data["answer"].count("is better") == data["answer"].count("is worse") == 1
 
 
