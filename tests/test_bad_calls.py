@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, UsageError, evaluate, evaluate_all, validate_qrels, validate_run
+from rankgauge import Conventions, InputError, Reading, UsageError, evaluate, validate_qrels, validate_run
 from rankgauge.io.sources import Limits
 
 Q = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 2\n"
@@ -36,7 +36,7 @@ def test_a_bomb_is_stopped_at_the_limit(command: Callable[..., Any]) -> None:  #
     assert (done.code, done.out) == (2, "")
     assert "run: more than 10000 bytes\nhint: raise it with --max-bytes" in done.err
     with pytest.raises(InputError, match="more than 10000 bytes"):
-        evaluate_all(["qrels"], ["run"], limits=Limits(total=10_000))
+        evaluate("qrels", "run", reading=Reading(limits=Limits(total=10_000)))
     Path("run").write_bytes(R + b"2 Q0 " + b"x" * 100 + b" 2 0.5 t\n")
     done = command("evaluate", "qrels", "run", "--max-line", 99)
     assert (done.code, done.out) == (2, "")
@@ -57,8 +57,8 @@ def test_scores_are_compared_as_float32_unless_version_10_is_asked_for(command: 
     Path("run").write_bytes(R.replace(b"3.0", b"2.00000001"))
     scores = evaluate("qrels", "run", "P@1")
     assert scores["P@1"] == 0.5
-    assert "straddles rank 1 in 1 query: '1'" in {note.code: note.message for note in scores.notes}["tie-at-cutoff"]
-    assert evaluate("qrels", "run", "P@1", compat="trec_eval-10")["P@1"] == 1
+    assert "straddle rank 1 in 1 query: '1'" in {note.code: note.message for note in scores.notes}["tie-at-cutoff"]
+    assert evaluate("qrels", "run", "P@1", conventions=Conventions("trec_eval-10"))["P@1"] == 1
     done = command("evaluate", "qrels", "run", "-m", "P@1", "--compat", "trec_eval-10", "--format", "json")
     assert json.loads(done.out)["runs"][0]["measures"]["P@1"]["value"] == 1
 
@@ -177,10 +177,10 @@ def test_a_wrong_measure_is_a_wrong_call(row: int, measure: str, said: str, comm
     assert said in done.err
 
 
-@pytest.mark.parametrize("confidence", ["abc", "-1", "nan"])
+@pytest.mark.parametrize("grade", ["abc", "-1", "nan"])
 @pytest.mark.usefixtures("files")
-def test_a_level_that_is_none_is_a_wrong_call(confidence: str, command: Callable[..., Any]) -> None:  # row 81
-    done = command("evaluate", "qrels", "run", "-l", confidence)
+def test_a_grade_that_is_not_one_is_a_usage_error(grade: str, command: Callable[..., Any]) -> None:  # row 81
+    done = command("evaluate", "qrels", "run", "-l", grade)
     assert (done.code, done.out) == (64, "")
     assert "Traceback" not in done.err
 
@@ -243,7 +243,7 @@ def test_either_file_may_be_a_pipe(side: str, way: str, command: Callable[..., A
 
 def test_standard_input_is_one_file_only(command: Callable[..., Any]) -> None:  # row 85
     done = command("evaluate", "-", "-")
-    assert (done.code, done.err) == (64, "error: standard input can be only one of the files\n")
+    assert (done.code, done.err) == (64, "error: only one of the files can be standard input\n")
 
 
 @pytest.mark.usefixtures("files")
@@ -268,7 +268,7 @@ def test_the_locale_does_not_matter(locale: str) -> None:  # row 103
 @pytest.mark.usefixtures("files")
 def test_what_was_read_is_what_is_hashed(command: Callable[..., Any]) -> None:  # row 104
     wanted = hashlib.sha256(R).hexdigest()
-    assert evaluate("qrels", "run", "RR", fingerprint=True).run_sha256 == wanted
+    assert evaluate("qrels", "run", "RR", reading=Reading(fingerprint=True)).run_sha256 == wanted
     assert json.loads(command("evaluate", "qrels", "run", "--format", "json").out)["runs"][0]["sha256"] == wanted
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Qrels, Run, evaluate, parse_measures
+from rankgauge import Conventions, Qrels, Run, evaluate
+from rankgauge.measures import parse_measures
 from rankgauge.measures import trec_names as trec
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -33,19 +34,19 @@ def make(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, floa
     return judged, results
 
 
-@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("rel", [1, 2])
 @pytest.mark.parametrize("seed", range(15))
-def test_every_query_and_measure_equals_pytrec_eval(seed: int, level: int) -> None:
+def test_every_query_and_measure_equals_pytrec_eval(seed: int, rel: int) -> None:
     judged, results = make(seed)
     names = {family.name for family in trec.TREC_FAMILIES} - SKIPPED
-    theirs: dict[str, dict[str, Any]] = pytrec_eval.RelevanceEvaluator(judged, names, relevance_level=level).evaluate(
+    theirs: dict[str, dict[str, Any]] = pytrec_eval.RelevanceEvaluator(judged, names, relevance_level=rel).evaluate(
         results
     )
-    mine = evaluate(judged, results, sorted(names), queries="both", rel=level)
+    mine = evaluate(judged, results, sorted(names), conventions=Conventions(query_set="both", rel=rel))
     checked = 0
     for name in next(iter(theirs.values())):
         measure = parse_measures(name)[0]
-        measure = measure.but(rel=level) if dict(measure.parameters).get("rel") is not None else measure
+        measure = measure.but(rel=rel) if dict(measure.parameters).get("rel") is not None else measure
         values = mine.per_query(measure)
         assert set(values) == set(theirs)
         for query, value in values.items():

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge import Qrels, Run, join, parse_measure
+from rankgauge import Qrels, Run, parse_measure
 from rankgauge.comparison.attribution import explain, shares
+from rankgauge.evaluation import join
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases
 
@@ -24,23 +25,23 @@ def test_shares_sum_to_the_difference_for_every_measure(one: Case, other: Case) 
         for query in range(len(before)):
             if np.isnan(values[query]):
                 continue
-            moves = explain(measure, qrels, before, after, query)
-            total = sum(move.share for move in moves.documents) + moves.rest
+            change = explain(measure, qrels, before, after, query)
+            total = sum(document.share for document in change.documents) + change.unexplained
             assert math.isclose(total, values[query], abs_tol=1e-12), measure
-            assert math.isclose(moves.difference, values[query], abs_tol=1e-12), measure
+            assert math.isclose(change.difference, values[query], abs_tol=1e-12), measure
 
 
 def test_a_share_is_what_the_formula_says() -> None:
     qrels = Qrels.from_dict({"q": {"a": 2, "b": 1, "c": 0}})
     before = join(qrels, Run.from_lists({"q": ["c", "b", "a"]}))
     after = join(qrels, Run.from_lists({"q": ["a", "x", "b"]}))
-    moves = explain(parse_measure("nDCG"), qrels, before, after, 0)
+    change = explain(parse_measure("nDCG"), qrels, before, after, 0)
     ideal = 2 + 1 / math.log2(3)
-    shares = {move.doc: move.share for move in moves.documents}
+    shares = {document.doc: document.share for document in change.documents}
     assert shares["a"] == pytest.approx((2 - 2 / 2) / ideal)
     assert shares["b"] == pytest.approx((1 / 2 - 1 / math.log2(3)) / ideal)
     assert shares["c"] == 0
-    assert [(move.doc, move.before, move.after) for move in moves.documents] == [
+    assert [(document.doc, document.before, document.after) for document in change.documents] == [
         ("a", 3, 1),
         ("b", 2, 3),
         ("c", 1, None),
@@ -51,8 +52,8 @@ def test_reciprocal_rank_is_all_due_to_the_first_relevant_document() -> None:
     qrels = Qrels.from_dict({"q": {"a": 1, "b": 1}})
     before = join(qrels, Run.from_lists({"q": ["x", "a", "b"]}))
     after = join(qrels, Run.from_lists({"q": ["b", "a"]}))
-    moves = explain(parse_measure("RR"), qrels, before, after, 0)
-    assert {move.doc: move.share for move in moves.documents} == {"a": -0.5, "b": 1.0}
+    change = explain(parse_measure("RR"), qrels, before, after, 0)
+    assert {document.doc: document.share for document in change.documents} == {"a": -0.5, "b": 1.0}
 
 
 @given(cases())

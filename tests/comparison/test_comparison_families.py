@@ -1,4 +1,4 @@
-"""Over what p values are corrected: which queries, which differences, and how often luck alone is called more."""
+"""Over what p values are corrected: which queries, which differences, and how often chance alone is significant."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 from rankgauge import Conventions, Qrels, Statistics, compare
-from rankgauge.comparison.compare import compare_scores
+from rankgauge.comparison.compare import compare_evaluation
 from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.result import Comparison
-from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.evaluation.evaluate import Evaluation, evaluate
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.text.comparison import as_table
@@ -23,7 +23,7 @@ RNG = np.random.default_rng(11)
 DOCS = [f"d{n}" for n in range(20)]
 QUERIES = [f"q{n:02d}" for n in range(30)]
 JUDGED = {query: {doc: int(RNG.integers(0, 2)) for doc in DOCS[:10]} for query in QUERIES}
-BOTH = Conventions(queries="both")
+BOTH = Conventions(query_set="both")
 
 
 def system(skill: float, queries: list[str]) -> dict[str, dict[str, float]]:
@@ -58,23 +58,22 @@ def test_by_max_t_a_pair_without_queries_has_no_p_and_is_not_counted() -> None:
     assert "not corrected" in found.family
 
 
-def test_tukeys_p_is_over_the_queries_that_all_systems_have_and_that_is_said() -> None:
+def test_tukeys_p_is_over_the_queries_that_all_systems_have_and_a_note_says_so() -> None:
     found = made(SHORT, correction="tukey")
     assert found.notes[-1].code == "joint-queries"
-    assert found.notes[-1].message == "p by Tukey's test is over the queries that all systems have: 6 on AP"
+    assert found.notes[-1].message == "Tukey's test uses only the queries that all systems have: 6 for AP"
     assert [note.code for note in made(OTHER, correction="tukey").notes] == []
     base = {query: BASE[query] for query in QUERIES[6:]}
     runs, how = {"base": base, "new": NEW, "third": SHORT}, Statistics(correction="tukey", resamples=2000)
     row = compare(JUDGED, runs, "AP", conventions=BOTH, statistics=how)["new", "AP"]
-    assert (row.n, row.p_corrected, row.reason) == (24, None, "no query has a value of every system")
+    assert (row.n, row.p_corrected, row.reason) == (24, None, "no query has a value for every system")
 
 
 def test_the_family_counts_the_p_values_that_there_are() -> None:
     found = compare(JUDGED, {"base": BASE, "same": BASE, "new": NEW, "other": OTHER}, "AP", statistics=Statistics("t"))
     shifted = replace(found.scores[1], values=found.scores[0].values + 0.1)  # the same difference for every query
-    again = compare_scores(
-        Qrels.from_dict(JUDGED), [None] * 4, [found.scores[0], shifted, *found.scores[2:]], statistics=Statistics("t")
-    )
+    evaluation = Evaluation(Qrels.from_dict(JUDGED), (), (found.scores[0], shifted, *found.scores[2:]))
+    again = compare_evaluation(evaluation, statistics=Statistics("t"))
     assert again["same", "AP"].p is None
     assert again.family == "t test; Holm over 2 comparisons (3 systems × 1 measure, 1 without p)"
     smaller, larger = sorted(again[name, "AP"].p or 0.0 for name in ("new", "other"))
@@ -85,14 +84,14 @@ TESTS = {"none": 1.0, "holm": 4.0, "bonferroni": 4.0, "bh": 4.0, "by": 4 * (1 + 
 
 
 @pytest.mark.parametrize(("correction", "tests"), [*TESTS.items(), ("tukey", 3.0)])
-def test_what_could_have_been_shown_is_at_the_level_that_the_correction_leaves(correction: Any, tests: float) -> None:
-    how = Statistics("t", correction, resamples=500, wanted=0.1)
+def test_the_detectable_difference_is_at_the_level_that_the_correction_leaves(correction: Any, tests: float) -> None:
+    how = Statistics("t", correction, resamples=500, target_difference=0.1)
     found = compare(JUDGED, {"base": BASE, "new": NEW, "other": OTHER}, "AP nDCG@10", statistics=how)
     _, one, other = found.paired("new", "AP")
     sd = float(np.std(np.array(one) - np.array(other), ddof=1))
     row = found["new", "AP"]
     assert row.detectable == pytest.approx(detectable_difference(sd, 30, alpha=0.05 / tests).difference)
-    assert row.needed == queries_needed(0.1, sd, alpha=0.05 / tests).n
+    assert row.queries_needed == queries_needed(0.1, sd, alpha=0.05 / tests).n
     assert ("corrected over" in remarks(found)[0]) == (correction != "none")
 
 
@@ -102,22 +101,23 @@ MEASURES = tuple(map(parse_measure, ("AP", "RR", "nDCG@10", "P@5")))
 COLUMNS = {"category": np.array([n % 3 for n in range(30)]), "length": np.array([n // 15 for n in range(30)])}
 
 
-def by_luck(seed: int) -> Comparison:
-    """Three systems and a baseline that differ by nothing but luck."""
+def by_chance(seed: int) -> Comparison:
+    """Three systems and a baseline that differ only by chance."""
     rng = np.random.default_rng(seed)
     like = replace(evaluate(JUDGED, BASE, "AP"), measures=MEASURES, columns=COLUMNS)
     scores: list[Scores] = [replace(like, run=name, values=rng.normal(size=(30, 4))) for name in "abcd"]
+    evaluation = Evaluation(Qrels.from_dict(JUDGED), (), tuple(scores))
     how = Statistics("t", resamples=999)
-    return compare_scores(Qrels.from_dict(JUDGED), [None] * 4, scores, statistics=how, by=list(COLUMNS), moved=0)
+    return compare_evaluation(evaluation, statistics=how, by=list(COLUMNS), changes=0)
 
 
-def test_luck_is_rarely_called_more_in_any_group_or_between_groups() -> None:
+def test_chance_is_rarely_significant_in_any_group_or_between_groups() -> None:
     reports, columns = 60, len(COLUMNS)
     groups = between = raw = 0
     for seed in range(reports):
-        found = by_luck(seed)
+        found = by_chance(seed)
         for by in COLUMNS:
-            groups += any(row.difference.significant(0.05) for row in found.slices if row.by == by)
+            groups += any(row.difference.is_significant(0.05) for row in found.groups if row.by == by)
         between += any((test.p_corrected or 1.0) < 0.05 for test in found.interactions)
         raw += any((test.p or 1.0) < 0.05 for test in found.interactions)
     assert between <= stats.binom.ppf(0.999, reports, 0.05)
@@ -126,18 +126,18 @@ def test_luck_is_rarely_called_more_in_any_group_or_between_groups() -> None:
 
 
 def test_groups_are_corrected_over_systems_measures_and_groups_and_interactions_over_everything() -> None:
-    found = by_luck(1)
-    assert found.slice_families == {
+    found = by_chance(1)
+    assert found.group_families == {
         "category": "Holm over 36 comparisons (3 systems × 4 measures × 3 groups)",
         "length": "Holm over 24 comparisons (3 systems × 4 measures × 2 groups)",
     }
     assert found.interaction_family == "Holm over 24 comparisons (2 columns × 3 systems × 4 measures)"
     for by, size in (("category", 36), ("length", 24)):
-        smallest = min((row.difference for row in found.slices if row.by == by), key=lambda row: row.p or 1.0)
+        smallest = min((row.difference for row in found.groups if row.by == by), key=lambda row: row.p or 1.0)
         assert smallest.p_corrected == pytest.approx(min(1.0, size * (smallest.p or 1.0)))
     first = min(found.interactions, key=lambda test: test.p or 1.0)
     assert first.p_corrected == pytest.approx(min(1.0, 24 * (first.p or 1.0)))
     data = found.to_dict()
     assert data["interactions"][0]["p_corrected"] == found.interactions[0].p_corrected
-    assert data["slice_families"] == found.slice_families
-    assert f"p by length: {found.slice_families['length']}" in as_table(found, colour=False)
+    assert data["group_families"] == found.group_families
+    assert f"p by length: {found.group_families['length']}" in as_table(found, color=False)

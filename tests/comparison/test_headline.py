@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from rankgauge import Conventions
-from rankgauge.comparison.compare import Statistics, compare
-from rankgauge.comparison.headline import challenger, headline
+from rankgauge.comparison.compare import compare
 from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.sentences import best_challenger, headline
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.render.text.comparison import as_table
 from rankgauge.stats.results import Alternative
 
@@ -27,37 +28,38 @@ def made(**runs: dict[str, list[str]]) -> Comparison:
 
 def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
-    assert won[0].startswith("better beats base on RR by 0.250 (95 % 0.1")
-    assert won[1].startswith("worse loses to base on RR by 0.250 (95 % 0.1")
-    assert all("after Holm" in line for line in won[:2])
-    assert won[2].startswith("More than luck elsewhere, against base: better on P@1 (+0.500), worse on P@1 (−0.500)")
-    assert won[3].startswith("30 queries could have shown a difference of 0.1")
+    assert won[0].startswith("better is better than base on RR: +0.250 (95% CI +0.1")
+    assert won[1].startswith("worse is worse than base on RR: −0.250 (95% CI −0.3")
+    assert all(line.endswith("p < 0.001 (Holm).") for line in won[:2])
+    assert won[2] == "Significant on other measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
+    assert won[3].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
+    assert won[3].endswith(" (80% power).")
 
 
-def test_the_same_and_the_unknown_are_told_apart() -> None:
+def test_the_same_values_and_an_inconclusive_difference_are_different_answers() -> None:
     few = {query: (GOOD if place < 16 else BAD)[query] for place, query in enumerate(QUERIES)}
     found = headline(made(base=MIXED, same=dict(MIXED), few=few))
-    assert found[0] == "same and base are the same on RR."
-    assert found[1].startswith("few against base on RR: nobody can tell (+0.017, −")
+    assert found[0] == "same vs. base on RR: the same value for every query."
+    assert found[1].startswith("few vs. base on RR: inconclusive (+0.017, 95% CI −")
 
 
 def test_as_many_wins_as_losses_are_not_the_same() -> None:
     found = made(base=MIXED, turned={query: (BAD if place % 2 else GOOD)[query] for place, query in enumerate(QUERIES)})
     assert found["turned", "RR"].difference == 0
-    assert found.answer().startswith("turned against base: nobody can tell on RR, P@1 (RR +0.000, ")
-    assert headline(found)[0].startswith("turned against base on RR: nobody can tell (+0.000, ")
+    assert found.answer().startswith("turned vs. base: no significant difference on RR, P@1 (RR +0.000, 95% CI −")
+    assert headline(found)[0].startswith("turned vs. base on RR: inconclusive (+0.000, 95% CI −")
     same = made(base=MIXED, same=dict(MIXED))
-    assert same.answer() == "same and base are the same on every measure."
+    assert same.answer() == "same and base have the same value for every query on every measure."
 
 
-def test_a_ratio_that_could_have_been_seen_is_told_as_one_with_the_queries_it_is_of() -> None:
+def test_a_detectable_ratio_is_shown_as_one_with_the_queries_it_is_of() -> None:
     half = {query: GOOD[query] for query in QUERIES[:10]}
     runs, how = {"base": MIXED, "whole": GOOD, "half": half}, Statistics(resamples=1000)
-    found = compare(JUDGED, runs, "GMAP", statistics=how, conventions=Conventions(queries="both"))
+    found = compare(JUDGED, runs, "GMAP", statistics=how, conventions=Conventions(query_set="both"))
     assert (found["whole", "GMAP"].n, found["half", "GMAP"].n) == (30, 10)
-    seen = found["half", "GMAP"].detectable or 0.0
-    said = f"10 queries could have shown a difference of ×{math.exp(seen):.3f} or more on GMAP (80 % power)."
-    assert headline(found)[-1] == said
+    ratio = math.exp(found["half", "GMAP"].detectable or 0.0)
+    sentence = f"Minimum detectable difference on GMAP with 10 queries: ×{ratio:.3f} (80% power)."
+    assert headline(found)[-1] == sentence
 
 
 @pytest.mark.parametrize(("alternative", "base", "new"), [("greater", MIXED, GOOD), ("less", GOOD, MIXED)])
@@ -66,25 +68,25 @@ def test_a_one_sided_interval_has_one_end(alternative: Alternative, base: Lists,
     found = compare(JUDGED, runs, "RR", statistics=how)
     row = found["new", "RR"]
     end = row.interval.low if alternative == "greater" else row.interval.high
-    least = f"{abs(end or 0.0):.3f}"
-    assert f"(95 % {'at least +' if alternative == 'greater' else 'at most −'}{least})" in found.answer()
-    assert f"by 0.250 (95 % at least {least})" in headline(found)[0]
-    assert "inf" not in as_table(found, colour=False)
+    bound = f"{'at least +' if alternative == 'greater' else 'at most −'}{abs(end or 0.0):.3f}"
+    assert f"(95% CI {bound})" in found.answer()
+    assert f"{'+' if alternative == 'greater' else '−'}0.250 (95% CI {bound})" in headline(found)[0]
+    assert "inf" not in as_table(found, color=False)
 
 
-def test_one_comparison_is_not_said_to_be_corrected() -> None:
+def test_one_comparison_is_not_corrected() -> None:
     found = compare(JUDGED, {"a": MIXED, "b": GOOD}, "RR", statistics=Statistics(resamples=1000))
-    assert "after" not in headline(found)[0]
+    assert headline(found)[0].endswith("p < 0.001.")
 
 
 @pytest.mark.parametrize("baseline", ["a", "b"])
 def test_the_challenger_is_the_best_of_the_others(baseline: str) -> None:
     found = compare(JUDGED, {"a": MIXED, "b": GOOD, "c": BAD}, "RR", baseline=baseline)
-    assert challenger(found) == ("b" if baseline == "a" else "a")
-    assert challenger(replace(found, baseline="c")) == "b"
+    assert best_challenger(found) == ("b" if baseline == "a" else "a")
+    assert best_challenger(replace(found, baseline="c")) == "b"
 
 
-def test_so_few_queries_that_no_p_is_small_enough_are_said_to_be_too_few() -> None:
+def test_queries_are_too_few_if_no_p_can_be_small_enough() -> None:
     queries = [f"q{number}" for number in range(5)]
     judged = {query: {"good": 1} for query in queries}
     runs = {
@@ -94,8 +96,8 @@ def test_so_few_queries_that_no_p_is_small_enough_are_said_to_be_too_few() -> No
     found = compare(judged, runs, "RR")
     row = found["b", "RR"]
     assert (row.effect.wins, row.p) == (5, 2 / 2**5)  # all that five queries can give
-    assert row.too_few
+    assert row.too_few_queries
     assert row.detectable is None
-    assert headline(found)[-1] == "5 queries are too few for the randomization test, whatever they show."
+    assert headline(found)[-1] == "5 queries are too few for the randomization test to be significant at all."
     assert "too few" in found.answer()
-    assert not compare(judged, runs, "RR", statistics=Statistics(confidence=0.9))["b", "RR"].too_few
+    assert not compare(judged, runs, "RR", statistics=Statistics(confidence=0.9))["b", "RR"].too_few_queries

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from rankgauge import InputError, load_config
-from rankgauge.config.apply import Plan, load_plan, plan_of
-from rankgauge.config.loading import LARGEST
+import rankgauge
+from rankgauge import Conventions, InputError, Settings, Statistics, load_settings
+from rankgauge.config import load_bands, load_config
+from rankgauge.config.loading import MAX_FILE_BYTES
+
+BANDS = load_bands("trec-2025")  # of a configuration that names none
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -27,15 +31,21 @@ FULL = """\
 measures:
   names: [nDCG@10, "AP(rel=2)@100", rag@5]
   graded: true
-  level: 2
+  rel: 2
   compat: trec_eval-10
-  queries: both
+  query_set: both
   no_relevant: skip
   on_duplicate: first
 statistics:
   confidence_intervals: true
   significance_testing: true
-  alpha_level: 1e-2
+  confidence: 99e-2
+  test: wilcoxon
+  correction: bonferroni
+  resamples: 5000
+  seed: 3
+  baseline: bm25
+  by: [category]
 performance:
   batch_size: 7
   caching_enabled: true
@@ -45,17 +55,16 @@ performance:
 
 
 def test_every_key_is_obeyed(tmp_path: Path) -> None:
-    assert load_plan(written(tmp_path, FULL)) == Plan(
+    assert load_settings(written(tmp_path, FULL)) == Settings(
         measures=("nDCG@10", "AP(rel=2)@100", "rag@5"),
-        graded=True,
-        level=2,
-        compat="trec_eval-10",
-        queries="both",
-        no_relevant="skip",
+        conventions=Conventions("trec_eval-10", query_set="both", no_relevant="skip", rel=2, graded=True),
+        statistics=Statistics("wilcoxon", "bonferroni", confidence=0.99, resamples=5000, seed=3),
         on_duplicate="first",
         confidence_intervals=True,
         significance_testing=True,
-        alpha=0.01,
+        baseline="bm25",
+        by=("category",),
+        bands=BANDS,
         batch_size=7,
         caching=True,
         cache_file=str(tmp_path / "my.sqlite"),
@@ -65,42 +74,48 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "measures:\n", "statistics: {}\nperformance:\n"])
 def test_what_is_left_out_is_the_default(tmp_path: Path, text: str) -> None:
-    assert load_plan(written(tmp_path, text)) == Plan()
+    assert load_settings(written(tmp_path, text)) == Settings(bands=BANDS)
 
 
 @pytest.mark.parametrize("text", ["measures: [mrr, P@5]", "measures: {names: [mrr, P@5]}", "measures:\n- mrr\n- P@5\n"])
 def test_measures_may_be_a_list(tmp_path: Path, text: str) -> None:
-    assert load_plan(written(tmp_path, text)).measures == ("mrr", "P@5")
+    assert load_settings(written(tmp_path, text)).measures == ("mrr", "P@5")
 
 
 def test_one_name_needs_no_list(tmp_path: Path) -> None:
-    assert load_plan(written(tmp_path, "measures: mrr")).measures == ("mrr",)
+    assert load_settings(written(tmp_path, "measures: mrr")).measures == ("mrr",)
 
 
-def test_the_block_of_the_specification_is_read_as_it_stands(tmp_path: Path) -> None:
+def test_the_block_of_the_specification_is_read_unchanged(tmp_path: Path) -> None:
     from tests.lists.test_suite import BLOCK
 
-    plan = load_plan(written(tmp_path, BLOCK))
-    assert plan == Plan(
+    assert load_settings(written(tmp_path, BLOCK)) == Settings(
         measures=("hit@1", "hit@3", "hit@5", "hit@10", "ndcg@5", "ndcg@10", "mrr", "map@10"),
-        graded=False,
+        conventions=Conventions(graded=False),
+        statistics=Statistics(confidence=0.95),
         confidence_intervals=True,
         significance_testing=True,
-        alpha=0.05,
+        bands=BANDS,
         batch_size=100,
         caching=True,
         parallel=True,
     )
 
 
-def test_a_mapping_will_do() -> None:
-    assert plan_of(load_config({"measures": ["mrr"], "statistics": {"alpha_level": 0.1}})).alpha == 0.1
+def test_the_alpha_level_of_the_specification_is_one_minus_the_confidence() -> None:
+    block = {"retrieval_metrics": {"statistical_analysis": {"alpha_level": 0.01}}}
+    assert load_settings(block).statistics == Statistics(confidence=0.99)
+
+
+def test_a_configuration_may_be_a_mapping() -> None:
+    settings = load_settings({"measures": ["mrr"], "statistics": {"confidence": 0.9}})
+    assert (settings.measures, settings.statistics.alpha) == (("mrr",), 0.1)
     with pytest.raises(InputError, match=r"configuration: expected one of .*, found the key 'measrues'"):
         load_config({"measrues": ["mrr"]})
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("measures: [mrr]\nstatistcs: {}\n", "rankgauge.yaml:2: expected one of measures, statistics, performance"),
         ("measures: [mrr]\nstatistcs: {}\n", "did you mean 'statistics'?"),
@@ -111,7 +126,7 @@ def test_a_mapping_will_do() -> None:
         ("retrieval_metrics:\n  performance:\n    batchsize: 1\n", "rankgauge.yaml:3: "),
         (
             "gate:\n  requires: [RR>0.5]\n",
-            "rankgauge.yaml:2: expected one of require, against, measures, margin, alpha",
+            "rankgauge.yaml:2: expected one of require, against, measures, margin, confidence",
         ),
         ("gate:\n  requires: [RR>0.5]\n", "did you mean 'require'?"),
         ("kpi:\n  bnads: {}\n", "did you mean 'bands'?"),
@@ -119,12 +134,12 @@ def test_a_mapping_will_do() -> None:
         ("retrievers:\n  mine: {mod: lexical}\n", "did you mean 'mode'?"),
     ],
 )
-def test_an_unknown_key_is_said_with_its_line_and_the_nearest(tmp_path: Path, text: str, said: str) -> None:
-    assert said in refused(tmp_path, text)
+def test_an_unknown_key_is_an_error_with_its_line_and_the_nearest_key(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refused(tmp_path, text)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "performance:\n  batch_size: many\n",
@@ -133,10 +148,11 @@ def test_an_unknown_key_is_said_with_its_line_and_the_nearest(tmp_path: Path, te
         ("performance:\n  batch_size: 0\n", "yaml:2: expected a number greater than or equal to 1"),
         ("performance:\n  batch_size: 1.5\n", "yaml:2: "),
         ("performance:\n  caching_enabled: 1\n", "yaml:2: expected a valid boolean"),
-        ("statistics:\n  alpha_level: 5\n", "yaml:2: expected a number less than 1"),
-        ("statistics:\n  alpha_level: .nan\n", "yaml:2: "),
+        ("statistics:\n  confidence: 5\n", "yaml:2: expected a number less than 1"),
+        ("statistics:\n  confidence: .nan\n", "yaml:2: "),
         ("statistics: yes\n", "yaml:1: expected a section with keys in 'statistics', found bool"),
-        ("measures:\n  queries: all\n", "yaml:2: expected 'qrels' or 'both' in 'measures.queries', found str"),
+        ("measures:\n  query_set: all\n", "yaml:2: expected 'qrels' or 'both' in 'measures.query_set', found str"),
+        ("measures:\n  rel: -1\n", "yaml:2: expected a number greater than or equal to 0 in 'measures.rel'"),
         ("measures:\n- mrr\n- nDGC@10\n", "yaml:3: "),
         ("measures:\n- mrr\n- nDGC@10\n", "did you mean nDCG@10?"),
         ("measures:\n  names:\n  - recip_rank.10\n", "write RR@10"),
@@ -147,56 +163,56 @@ def test_an_unknown_key_is_said_with_its_line_and_the_nearest(tmp_path: Path, te
         ),
         ("gate:\n  require: nDGC>0.5\n", "yaml:2: expected a measure in 'gate.require.0', found unknown measure"),
         ("gate: {margin: -1}\n", "yaml:1: expected a number greater than or equal to 0 in 'gate.margin'"),
-        ("gate: {alpha: 1}\n", "yaml:1: expected a number less than 1"),
+        ("gate: {confidence: 1}\n", "yaml:1: expected a number less than 1"),
         ("statistics: {test: tt}\n", "expected 't', 'randomization'"),
         ("statistics: {resamples: 10}\n", "yaml:1: expected a number greater than or equal to 100"),
         ("kpi: 3\n", "yaml:1: expected a section with keys in 'kpi', found int"),
-        ("kpi:\n  bands:\n    P@5: {good: 0.4, strong: 0.3}\n", "yaml:3: expected numbers that rise, found good 0.4"),
+        ("kpi:\n  bands:\n    P@5: {good: 0.4, strong: 0.3}\n", "yaml:3: expected ascending numbers, found good 0.4"),
         ("measures: [1]\n", "yaml:1: expected a valid string in 'measures.names.0', found int"),
         ("[1, 2]", "yaml:1: expected sections such as 'measures:', found list"),
     ],
 )
-def test_a_wrong_value_is_said_with_its_line(tmp_path: Path, text: str, said: str) -> None:
-    assert said in refused(tmp_path, text)
+def test_a_wrong_value_is_an_error_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refused(tmp_path, text)
 
 
-def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
-    said = refused(tmp_path, "measures: [nope]\nperformance:\n  batch_size: x\n  unknown: 1\n")
-    assert [line.split(":")[1] for line in said.splitlines() if line.startswith("rankgauge.yaml")] == ["1", "3", "4"]
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
+    message = refused(tmp_path, "measures: [nope]\nperformance:\n  batch_size: x\n  unknown: 1\n")
+    assert [line.split(":")[1] for line in message.splitlines() if line.startswith("rankgauge.yaml")] == ["1", "3", "4"]
 
 
-def test_the_block_does_not_stand_beside_what_says_the_same(tmp_path: Path) -> None:
-    assert "yaml:2: 'measures' stands beside 'retrieval_metrics'" in refused(
+def test_the_block_cannot_be_combined_with_sections_that_have_the_same_settings(tmp_path: Path) -> None:
+    assert "yaml:2: 'measures' cannot be combined with 'retrieval_metrics', which has the same settings" in refused(
         tmp_path, "retrieval_metrics: {graded_relevance: true}\nmeasures: [mrr]\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
-            "statistics:\n  alpha_level: 0.1\n  alpha_level: 0.2\n",
-            "yaml:3: key 'alpha_level' stands here and on line 2",
+            "statistics:\n  confidence: 0.9\n  confidence: 0.8\n",
+            "yaml:3: key 'confidence' appears here and on line 2",
         ),
-        ("measures: [mrr]\nmeasures: [map]\n", "yaml:2: key 'measures' stands here and on line 1"),
+        ("measures: [mrr]\nmeasures: [map]\n", "yaml:2: key 'measures' appears here and on line 1"),
         ("a: !!python/object/apply:os.system ['touch pwned']\n", "yaml:1: expected plain data"),
-        ("a: !!python/name:os.system\n", "yaml:1: not YAML that can be read"),
+        ("a: !!python/name:os.system\n", "yaml:1: not valid YAML"),
         ("a: !mine {b: 1}\n", "yaml:1: expected plain data"),
         ("a: !!binary abc\n", "yaml:"),
         ("a: &a [*a]\n", "more than"),
         ("[" * 100_000, "nested too deeply"),
-        ("a: [1\n", "yaml:2: not YAML"),
-        ("a: b\n---\nc: d\n", "yaml:2: not YAML"),
-        ("a: 2024-13-45\n", "not YAML"),
+        ("a: [1\n", "yaml:2: not valid YAML"),
+        ("a: b\n---\nc: d\n", "yaml:2: not valid YAML"),
+        ("a: 2024-13-45\n", "not valid YAML"),
         ("1: 2\n", "yaml:1: a key must be text"),
         ("<<: {a: b}\n", "yaml:1: "),
         (b"a: \xff\n", "not"),
-        (b"a: \x00\n", "not YAML"),
-        ("#" * (LARGEST + 1), "expected at most"),
+        (b"a: \x00\n", "not valid YAML"),
+        ("#" * (MAX_FILE_BYTES + 1), "expected at most"),
     ],
 )
-def test_yaml_that_is_broken_or_means_harm_is_refused(tmp_path: Path, text: str | bytes, said: str) -> None:
-    assert said in refused(tmp_path, text)
+def test_yaml_that_is_broken_or_malicious_is_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
+    assert message in refused(tmp_path, text)
     assert not (tmp_path / "pwned").exists()
 
 
@@ -207,17 +223,17 @@ def test_a_bomb_of_aliases_is_refused_quickly(tmp_path: Path) -> None:
 
 
 def test_a_modest_alias_is_fine(tmp_path: Path) -> None:
-    text = "measures: {names: &all [mrr, P@5], graded: true}\nstatistics: {alpha_level: 0.1}\n"
-    assert load_plan(written(tmp_path, text)).measures == ("mrr", "P@5")
+    text = "measures: {names: &all [mrr, P@5], graded: true}\nstatistics: {confidence: 0.9}\n"
+    assert load_settings(written(tmp_path, text)).measures == ("mrr", "P@5")
 
 
-def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(InputError, match="cannot read"):
             load_config(path)
 
 
-@pytest.mark.parametrize("module", ["rankgauge.config.apply", "rankgauge.lists.suite", "rankgauge.lists.batch"])
+@pytest.mark.parametrize("module", ["rankgauge.config.settings", "rankgauge.lists.suite", "rankgauge.lists.batch"])
 def test_neither_pydantic_nor_yaml_is_imported_before_a_configuration_is_read(module: str) -> None:
     code = f"import sys, {module}; print(*{{'pydantic', 'yaml', 'scipy'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -225,16 +241,32 @@ def test_neither_pydantic_nor_yaml_is_imported_before_a_configuration_is_read(mo
 
 
 def test_the_reference_has_every_key_and_its_examples_are_read() -> None:
-    import re
+    from rankgauge.config.schema import (
+        BenchmarkSection,
+        CollectionSection,
+        GateSection,
+        MeasuresSection,
+        PerformanceSection,
+        RetrievalMetrics,
+        StatisticsSection,
+    )
 
-    from rankgauge.config.schema import Gate, Measures, Performance, RetrievalMetrics, Statistics
-
+    sections = (MeasuresSection, StatisticsSection, GateSection, PerformanceSection, CollectionSection)
     page = (Path(__file__).parents[2] / "docs" / "reference" / "config.md").read_text(encoding="utf-8")
-    for section in (Measures, Statistics, Gate, Performance, RetrievalMetrics):
+    for section in (*sections, BenchmarkSection, RetrievalMetrics):
         for key in section.model_fields:
             assert re.search(rf"^ +{key}:", page, re.MULTILINE), key
     for text in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         assert load_config(yaml_data(text)).measures.names
+
+
+def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out() -> None:
+    starter = Path(rankgauge.__file__).parent / "data" / "starter" / "rankgauge.yaml"
+    settings = load_settings(starter)
+    assert (settings.statistics, settings.bands) == (Statistics(), BANDS)
+    text = re.sub(r"^  # (?=\w+: )", "  ", starter.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    config = load_config(yaml_data(text))
+    assert (config.statistics.by, config.gate.margin) == (["category", "difficulty"], 0.01)
 
 
 def yaml_data(text: str) -> dict[str, object]:

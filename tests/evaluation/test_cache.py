@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, InputError, MetricsCache, Qrels, Run, Scores, evaluate, evaluate_cached, measure
-from rankgauge.errors import UsageError
-from rankgauge.evaluation.cache import content_key
+from rankgauge import Conventions, InputError, MetricsCache, Qrels, Run, Scores, UsageError, evaluate, measure
+from rankgauge.evaluation import content_key, evaluate_cached
 from rankgauge.measures.registry import unregister
 
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}}
@@ -25,8 +24,8 @@ def same(one: Scores, other: Scores) -> bool:
     return (
         np.array_equal(one.values, other.values, equal_nan=True)
         and one.to_dict(per_query=True) == other.to_dict(per_query=True)
-        and (one.measures, one.asked, one.notes, one.conventions, one.queries)
-        == (other.measures, other.asked, other.notes, other.conventions, other.queries)
+        and (one.measures, one.requested, one.notes, one.conventions, one.queries)
+        == (other.measures, other.requested, other.notes, other.conventions, other.queries)
     )
 
 
@@ -53,28 +52,18 @@ def test_what_is_found_again_is_what_evaluate_gives(cache: MetricsCache) -> None
         {"qrels": {**QRELS, "q2": {"c": 2}}},
         {"qrels": {**QRELS, "q4": {}}},
         {"conventions": Conventions(no_relevant="skip")},
-        {"conventions": Conventions(queries="both")},
+        {"conventions": Conventions(query_set="both")},
         {"conventions": Conventions(compat="trec_eval-10")},
-        {"rel": 2},
+        {"conventions": Conventions(rel=2)},
+        {"conventions": Conventions(graded=False)},
     ],
 )
 def test_whatever_changes_nothing_old_is_served(cache: MetricsCache, change: dict[str, Any]) -> None:
     evaluate_cached(QRELS, RUN, NAMES, cache=cache)
-    given = {"qrels": QRELS, "run": RUN, "conventions": Conventions(), "rel": None, **change}
-    found = evaluate_cached(
-        given["qrels"], given["run"], NAMES, cache=cache, conventions=given["conventions"], rel=given["rel"]
-    )
-    kept = given["conventions"]
-    wanted = evaluate(
-        given["qrels"],
-        given["run"],
-        NAMES,
-        compat=kept.compat,
-        queries=kept.queries,
-        no_relevant=kept.no_relevant,
-        rel=given["rel"],
-    )
-    assert same(found, wanted)
+    inputs = {"qrels": QRELS, "run": RUN, "conventions": Conventions(), **change}
+    qrels, run, conventions = inputs["qrels"], inputs["run"], inputs["conventions"]
+    scores = evaluate_cached(qrels, run, NAMES, cache=cache, conventions=conventions)
+    assert same(scores, evaluate(qrels, run, NAMES, conventions=conventions))
     assert cache.info().hits == 0
 
 
@@ -170,7 +159,8 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 WORK = """
 import sys
-from rankgauge import MetricsCache, evaluate, evaluate_cached
+from rankgauge import MetricsCache, evaluate
+from rankgauge.evaluation import evaluate_cached
 number, path = int(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()  # all begin together
 with MetricsCache(path) as cache:

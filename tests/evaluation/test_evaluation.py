@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, InputError, Qrels, Run, UsageError, evaluate, evaluate_all
+from rankgauge import Conventions, InputError, Qrels, Run, UsageError, evaluate, evaluate_runs
 
 JUDGED = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}, "q3": {"d": 0}}
 RESULTS = {"q1": {"b": 3.0, "a": 2.0, "z": 1.0}, "q3": {"d": 1.0}, "q9": {"x": 1.0}}
@@ -23,17 +23,19 @@ def test_every_judged_query_is_averaged_and_a_missing_one_counts_zero() -> None:
 
 
 def test_only_queries_in_both_may_be_averaged() -> None:
-    scores = evaluate(JUDGED, RESULTS, "RR", queries="both")
+    scores = evaluate(JUDGED, RESULTS, "RR", conventions=Conventions(query_set="both"))
     assert scores.per_query("RR") == {"q1": 0.5, "q3": 0.0}
     assert scores["RR"] == 0.25
 
 
 def test_queries_without_relevant_documents_may_be_skipped() -> None:
-    assert set(evaluate(JUDGED, RESULTS, "RR", no_relevant="skip").per_query("RR")) == {"q1", "q2"}
+    scores = evaluate(JUDGED, RESULTS, "RR", conventions=Conventions(no_relevant="skip"))
+    assert set(scores.per_query("RR")) == {"q1", "q2"}
 
 
 def test_nothing_to_average_is_none_and_never_zero() -> None:
-    scores = evaluate({"q": {"a": 0}}, {"q": ["a"]}, "AP FirstRel NumQ", no_relevant="skip")
+    skip = Conventions(no_relevant="skip")
+    scores = evaluate({"q": {"a": 0}}, {"q": ["a"]}, "AP FirstRel NumQ", conventions=skip)
     assert scores["AP"] is None
     assert scores["FirstRel"] is None
     assert scores["NumQ"] == 0
@@ -45,7 +47,7 @@ def test_the_mean_of_a_value_that_may_be_null_is_over_those_that_are_not() -> No
     assert scores.per_query("FirstRel") == {"a": 2.0, "b": None}
 
 
-def test_a_failed_query_is_no_zero() -> None:
+def test_a_failed_query_is_not_scored_as_zero() -> None:
     run = Run.from_dict({"q1": {"a": 1.0}}, failed=["q2"])
     scores = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, run, "RR")
     assert scores["RR"] == 1.0
@@ -54,13 +56,13 @@ def test_a_failed_query_is_no_zero() -> None:
     assert scores.to_dict()["queries"] == {"averaged": 1, "missing": 0, "failed": 1, "without_relevant": 0}
 
 
-def test_a_level_holds_for_measures_that_do_not_say_their_own() -> None:
-    scores = evaluate(JUDGED, RESULTS, "AP RR(rel=3) nDCG RBP(rel=3)", rel=2)
+def test_rel_applies_to_measures_that_do_not_name_their_own_grade() -> None:
+    scores = evaluate(JUDGED, RESULTS, "AP RR(rel=3) nDCG RBP(rel=3)", conventions=Conventions(rel=2))
     assert [str(m) for m in scores.measures] == ["AP(rel=2)", "RR(rel=3)", "nDCG", "RBP(rel=3)"]
 
 
 def test_no_query_in_common_is_an_error_with_samples() -> None:
-    with pytest.raises(InputError, match="no query in common: 'x' against 'q1', 'q2', 'q3'"):
+    with pytest.raises(InputError, match="no query in common: 'x' and 'q1', 'q2', 'q3'"):
         evaluate(JUDGED, {"x": ["a"]})
 
 
@@ -76,7 +78,7 @@ def test_no_query_in_common_is_an_error_with_samples() -> None:
         (JUDGED, {"q1": {"A": 1.0, "B": 0.5}}, "P@1", "nothing-judged"),
     ],
 )
-def test_what_a_reader_should_know_is_noted(qrels: object, run: object, measures: str, code: str) -> None:
+def test_what_a_reader_should_know_gets_a_note(qrels: object, run: object, measures: str, code: str) -> None:
     assert code in codes(qrels, run, measures)
 
 
@@ -84,20 +86,20 @@ def test_a_clean_evaluation_has_no_notes() -> None:
     assert codes({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "P@2") == []
 
 
-def test_several_named_judgments_in_one_evaluation() -> None:
+def test_several_runs_are_scored_on_each_of_several_judgments() -> None:
     strict = Qrels.from_dict({"q": {"a": 1}}, name="strict")
     kind = Qrels.from_dict({"q": {"a": 1, "b": 1}}, name="kind")
     runs = [Run.from_lists({"q": ["b", "a"]}, name="one"), Run.from_lists({"q": ["a"]}, name="two")]
-    scores = evaluate_all([strict, kind], runs, "P@1")
+    scores = [run for qrels in (strict, kind) for run in evaluate_runs(qrels, runs, "P@1").scores]
     assert [(s.qrels, s.run, s["P@1"]) for s in scores] == [
         ("strict", "one", 0.0), ("strict", "two", 1.0), ("kind", "one", 1.0), ("kind", "two", 1.0),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["compat", "queries", "no_relevant"])
+@pytest.mark.parametrize("name", ["compat", "query_set", "no_relevant"])
 def test_an_unknown_convention_is_a_usage_error(name: str) -> None:
     with pytest.raises(UsageError, match=f"{name} must be one of"):
-        Conventions(**{name: "other"})  # type: ignore[arg-type]  # that is the point
+        Conventions(**{name: "other"})  # type: ignore[arg-type]  # refused at run time
 
 
 def test_scores_say_what_they_are() -> None:
@@ -117,7 +119,7 @@ def test_values_are_not_rounded() -> None:
 def test_version_10_compares_scores_as_float64() -> None:
     run = {"q": {"a": 1.0 + 1e-9, "b": 1.0}}
     assert evaluate({"q": {"a": 1}}, run, "RR")["RR"] == 0.5
-    assert evaluate({"q": {"a": 1}}, run, "RR", compat="trec_eval-10")["RR"] == 1.0
+    assert evaluate({"q": {"a": 1}}, run, "RR", conventions=Conventions("trec_eval-10"))["RR"] == 1.0
 
 
 def test_lists_of_pairs_and_of_ids() -> None:
@@ -132,7 +134,7 @@ def test_columns_come_along() -> None:
     assert np.array_equal(evaluate(qrels, RESULTS, "RR").averaged, [True] * 3)
 
 
-def test_an_interval_has_any_level_and_side() -> None:
+def test_an_interval_has_any_confidence_and_side() -> None:
     from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 
     judged = {f"q{n}": {"a": 1, "b": 1} for n in range(6)}
@@ -148,10 +150,10 @@ def test_an_interval_has_any_level_and_side() -> None:
         assert scores.interval("Success@1", alternative=side) == mean_interval(hits, method="wilson", alternative=side)
 
 
-def test_a_level_that_a_name_says_itself_stays() -> None:
+def test_a_grade_that_a_name_says_itself_stays() -> None:
     judged = {"q": {"a": 1, "b": 2}}
     run = {"q": ["a", "b"]}
-    found = evaluate(judged, run, "AP(rel=1) AP P(rel=2)@1", rel=2)
+    found = evaluate(judged, run, "AP(rel=1) AP P(rel=2)@1", conventions=Conventions(rel=2))
     assert [str(measure) for measure in found.measures] == ["AP", "AP(rel=2)", "P(rel=2)@1"]
     assert (found["AP"], found["AP(rel=2)"]) == (1.0, 0.5)
 

@@ -1,7 +1,7 @@
 """Which interval a paired difference gets. Every command, result and page takes its intervals of differences from here.
 
 The difference of two measures that are 0 or 1 for every query gets Newcombe's. Any other gets Student's t, over units
-where queries belong together. No end leaves the range that a difference of the measure can have.
+if queries belong together. No end leaves the range that a difference of the measure can have.
 """
 
 from __future__ import annotations

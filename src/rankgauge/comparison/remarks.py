@@ -52,7 +52,9 @@ def _equivalence(comparison: Comparison, system: str) -> str:
         correction = separate_correction(comparison.statistics.correction) if tested > 1 else "none"
         parts[-1] += f" (two one-sided t tests, {CORRECTION_LABELS[correction]})"
     if undefined:
-        parts.append(f"equivalence is not defined for {', '.join(undefined)}, which are not means")
+        subject = "" if rows else f"{pair}: "
+        reason = "is not a mean" if len(undefined) == 1 else "are not means"
+        parts.append(f"{subject}equivalence is not defined for {', '.join(undefined)}, which {reason}")
     return "; ".join(parts)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics
-from rankgauge.core.formatting import signed
+from rankgauge.core.formatting import p_value, signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
@@ -183,7 +183,7 @@ class Comparison(Tabular):
         """Each difference, as a notebook shows it."""
         head = ["measure", "system", "value", "difference", "low", "high", "p"]
         rows = [
-            [d.measure, d.system, d.value, d.difference, d.interval.low, d.interval.high, d.p_corrected]
+            [d.measure, d.system, d.value, d.difference, d.interval.low, d.interval.high, p_value(d.p_corrected)]
             for d in self.differences
         ]
         return NotebookTable(head, rows, self.answer())

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, shown
-from rankgauge.measures.parse import parse_measures, split
+from rankgauge.measures.parse import parse_measure, parse_measures, split
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
 
@@ -68,6 +68,11 @@ class Conventions:
             for measure in parse_measures(part, compat=self.compat)
         ]
         return tuple(dict.fromkeys(measures))
+
+    def measure(self, name: str | Measure) -> Measure:
+        """Parse the name of one measure, at this grade of relevance unless the name says its own."""
+        parse_measure(name, compat=self.compat)  # raises if it names several measures
+        return self.measures(name)[0]
 
     def _binary_measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
         measures = tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))

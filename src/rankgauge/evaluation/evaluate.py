@@ -65,11 +65,25 @@ def evaluate_runs(
     topics: Any = None,
 ) -> Evaluation:
     """Score several runs on the same judgments; ``topics`` holds the queries' texts and columns."""
+    conventions = conventions or Conventions()
+    requested = conventions.measures(measures)
+    return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, topics=topics)
+
+
+def evaluate_measures(
+    qrels: AnyQrels,
+    runs: Sequence[AnyRun],
+    requested: tuple[Measure, ...],
+    *,
+    conventions: Conventions,
+    reading: Reading | None = None,
+    topics: Any = None,
+) -> Evaluation:
+    """The same for measures that have their grade of relevance already."""
     from rankgauge.io.join.inputs import as_qrels
     from rankgauge.io.join.parallel import join_each
 
-    conventions, reading = conventions or Conventions(), reading or Reading()
-    requested = conventions.measures(measures)
+    reading = reading or Reading()
     judgments = conventions.judgments(as_qrels(qrels, reading))
     texts: dict[str, str] = {}
     if topics is not None:

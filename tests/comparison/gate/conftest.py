@@ -16,7 +16,7 @@ def judged() -> Dicts:
 
 @pytest.fixture
 def ranked() -> Callable[..., dict[str, dict[str, float]]]:
-    """A run with the relevant documents on top, or behind two strangers in the queries named."""
+    """A run with the relevant documents on top, or behind two unjudged documents in the queries named."""
 
     def make(bad: Any = (), rename: Any = ()) -> Dicts:
         run = {}

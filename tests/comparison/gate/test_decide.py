@@ -1,4 +1,4 @@
-"""What fails, what is open, and how often: seeded, so that they pass always or never."""
+"""What fails, what is inconclusive, and how often: seeded, so that these tests always pass or always fail."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rankgauge.comparison.gate.decide import Rule, decide
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.errors import UsageError
 from rankgauge.stats.power_analysis import detectable_difference
 from rankgauge.stats.samples import Floats
@@ -16,8 +17,12 @@ VALUES = np.array([0.0] + [1 / rank for rank in range(10, 0, -1)])
 CHANCES = np.array([0.30, 0.02, 0.02, 0.02, 0.02, 0.02, 0.03, 0.05, 0.07, 0.10, 0.35])
 
 
-def outcome(differences: Floats, **rule: float) -> str:
-    return decide(np.asarray(differences)[:, np.newaxis], Rule(**rule))[0].outcome  # type: ignore[arg-type]
+def outcome(differences: Floats, margin: float = 0.0) -> str:
+    return decide(np.asarray(differences)[:, np.newaxis], Rule(margin))[0].outcome
+
+
+def fast(seed: int) -> Statistics:
+    return Statistics(correction="maxt", resamples=FAST, seed=seed)
 
 
 def rankings(rng: np.random.Generator, queries: int, measures: int) -> Floats:
@@ -35,7 +40,7 @@ def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) 
     rng = np.random.default_rng(4)
     failed = 0
     for seed in range(RUNS):
-        decisions = decide(rankings(rng, 40, measures), Rule(resamples=FAST, seed=seed))
+        decisions = decide(rankings(rng, 40, measures), Rule(statistics=fast(seed)))
         failed += any(decision.outcome == "worse" for decision in decisions)
     assert failed <= 73  # 99.9% of the binomial at 0.05
     assert failed >= 20  # and it is not asleep
@@ -50,7 +55,7 @@ def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power() -> No
     for seed in range(runs):
         differences = rng.normal(0, sd, (queries, measures))
         differences[:, 1] -= seen
-        decision = decide(differences, Rule(resamples=FAST, seed=seed))[1]
+        decision = decide(differences, Rule(statistics=fast(seed)))[1]
         caught += decision.outcome == "worse"
         stated.append(decision.detectable)
     # Three standard errors below; max-T is a little sharper than the Bonferroni bound that is stated.
@@ -66,10 +71,7 @@ def test_a_large_margin_raises_the_drop_that_would_fail_and_its_power_holds() ->
     assert true.smallest_drop is not None
     assert true.detectable < margin < true.smallest_drop
     caught = sum(
-        decide(rng.normal(-true.smallest_drop, sd, (queries, 1)), Rule(margin=margin, resamples=FAST, seed=seed))[
-            0
-        ].outcome
-        == "worse"
+        decide(rng.normal(-true.smallest_drop, sd, (queries, 1)), Rule(margin, fast(seed)))[0].outcome == "worse"
         for seed in range(runs)
     )
     assert 0.74 <= caught / runs <= 0.86
@@ -95,7 +97,7 @@ def test_a_drop_of_exactly_the_margin_fails() -> None:
     assert outcome(np.array([-0.1] * 20), margin=0.1000001) != "worse"
 
 
-def test_a_large_drop_that_luck_can_explain_is_inconclusive() -> None:
+def test_a_large_drop_that_is_not_significant_is_inconclusive() -> None:
     assert outcome(np.array([-1.0, -1.0, 0.5, 0.4])) == "inconclusive"
     assert outcome(np.array([-1.0, -1.0, 0.5, 0.4]), margin=0.1) == "inconclusive"
 
@@ -120,13 +122,13 @@ def test_queries_of_one_unit_count_as_one() -> None:
     assert (shared.n, shared.units) == (8, 2)
 
 
-def test_a_query_set_that_cannot_see_the_margin_says_how_many_could() -> None:
+def test_a_query_set_that_cannot_detect_the_margin_says_how_many_queries_could() -> None:
     values = np.random.default_rng(3).normal(0, 0.3, (50, 1))
     decision = decide(values, Rule(margin=0.02))[0]
-    assert decision.needed is not None
-    assert decision.needed > 500
-    assert decide(values, Rule(margin=0.5))[0].needed is None
-    assert decide(values)[0].needed is None
+    assert decision.queries_needed is not None
+    assert decision.queries_needed > 500
+    assert decide(values, Rule(margin=0.5))[0].queries_needed is None
+    assert decide(values)[0].queries_needed is None
 
 
 def test_the_same_numbers_give_the_same_decision() -> None:
@@ -135,8 +137,21 @@ def test_the_same_numbers_give_the_same_decision() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"alpha": 0.0}, {"alpha": 1.0}, {"power": 0.01}, {"margin": -0.1}, {"margin": float("nan")}]
+    ("name", "value"), [("power", 0.01), ("power", 1.0), ("margin", -0.1), ("margin", float("nan"))]
 )
-def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(UsageError):
-        Rule(**wrong)  # type: ignore[arg-type]
+def test_a_rule_that_makes_no_sense_is_refused(name: str, value: float) -> None:
+    with pytest.raises(UsageError, match=name):
+        Rule(**{name: value})  # type: ignore[arg-type]  # only floats are passed
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0])
+def test_a_confidence_that_leaves_no_room_is_refused(confidence: float) -> None:
+    with pytest.raises(UsageError, match="confidence must lie between 0 and 1"):
+        Rule(statistics=Statistics(correction="maxt", confidence=confidence))
+
+
+def test_a_gate_tests_for_drops_only() -> None:
+    with pytest.raises(UsageError, match="a gate is one-sided, and Tukey's test is two-sided"):
+        Rule(statistics=Statistics(correction="tukey"))
+    with pytest.raises(UsageError, match="a gate tests for drops: alternative 'greater' cannot be used"):
+        Rule(statistics=Statistics(alternative="greater"))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, Qrels, Run, UsageError, gate, write_baseline
+from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text.gate import as_text
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
@@ -21,28 +22,40 @@ def test_a_required_value_is_met_or_missed(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=range(10)), require=["RR>=0.5", "nDCG@10>0.99"])
     assert result.failed
     assert [row.met for row in result.required] == [True, False]
-    assert result.sentence.startswith("fail: misses nDCG@10 > 0.99 (0.8")
+    assert result.sentence.startswith("fail: missed nDCG@10 > 0.99 (0.8")
     assert result.required[0].low is not None
     passed = gate(judged, ranked(), require="RR>=1")
     assert passed.passed
-    assert str(passed) == "pass: the requirement is met."
+    assert str(passed) == "pass: 1 requirement is met."
+
+
+def test_the_grade_of_relevance_applies_to_names_that_do_not_say_their_own(tmp_path: Path) -> None:
+    judged = {"1": {"a": 1, "b": 2}, "2": {"c": 1}}
+    run = {"1": ["a", "b"], "2": ["c"]}
+    strict = Conventions(rel=2)
+    required = gate(judged, run, require=["RR>=0.2", "RR(rel=1)>=1"], conventions=strict).required
+    assert [(str(row.requirement), row.value) for row in required] == [("RR(rel=2) >= 0.2", 0.25), ("RR >= 1", 1.0)]
+    write_baseline(tmp_path / "b.json", judged, run, ["RR", "AP(rel=1)"], conventions=strict)
+    for options in ({"against": run, "measures": "RR AP(rel=1)"}, {"against": tmp_path / "b.json"}):
+        compared = gate(judged, run, conventions=strict, **options).compared
+        assert [(row.measure, row.now) for row in compared] == [("RR(rel=2)", 0.25), ("AP", 1.0)]
 
 
 def test_identical_runs_are_unchanged(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(), against=ranked(), measures=["RR", "nDCG@10"])
     assert outcomes(result) == {"RR": "unchanged", "nDCG@10": "unchanged"}
-    assert result.sentence == "pass: this run has every value of the baseline."
+    assert result.sentence == "pass: this run has the same values as the baseline."
 
 
 def test_a_real_drop_fails_and_names_the_measures(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=range(12)), against=ranked(), measures=["RR", "R@10"])
     assert outcomes(result) == {"RR": "worse", "R@10": "unchanged"}
-    assert result.sentence.startswith("fail: this run is worse than the baseline on RR (−0.3000, p = 0.000")
+    assert result.sentence.startswith("fail: this run is worse than the baseline on RR (−0.3000, p < 0.001)")
     row = result.compared[0]
     assert row.before == 1
     assert row.now == pytest.approx(0.7)
-    assert row.interval[0] is not None
-    assert row.interval[0] < row.change < 0
+    assert row.interval.low is not None
+    assert row.interval.low < row.change < 0
 
 
 def test_a_stored_baseline_and_its_run_give_the_same_verdict(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
@@ -57,22 +70,22 @@ def test_a_stored_baseline_and_its_run_give_the_same_verdict(tmp_path: Path, jud
 def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures="RR")
     assert result.passed
-    assert result.sentence == "pass: no drop is more than luck can explain."
+    assert result.sentence == "pass: no significant drop."
     assert result.compared[0].decision.smallest_drop is not None
     margin = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"], margin=0.2)
     assert margin.sentence == "pass: this run is no worse than the baseline by the margin of 0.2 on RR and R@10."
     some = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"])
-    assert some.sentence == "pass: this run is no worse than the baseline on R@10; nobody can tell on RR."
+    assert some.sentence == "pass: this run is no worse than the baseline on R@10; inconclusive on RR."
 
 
-def test_a_measure_of_which_less_is_better_is_worse_when_it_rises(judged: Any, ranked: Ranked) -> None:
+def test_a_measure_for_which_lower_is_better_is_worse_if_it_rises(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=range(12)), against=ranked(), measures="FirstRel")
     row = result.compared[0]
     assert row.decision.outcome == "worse"
     assert row.change > 0
-    assert row.interval[0] is not None
-    assert row.interval[1] is not None
-    assert row.interval[0] < row.change < row.interval[1]
+    assert row.interval.low is not None
+    assert row.interval.high is not None
+    assert row.interval.low < row.change < row.interval.high
     assert gate(judged, ranked(), against=ranked(bad=range(12)), measures="FirstRel").passed
 
 
@@ -86,26 +99,26 @@ def test_the_gated_measures_are_those_named_else_stored_else_required_else_usual
     assert gated(against=tmp_path / "b.json", measures="P@5") == ["P@5"]
     assert gated(against=tmp_path / "b.json", require="AP>0") == ["RR", "P@5"]
     assert gated(against=ranked(), require="AP>0") == ["AP"]
-    assert gated(against=ranked()) == ["nDCG@10", "AP", "RR@10", "P@10", "R@10", "Success@10"]
+    assert gated(against=ranked()) == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize("measure", ["NumRelRet", "GMAP", "Judged@10"])
-def test_what_is_no_mean_or_has_no_direction_cannot_be_compared(judged: Any, ranked: Ranked, measure: str) -> None:
+def test_what_is_not_a_mean_or_has_no_direction_cannot_be_compared(judged: Any, ranked: Ranked, measure: str) -> None:
     with pytest.raises(UsageError, match=f"{measure} cannot be compared with a baseline"):
         gate(judged, ranked(), against=ranked(), measures=measure)
     assert gate(judged, ranked(), require=f"{measure}>=0").passed
 
 
-def test_nothing_to_look_for_is_a_wrong_call(judged: Any, ranked: Ranked) -> None:
-    with pytest.raises(UsageError, match="no requirement and no baseline"):
+def test_a_gate_without_a_requirement_or_a_baseline_is_a_usage_error(judged: Any, ranked: Ranked) -> None:
+    with pytest.raises(UsageError, match="a gate needs a requirement or a baseline, and neither is given"):
         gate(judged, ranked())
     with pytest.raises(UsageError, match="margin"):
         gate(judged, ranked(), require="RR>0.5", margin=-1)
-    with pytest.raises(UsageError, match="alpha"):
-        gate(judged, ranked(), require="RR>0.5", alpha=2)
+    with pytest.raises(UsageError, match="confidence"):
+        gate(judged, ranked(), require="RR>0.5", statistics=Statistics(correction="maxt", confidence=-1))
 
 
-def test_without_a_labelled_query_it_is_skipped_and_not_passed(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+def test_without_a_relevant_document_it_is_skipped_and_not_passed(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     nothing = {query: dict.fromkeys(docs, 0) for query, docs in judged.items()}
     for qrels in (nothing, {}, tmp_path / "empty"):
         (tmp_path / "empty").write_text("\n")
@@ -113,24 +126,25 @@ def test_without_a_labelled_query_it_is_skipped_and_not_passed(tmp_path: Path, j
         assert result.verdict == "skipped"
         assert not result.passed
         assert not result.failed
-        assert "has a relevant document, so nothing can be said" in result.sentence
+        assert "has a relevant document, so nothing can be tested" in result.sentence
         assert result.current is None
 
 
-def test_a_failed_query_is_left_out_of_both_sides_and_said(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, {q: d for q, d in ranked().items() if q != "q04"}, against=ranked(), queries="both")
+def test_a_missing_query_is_left_out_of_both_sides_with_a_note(judged: Any, ranked: Ranked) -> None:
+    run = {query: docs for query, docs in ranked().items() if query != "q04"}
+    result = gate(judged, run, against=ranked(), conventions=Conventions(query_set="both"))
     assert [note.code for note in result.notes] == ["unpaired"]
-    assert "1 query has no value on one side and cannot be compared: 'q04'" in result.notes[0].message
+    assert "1 query has a value on one side only and cannot be compared: 'q04'" in result.notes[0].message
     assert result.compared[0].decision.n == 29
 
 
 def test_no_common_query_is_bad_input(judged: Any, ranked: Ranked) -> None:
     first = {"q01": ranked()["q01"]}
-    with pytest.raises(InputError, match="no query has values in 'run' and in the baseline 'run'"):
-        gate(judged, first, against={"q02": ranked()["q02"]}, queries="both")
+    with pytest.raises(InputError, match="no query has values both in 'run' and in the baseline 'run'"):
+        gate(judged, first, against={"q02": ranked()["q02"]}, conventions=Conventions(query_set="both"))
 
 
-def test_few_queries_are_said_to_be_too_few() -> None:
+def test_too_few_queries_get_a_note() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
     result = gate(qrels, {"1": ["x", "a"], "2": ["y", "b"]}, against={"1": ["a"], "2": ["b"]}, measures="RR")
     assert result.passed
@@ -139,10 +153,10 @@ def test_few_queries_are_said_to_be_too_few() -> None:
     ]
 
 
-def test_a_margin_too_small_for_the_query_set_is_said(judged: Any, ranked: Ranked) -> None:
+def test_a_margin_too_small_for_the_query_set_gets_a_note(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures=["RR", "R@10"], margin=0.01)
     assert [note.code for note in result.notes] == ["small-query-set"]
-    assert "30 queries are too few to see a drop of the margin, 0.01" in result.notes[0].message
+    assert "30 queries are too few to detect a drop of the margin, 0.01" in result.notes[0].message
     assert not gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures="RR", margin=0.5).notes
 
 
@@ -165,7 +179,7 @@ def test_a_retriever_that_got_worse_is_blamed(judged: Any, ranked: Ranked) -> No
     assert blame.shares[0].elsewhere == pytest.approx(-0.3)
 
 
-def test_renamed_documents_are_told_from_a_worse_retriever(judged: Any, ranked: Ranked) -> None:
+def test_renamed_documents_are_distinguished_from_a_worse_retriever(judged: Any, ranked: Ranked) -> None:
     run = ranked(rename=range(8))
     new = [doc for docs in run.values() for doc in docs]
     old = [doc for docs in ranked().values() for doc in docs]
@@ -177,11 +191,11 @@ def test_renamed_documents_are_told_from_a_worse_retriever(judged: Any, ranked: 
     assert (unclear.shares[0].elsewhere, unclear.shares[0].outcome) == (0, "unchanged")
     removed = gate(judged, run, against=ranked(), measures="RR", corpus=new).blame
     assert removed is not None
-    assert (removed.cause, removed.strangers) == ("ids or corpus", ())
+    assert (removed.cause, removed.unknown_documents) == ("ids or corpus", ())
     renamed = gate(judged, run, against=ranked(), measures="RR", corpus=old).blame
     assert renamed is not None
     assert renamed.cause == "ids or corpus"
-    assert len(renamed.strangers) == 16
+    assert len(renamed.unknown_documents) == 16
 
 
 def test_documents_that_the_corpus_still_has_are_the_retrievers_fault(judged: Any, ranked: Ranked) -> None:
@@ -236,7 +250,7 @@ def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
 
 def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
     corpus = [doc for docs in ranked().values() for doc in docs]
-    text = as_text(gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), colour=True)
+    text = as_text(gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), color=True)
     assert text.startswith("\x1b[1mfail\x1b[0m: this run is worse than the baseline on RR")
     assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
     assert "16 documents of this run are not in the corpus: 'new-d0', 'new-d1', 'new-d2', …" in text

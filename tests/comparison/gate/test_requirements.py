@@ -24,23 +24,23 @@ def test_a_requirement_takes_any_notation_and_prints_the_canonical_one(text: str
     assert str(parse_requirement(text)) == said
 
 
-def test_greater_is_strictly_greater_and_rounding_is_no_difference() -> None:
+def test_greater_is_strictly_greater_and_rounding_is_not_a_difference() -> None:
     strict, at_least = parse_requirement("RR>0.7"), parse_requirement("RR>=0.7")
     noise = 0.7 - 1e-16 - 1e-16
     assert noise < 0.7
-    assert not strict.met(0.7)
-    assert not strict.met(0.7 + 1e-15)
-    assert strict.met(0.700001)
-    assert at_least.met(0.7)
-    assert at_least.met(noise)
-    assert not at_least.met(0.699999)
-    assert parse_requirement("FirstRel<=3").met(3.0)
-    assert not parse_requirement("FirstRel<3").met(3.0)
+    assert not strict.is_met(0.7)
+    assert not strict.is_met(0.7 + 1e-15)
+    assert strict.is_met(0.700001)
+    assert at_least.is_met(0.7)
+    assert at_least.is_met(noise)
+    assert not at_least.is_met(0.699999)
+    assert parse_requirement("FirstRel<=3").is_met(3.0)
+    assert not parse_requirement("FirstRel<3").is_met(3.0)
 
 
 def test_no_value_meets_nothing() -> None:
-    assert not parse_requirement("RR>=0").met(None)
-    assert not parse_requirement("FirstRel<=3").met(None)
+    assert not parse_requirement("RR>=0").is_met(None)
+    assert not parse_requirement("FirstRel<=3").is_met(None)
 
 
 def test_a_misspelt_measure_gets_a_suggestion() -> None:
@@ -49,7 +49,7 @@ def test_a_misspelt_measure_gets_a_suggestion() -> None:
 
 
 @pytest.mark.parametrize("text", ["RR", "RR=0.6", "RR 0.6", ">0.6", "RR>", "0.6<RR<0.7", "RR=>0.6", ""])
-def test_what_is_no_requirement_is_said_to_be_none(text: str) -> None:
+def test_what_is_not_a_requirement_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_requirement(text)
 
@@ -78,4 +78,4 @@ def test_one_text_or_several_give_each_requirement_once() -> None:
     assert [str(one) for one in parse_requirements("RR>0.6")] == ["RR > 0.6"]
     assert len(parse_requirements(["RR>0.6", "mrr > .6", "RR>=0.6"])) == 2
     with pytest.raises(UsageError, match="must be a text, found int"):
-        parse_requirements([3])  # type: ignore[list-item]
+        parse_requirements([3])  # type: ignore[list-item]  # refused at run time

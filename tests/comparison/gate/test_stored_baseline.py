@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, Qrels, Run, evaluate, gate, write_baseline
+from rankgauge import Conventions, InputError, Qrels, Reading, Run, evaluate, gate, write_baseline
 from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.render.text.scores import as_dict
 
@@ -33,9 +33,10 @@ def test_a_baseline_holds_the_schema_of_scores_and_what_was_retrieved(
 ) -> None:
     data = json.loads(stored.read_text())
     assert data["schema"] == "rankgauge.baseline/1"
-    scores = as_dict([evaluate(judged, ranked(), ["RR", "nDCG@10", "FirstRel"], fingerprint=True)], per_query=True)
-    del scores["warnings"]
-    assert data["scores"] == json.loads(json.dumps(scores))
+    scores = evaluate(judged, ranked(), ["RR", "nDCG@10", "FirstRel"], reading=Reading(fingerprint=True))
+    expected = as_dict([scores], per_query=True)
+    del expected["warnings"]
+    assert data["scores"] == json.loads(json.dumps(expected))
     assert data["scores"]["qrels"]["sha256"] == Qrels.from_dict(judged).sha256
     assert data["retrieved"]["q07"] == ["d7", "e7", "x7"]
 
@@ -71,21 +72,22 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path, judged: Any, ranked: 
 
 def test_other_judgments_are_refused_with_the_reason(stored: Path, judged: Any, ranked: Ranked) -> None:
     judged["q03"]["d3"] = 1
-    with pytest.raises(InputError, match=r"the judgments changed \(sha256 \w{12}… then, \w{12}… now\): other labels"):
+    with pytest.raises(InputError, match=r"the judgments changed \(sha256 \w{12}… before, \w{12}… now\)"):
         gate(judged, ranked(), against=stored)
     judged["q30"] = judged.pop("q03")
-    with pytest.raises(InputError, match=r"1 query no longer judged \('q03'\); 1 query judged since \('q30'\)"):
+    with pytest.raises(InputError, match=r"1 query no longer judged \('q03'\); 1 query newly judged \('q30'\)"):
         gate(judged, ranked(), against=stored)
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("queries", "both"), ("no_relevant", "skip"), ("compat", "trec_eval-10")]
+    ("option", "value"),
+    [("query_set", "both"), ("no_relevant", "skip"), ("compat", "trec_eval-10"), ("rel", 2), ("graded", False)],
 )
 def test_other_conventions_are_refused_with_the_reason(
-    stored: Path, judged: Any, ranked: Ranked, option: str, value: str
+    stored: Path, judged: Any, ranked: Ranked, option: str, value: Any
 ) -> None:
-    with pytest.raises(InputError, match=f"{option} was '.*' and is '{value}' now: other conventions"):
-        gate(judged, ranked(), against=stored, **{option: value})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=f"cannot be compared with this run: {option} was '.*' and is now '{value}'"):
+        gate(judged, ranked(), against=stored, conventions=Conventions(**{option: value}))
 
 
 def test_other_queries_are_refused_with_the_reason(stored: Path, judged: Any, ranked: Ranked) -> None:
@@ -97,7 +99,7 @@ def test_other_queries_are_refused_with_the_reason(stored: Path, judged: Any, ra
 
 
 def test_a_measure_that_is_not_stored_is_named(stored: Path, judged: Any, ranked: Ranked) -> None:
-    with pytest.raises(InputError, match="the baseline has no values of P@5; it has RR, nDCG@10, FirstRel"):
+    with pytest.raises(InputError, match="the baseline has no values for P@5; it has RR, nDCG@10, FirstRel"):
         gate(judged, ranked(), against=stored, measures="P@5")
 
 
@@ -132,14 +134,16 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
         (set_in("retrieved", "q01", to=[1]), "expected a list of document ids at retrieved of 'q01'"),
     ],
 )
-def test_a_malformed_baseline_is_named_by_the_place(stored: Path, change: Callable[[Any], None], said: str) -> None:
+def test_a_malformed_baseline_is_reported_with_the_path_of_the_fault(
+    stored: Path, change: Callable[[Any], None], said: str
+) -> None:
     with pytest.raises(InputError, match=said) as caught:
         read_baseline(changed(stored, change))
     assert str(stored) in str(caught.value)
     assert caught.value.hint is not None
 
 
-def test_a_baseline_that_is_cut_off_is_no_json(stored: Path) -> None:
+def test_a_baseline_that_is_cut_off_is_not_json(stored: Path) -> None:
     stored.write_text(stored.read_text()[:-300])
     with pytest.raises(InputError, match="not JSON"):
         read_baseline(stored)
@@ -151,13 +155,13 @@ def test_a_baseline_that_is_cut_off_is_no_json(stored: Path) -> None:
         read_baseline(stored)
 
 
-def test_a_baseline_with_a_measure_nobody_knows_is_bad_input(stored: Path, judged: Any, ranked: Ranked) -> None:
+def test_a_baseline_with_an_unknown_measure_is_bad_input(stored: Path, judged: Any, ranked: Ranked) -> None:
     stored.write_text(stored.read_text().replace("nDCG@10", "nDGC@10"))
     with pytest.raises(InputError, match=r"baseline.json: unknown measure 'nDGC'"):
         gate(judged, ranked(), against=stored)
 
 
-def test_a_run_is_no_baseline_even_in_json(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+def test_a_run_is_not_a_baseline_even_in_json(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(ranked()))
     assert read_baseline(path) is None

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Bands, InputError, evaluate, load_bands, parse_measures
-from rankgauge.config.bands.loading import configured_bands
+from rankgauge import InputError, evaluate, load_settings
+from rankgauge.config import Bands, load_bands
 from rankgauge.config.bands.presets import presets
+from rankgauge.measures import parse_measures
 from rankgauge.render.text.bands import bands_of, with_bands
 from rankgauge.render.text.scores import as_dict, as_table
 
@@ -56,13 +57,13 @@ def test_the_preset_covers_the_set_of_kpi_measures() -> None:
 def test_the_preset_is_written_as_the_file_that_reads_as_it(tmp_path: Path, command: Callable[..., Any]) -> None:
     text = command("measures", "--kpi", "trec-2025").out
     assert text == PRESET.to_yaml()
-    assert "On another collection they mean nothing" in text
+    assert "On another collection they are meaningless" in text
     copy = written(tmp_path, text)
     assert load_bands(copy) == PRESET
     assert load_bands(str(copy)) == PRESET
 
 
-def test_names_that_yaml_would_obey_are_quoted(tmp_path: Path) -> None:
+def test_names_with_yaml_syntax_are_quoted(tmp_path: Path) -> None:
     measures = parse_measures(["nDCG(gains={1: 3, 2: 9})@10", "AP(rel=2)@100", "P@5"])
     bands = Bands("a: {b} # c", {measure: {"good": 1e-05, "strong": 0.1 + 0.2} for measure in measures})
     assert load_bands(written(tmp_path, bands.to_yaml())) == bands
@@ -79,19 +80,19 @@ def test_names_that_yaml_would_obey_are_quoted(tmp_path: Path) -> None:
         ("kpi: {name: ours, bands: {P@5: {good: 0.5}}}\n", "ours"),
     ],
 )
-def test_a_configuration_says_the_bands(tmp_path: Path, text: str, name: str) -> None:
+def test_a_configuration_sets_the_bands(tmp_path: Path, text: str, name: str) -> None:
     written(tmp_path, "name: mine\nbands: {P@5: {good: 0.5}}\n")
     (tmp_path / "rankgauge.yaml").write_text(text)
-    found = configured_bands(tmp_path / "rankgauge.yaml")
-    assert found is not None
-    assert found.name == name
-    assert found == PRESET or found.band_of("P@5", 0.5) == "good"
+    bands = load_settings(tmp_path / "rankgauge.yaml").bands
+    assert bands is not None
+    assert bands.name == name
+    assert bands == PRESET or bands.band_of("P@5", 0.5) == "good"
 
 
-def test_a_configuration_may_want_no_bands(tmp_path: Path) -> None:
-    assert configured_bands(written(tmp_path, "kpi: none\n")) is None
-    with pytest.raises(InputError, match=r"nowhere.yaml': neither a preset nor a file"):
-        configured_bands(written(tmp_path, "kpi: nowhere.yaml\n"))
+def test_a_configuration_may_switch_bands_off(tmp_path: Path) -> None:
+    assert load_settings(written(tmp_path, "kpi: none\n")).bands is None
+    with pytest.raises(InputError, match=r"nowhere.yaml': not a preset and not a file"):
+        load_settings(written(tmp_path, "kpi: nowhere.yaml\n"))
 
 
 def test_a_file_may_name_some_bands_only_and_is_named_after_itself(tmp_path: Path) -> None:
@@ -121,32 +122,32 @@ def test_a_file_may_name_some_bands_only_and_is_named_after_itself(tmp_path: Pat
         ("bands:\n  P@5: {god: 0.5}\n", "hint: did you mean 'good'?"),
         ("bands:\n  P@5: {good: yes}\n", "own.yaml:2: expected a valid number in 'bands.P@5.good', found bool"),
         ("bands:\n  P@5: {good: .nan}\n", "expected a finite number"),
-        ("bands:\n  P@5: {good: 0.5, baseline: 0.5}\n", "own.yaml:2: expected numbers that rise, found baseline 0.5"),
-        ("bands:\n  FirstRel: {baseline: 1, good: 2}\n", "expected numbers that descend, as a lower value is better"),
+        ("bands:\n  P@5: {good: 0.5, baseline: 0.5}\n", "own.yaml:2: expected ascending numbers, found baseline 0.5"),
+        ("bands:\n  FirstRel: {baseline: 1, good: 2}\n", "expected descending numbers, because lower is better"),
         (
             "bands:\n  map: {good: 1}\n  AP: {good: 1}\n",
             "own.yaml:3: expected each measure once, found AP a second time",
         ),
-        ("bands: {P@5: {good: 1}, P@5: {good: 1}}\n", "key 'P@5' stands here and on line 1"),
-        ("bands: [", "not YAML that can be read"),
+        ("bands: {P@5: {good: 1}, P@5: {good: 1}}\n", "key 'P@5' appears here and on line 1"),
+        ("bands: [", "not valid YAML"),
         ("bands: !!python/object:x.Y {}\n", "expected plain data"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+def test_a_fault_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError) as caught:
         load_bands(written(tmp_path, text))
     assert said in str(caught.value)
 
 
-def test_all_faults_are_said_at_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_bands(written(tmp_path, "bands:\n  P@5: {good: x}\n  R@5: {strong: y}\n"))
     assert str(caught.value).count("expected a valid number") == 2
 
 
-def test_an_unknown_preset_names_those_there_are() -> None:
+def test_an_error_for_an_unknown_preset_lists_the_presets() -> None:
     with pytest.raises(
-        InputError, match=r"no target bands 'trec-2024': neither a preset nor a file\nhint: .*trec-2025"
+        InputError, match=r"no target bands 'trec-2024': not a preset and not a file\nhint: .*trec-2025"
     ):
         load_bands("trec-2024")
 
@@ -156,32 +157,32 @@ RUN = {"1": ["a"], "2": ["x", "b"]}
 
 
 def own(**thresholds: dict[str, float]) -> Bands:
-    return Bands("own", {measure: thresholds[str(measure)] for measure in parse_measures(list(thresholds))})  # type: ignore[misc]
+    return Bands("own", {measure: thresholds[str(measure)] for measure in parse_measures(list(thresholds))})  # type: ignore[misc]  # the keys are bands
 
 
-def test_the_table_has_a_row_of_bands_for_each_run_and_says_once_whose_they_are() -> None:
+def test_the_table_has_a_row_of_bands_for_each_run_and_names_the_bands_once() -> None:
     scores = evaluate(QRELS, RUN, "nDCG@10 RR@10 P@5")
-    text = as_table([scores, scores], per_query=False, colour=False, width=100, bands=PRESET)
+    text = as_table([scores, scores], per_query=False, color=False, width=100, bands=PRESET)
     assert text.count("trec-2025") == 1
     assert [line.split() for line in text.splitlines()[3:]] == [
         ["band", "(trec-2025)"], ["run", "strong", "strong", "–"], ["run", "strong", "strong", "–"]
     ]  # fmt: skip
-    one = as_table([scores], per_query=False, colour=False, width=100, bands=PRESET)
+    one = as_table([scores], per_query=False, color=False, width=100, bands=PRESET)
     assert one.splitlines()[2].split() == ["band", "(trec-2025)", "strong", "strong", "–"]
-    turned = as_table([scores], per_query=False, colour=False, width=10, bands=PRESET)
+    turned = as_table([scores], per_query=False, color=False, width=10, bands=PRESET)
     assert turned.splitlines()[:2] == ["            run  band (trec-2025)", "nDCG@10  0.8155            strong"]
-    assert "trec-2025" not in as_table([scores], per_query=False, colour=False, width=100)
+    assert "trec-2025" not in as_table([scores], per_query=False, color=False, width=100)
 
 
-def test_where_no_measure_has_bands_nothing_of_them_shows() -> None:
+def test_if_no_measure_has_bands_none_are_shown() -> None:
     scores = evaluate(QRELS, RUN, "P@5 nDCG@20")
-    plain = as_table([scores], per_query=False, colour=False, width=100)
-    assert as_table([scores], per_query=False, colour=False, width=100, bands=PRESET) == plain
+    plain = as_table([scores], per_query=False, color=False, width=100)
+    assert as_table([scores], per_query=False, color=False, width=100, bands=PRESET) == plain
     data = as_dict([scores], per_query=False)
     assert with_bands(data, [scores], PRESET) is data
 
 
-def test_bands_of_a_measure_hold_where_its_name_was_completed_from_the_judgments() -> None:
+def test_bands_apply_to_a_measure_whose_name_was_completed_from_the_judgments() -> None:
     scores = evaluate(QRELS, RUN, "RBP")
     assert bands_of(scores, own(RBP={"good": 0.1})) == {"RBP(max_rel=1)": "good"}
 
@@ -196,7 +197,10 @@ def test_json_has_the_thresholds_and_the_bands() -> None:
     assert with_bands(data, [scores], None) is data
 
 
-def test_a_preset_is_there_without_yaml() -> None:
-    code = "import sys, rankgauge; rankgauge.load_bands('trec-2025'); print({'pydantic', 'yaml'} & set(sys.modules))"
+def test_a_preset_needs_no_yaml_parser() -> None:
+    code = (
+        "import sys; from rankgauge.config import load_bands; load_bands('trec-2025'); "
+        "print({'pydantic', 'yaml'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

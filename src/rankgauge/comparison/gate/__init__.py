@@ -1,14 +1,12 @@
-"""A quality gate: required values, and no drop against a baseline that is more than luck.
+"""A quality gate: required values, and no significant drop against a baseline.
 
-    gate             gate, write_baseline: what a caller calls
-    requirements     Requirement: "nDCG@10 >= 0.35"
-    sides            what a caller gives, opened
-    baseline         Baseline: a run's values query by query, and when it may not be compared with
-    stored           read_baseline: its JSON read back
-    pairing          both sides over the queries that they share
-    decide           decide: for each measure worse, no worse, inconclusive or unchanged
-    blame            blame: documents that are gone, and how much of a drop sits where they were
-    result           GateResult: the verdict and all that led to it
-
-The package is not called gate, because that is the function.
+gate             gate, write_baseline: the functions to call
+requirements     Requirement: "nDCG@10 >= 0.35"
+inputs           judgments that may be empty, and a baseline that may be a run
+baseline         Baseline: a run's values query by query, and when it must not be compared
+stored           read_baseline: read its JSON
+pairing          a run and a baseline over the queries that both have
+decide           decide: one decision per measure: worse, no worse, inconclusive or unchanged
+blame            blame: lost documents, and the part of a drop in the queries that lost them
+result           GateResult: the verdict and the evidence
 """

@@ -24,9 +24,10 @@ from rankgauge.comparison.statistics import Statistics
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, MeasureError, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
+from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 
 
@@ -52,7 +53,7 @@ def gate(
     the gate is skipped.
     """
     conventions = conventions or Conventions()
-    requirements = parse_requirements(require, compat=conventions.compat)
+    requirements = parse_requirements(require, conventions)
     if not requirements and against is None:
         raise UsageError(
             "a gate needs a requirement or a baseline, and neither is given",
@@ -63,7 +64,7 @@ def gate(
     baseline_run, stored = run_or_baseline(against, reading)
     gated = _gated_measures(measures, stored, requirements, conventions) if against is not None else ()
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
-    evaluation = evaluate_runs(
+    evaluation = evaluate_measures(
         gate_judgments(qrels, reading),
         [run] if baseline_run is None else [run, baseline_run],
         requested,
@@ -138,7 +139,7 @@ def _gated_measures(
         chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None)
     else:
         try:
-            chosen = conventions.measures(stored.measures)
+            chosen = tuple(parse_measures(stored.measures, compat=conventions.compat))
         except MeasureError as error:
             raise InputError.at(stored.source, None, error.message, hint=error.hint) from None
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))

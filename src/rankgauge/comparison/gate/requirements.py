@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rankgauge.core.ranking import Compat
 from rankgauge.errors import UsageError, shown
-from rankgauge.measures.parse import parse_measure
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.measures.spec import Measure
 
 ROUNDING = 1e-12  # a mean of 0.7 may come out as 0.7 − 1e-16, and is 0.7
@@ -40,13 +39,15 @@ class Requirement:
         return value is not None and COMPARISONS[self.sign](value, self.bound)
 
 
-def parse_requirements(requirements: str | Iterable[str], *, compat: Compat = "trec_eval-9") -> tuple[Requirement, ...]:
+def parse_requirements(
+    requirements: str | Iterable[str], conventions: Conventions | None = None
+) -> tuple[Requirement, ...]:
     """Parse requirements, each once."""
     texts = [requirements] if isinstance(requirements, str) else list(requirements)
-    return tuple(dict.fromkeys(parse_requirement(text, compat=compat) for text in texts))
+    return tuple(dict.fromkeys(parse_requirement(text, conventions) for text in texts))
 
 
-def parse_requirement(text: str, *, compat: Compat = "trec_eval-9") -> Requirement:
+def parse_requirement(text: str, conventions: Conventions | None = None) -> Requirement:
     """Parse a requirement, whose measure may be in any notation."""
     if not isinstance(text, str):
         raise UsageError(f"a requirement must be a text, found {type(text).__name__}", hint=EXAMPLE)
@@ -55,7 +56,7 @@ def parse_requirement(text: str, *, compat: Compat = "trec_eval-9") -> Requireme
         raise UsageError(
             f"a requirement must be a measure, one of >=, >, <=, <, and a number, found {shown(text)}", hint=EXAMPLE
         )
-    measure = parse_measure(match["measure"], compat=compat)
+    measure = (conventions or Conventions()).measure(match["measure"])
     bound = _number(match["bound"], text)
     sign = ASCII_SIGNS.get(match["sign"], match["sign"])
     _check_reachable(Requirement(measure, sign, bound), text)

@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[A-Za-z][\w@.=()-]*", re.ASCII)  # what YAML takes for a t
 
 @dataclass(frozen=True)
 class Bands:
-    """For some measures, the value at which each band begins. A band without a threshold is left out."""
+    """For each of some measures, the value at which each band begins. A band may have no threshold."""
 
     name: str
     thresholds: Mapping[Measure, Mapping[Band, float]]
@@ -30,26 +30,26 @@ class Bands:
 
     def band_of(self, measure: str | Measure, value: float | None) -> Band | None:
         """The highest band that an unrounded value reaches; None for a measure without bands and for no value."""
-        wanted = parse_measure(measure)
-        if wanted not in self.thresholds or value is None or math.isnan(value):
+        parsed = parse_measure(measure)
+        if parsed not in self.thresholds or value is None or math.isnan(value):
             return None
-        sign = wanted.definition.direction or 1
+        sign = parsed.definition.direction or 1
         reached: Band = "below"
-        for band, threshold in self.thresholds[wanted].items():
+        for band, threshold in self.thresholds[parsed].items():
             if sign * value >= sign * threshold:
                 reached = band
         return reached
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"name": self.name, "bands": {str(measure): dict(found) for measure, found in self.thresholds.items()}}
+        return {"name": self.name, "bands": {str(measure): dict(bounds) for measure, bounds in self.thresholds.items()}}
 
     def to_yaml(self) -> str:
         """The file that ``load_bands`` reads, to be edited."""
         lines = [f"# {line}".rstrip() for line in self.about.splitlines()]
         lines += [f"name: {json.dumps(self.name)}", "bands:"]
-        for measure, found in self.thresholds.items():
-            values = ", ".join(f"{band}: {value!r}" for band, value in found.items())
+        for measure, bounds in self.thresholds.items():
+            values = ", ".join(f"{band}: {value!r}" for band, value in bounds.items())
             lines.append(f"  {_quoted(str(measure))}: {{{values}}}")
         return "\n".join(lines) + "\n"
 

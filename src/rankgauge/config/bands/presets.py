@@ -22,16 +22,15 @@ _ABOUT = {
 Target bands for passage retrieval, from the KPI reference of TREC 2025 (R task).
 
 Each measure has the lowest value of three bands; below the first it is "below". Change the numbers and name this file:
---kpi my-bands.yaml. Measures are named in any notation that rankgauge reads. Where a lower value is better, the numbers
+--kpi my-bands.yaml. Measures are named in any notation that rankgauge reads. If a lower value is better, the numbers
 descend.
 
 baseline: the lower end of what the reference calls a typical baseline (BM25).
 good:     its competitive target. For AP@100 it names an uplift of 0.03 on 0.25 to 0.27: 0.30.
-strong:   given for nDCG@10 only, where it lies as far above good as good lies above the baseline; the same step is
-          taken for the others.
+strong:   given for nDCG@10 only, as far above good as good is above the baseline; the others have the same step.
 
 The numbers come from a development subset of MS MARCO v2.1, measured by trec_eval (linear gain, AP over all relevant
-documents). On another collection they mean nothing until you have put your own in their place.""",
+documents). On another collection they are meaningless: replace them with your own.""",
 }
 
 

@@ -1,0 +1,423 @@
+"""One decision, one result: every command, format and page shows the same interval, p, conventions and marks."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge import (
+    Conventions,
+    Qrels,
+    Statistics,
+    compare,
+    evaluate,
+    evaluate_retriever,
+    gate,
+    load_settings,
+    parse_measure,
+)
+from rankgauge.benchmark.folder import REPORT
+from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.core.formatting import p_equals, p_value, span
+from rankgauge.render import as_html
+from rankgauge.render.html.text import interval_text
+from rankgauge.render.text import benchmark as benchmark_text
+from rankgauge.report import Report, build_report
+from rankgauge.report.manifest import plain_text, plain_values
+from rankgauge.stats import Interval, Resampling, interaction, wilson_interval
+
+Command = Callable[..., Any]
+Rankings = dict[str, list[str]]
+SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
+
+
+def ends(interval: Interval) -> tuple[float | None, float | None]:
+    return interval.low, interval.high
+
+
+def write_json(folder: Path, **contents: Any) -> list[Path]:
+    """Each content in a file of its own, under its name."""
+    for name, content in contents.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    return [folder / f"{name}.json" for name in contents]
+
+
+# ------------------------------------------------------------------------------------------------- 1. one interval
+
+# Nineteen hits of twenty: Student's t would end above 1. Two queries: it would end above 1 and below 0.
+HITS = ({f"q{n:02}": {"d": 1} for n in range(20)}, {f"q{n:02}": ["d"] if n else ["x"] for n in range(20)})
+TWO = ({"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": ["d"], "q2": ["x", "d"]})
+MEANS = pytest.mark.parametrize(("data", "measure"), [(HITS, "Success@1"), (TWO, "RR")], ids=["19 of 20", "RR of 2"])
+
+
+@MEANS
+def test_a_mean_has_the_same_interval_everywhere(data: Any, measure: str, tmp_path: Path, command: Command) -> None:
+    judged, run = data
+    expected = evaluate(judged, run, measure).interval(measure)
+    required = gate(judged, run, require=f"{measure}>=0").required[0]
+    assert (required.low, required.high) == ends(expected)
+    cases = [{"query": query, "relevant_ids": list(docs)} for query, docs in judged.items()]
+    assert ends(evaluate_retriever(run.__getitem__, cases, measures=measure).interval(measure)) == ends(expected)
+    qrels = Qrels.from_dict(judged, columns={"all": dict.fromkeys(judged, "queries")})
+    (group,) = evaluate(qrels, run, measure).by("all")
+    assert group.interval == expected
+    report = build_report(judged, {"run": run}, load_settings({"measures": measure}))
+    data = json.loads(benchmark_text.as_json(report))
+    assert data["scores"]["runs"][0]["measures"][measure]["ci"] == expected.to_dict()
+    assert interval_text(expected) in as_html(report)
+    files = write_json(tmp_path, qrels=judged, run=run)
+    output = command("evaluate", *files, "-m", measure, "--ci", "--format", "json").out
+    assert json.loads(output)["runs"][0]["measures"][measure]["ci"] == expected.to_dict()
+    assert span(expected.low, expected.high) in command("evaluate", *files, "-m", measure, "--ci").out
+    output = command("gate", *files, "--require", f"{measure}>=0", "--format", "json").out
+    assert json.loads(output)["gate"]["required"][0]["interval"] == list(ends(expected))
+
+
+@MEANS
+def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(data: Any, measure: str) -> None:
+    judged, run = data
+    interval = evaluate(judged, run, measure).interval(measure)
+    assert interval.low is not None
+    assert interval.high is not None
+    assert 0 <= interval.low <= interval.high <= 1
+
+
+def test_the_interval_of_hits_is_wilsons() -> None:
+    interval, expected = evaluate(*HITS, "Success@1").interval("Success@1"), wilson_interval([1] * 19 + [0])
+    assert ends(interval) == ends(expected)
+    assert interval.high is not None
+    assert interval.high < 1  # 19 of 20 hits do not exclude a miss
+
+
+OLD = {f"q{n:02}": ["x", "d"] if n % 3 else ["d"] for n in range(20)}
+NEW = {f"q{n:02}": ["x", "x2", "d"] if n < 3 else ["d"] for n in range(20)}
+
+
+@pytest.mark.parametrize("measure", ["Success@1", "RR", "FirstRel"])  # Newcombe's, Student's, and lower is better
+def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: Path, command: Command) -> None:
+    judged = HITS[0]
+    row = compare(judged, {"old": OLD, "new": NEW}, measure)["new", measure]
+    (gated,) = gate(judged, NEW, measure, against=OLD).compared
+    assert gated.interval == row.interval
+    qrels, old, new = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
+    output = json.loads(command("compare", qrels, old, new, "-m", measure, "--format", "json").out)
+    assert output["comparison"]["differences"][0]["ci"] == row.interval.to_dict()
+    output = json.loads(command("gate", qrels, new, "--against", old, "-m", measure, "--format", "json").out)
+    assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
+
+
+def test_no_interval_of_a_difference_leaves_its_range() -> None:
+    judged = TWO[0]
+    old, new = {"q1": ["x", "x2", "x3", "x4", "d"], "q2": ["d"]}, {"q1": ["d"], "q2": ["d"]}
+    row = compare(judged, {"old": old, "new": new}, "RR")["new", "RR"]
+    assert ends(row.interval) == (-1.0, 1.0)
+    assert gate(judged, new, "RR", against=old).compared[0].interval == row.interval
+
+
+# --------------------------------------------------------------------------------------------- 2. one p, one family
+
+
+def rankings(seed: int, skill: float) -> Rankings:
+    """The relevant document at a rank that is often 1 if the skill is high."""
+    rng = np.random.default_rng(seed)
+    ranks = np.where(rng.random(40) < skill, 1, rng.integers(2, 8, 40))
+    return {f"q{n:02}": [f"x{rank}" for rank in range(1, ranks[n])] + ["d"] for n in range(40)}
+
+
+JUDGED = {f"q{n:02}": {"d": 2 if n % 2 else 1, "e": 1} for n in range(40)}
+SYSTEMS = {"poor": rankings(1, 0.1), "fair": rankings(2, 0.4), "good": rankings(3, 0.9)}
+STATISTICS = {"test": "wilcoxon", "correction": "bonferroni", "significance_testing": True}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """Judgments and three runs."""
+    return write_json(tmp_path, qrels=JUDGED, **SYSTEMS)
+
+
+def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], command: Command) -> None:
+    statistics = Statistics(test="wilcoxon", correction="bonferroni")
+    expected = compare(JUDGED, [*files[1:]], "RR R@2", statistics=statistics).to_dict()
+    assert expected["family"] == "wilcoxon test; Bonferroni over 4 comparisons (2 systems × 2 measures)"
+    assert expected["differences"][0]["p_corrected"] == 4 * expected["differences"][0]["p"] < 0.05
+    content = {"measures": ["RR", "R@2"], "statistics": STATISTICS}
+    (config,) = write_json(files[0].parent, rankgauge=content)  # JSON is YAML
+    options = ("-m", "RR", "-m", "R@2", "--test", "wilcoxon", "--correction", "bonferroni")
+    outputs = [
+        command("compare", *files, *options, "--format", "json").out,
+        command("compare", *files, "--config", config, "--format", "json").out,
+        command("evaluate", *files, "--config", config, "--format", "json").out,
+        benchmark_text.as_json(build_report(JUDGED, [*files[1:]], load_settings(content))),
+    ]
+    for output in outputs:
+        comparison = json.loads(output)["comparison"]
+        for key in ("baseline", "answer", "test", "correction", "family", "family_size", "differences"):
+            assert comparison[key] == expected[key], key
+
+
+# ---------------------------------------------------------------------------------------------- 3. one conventions line
+
+
+def find_relevant(text: str) -> list[str]:
+    """A retriever for the benchmark of these tests."""
+    return ["e", "d", text]
+
+
+@pytest.mark.parametrize(
+    ("options", "config", "conventions"),
+    [
+        ((), {}, Conventions()),
+        (("--rel", "2"), {}, Conventions(rel=2)),
+        (("--binary",), {}, Conventions(graded=False)),
+        ((), {"graded": False, "rel": 2}, Conventions(graded=False, rel=2)),
+        (("--rel", "1"), {"graded": False, "rel": 2}, Conventions(graded=False)),
+    ],
+)
+def test_conventions_are_the_same_in_every_command(
+    options: tuple[str, ...], config: dict[str, Any], conventions: Conventions, files: list[Path], command: Command
+) -> None:
+    folder = files[0].parent
+    lines = {"corpus": [{"_id": doc, "text": doc} for doc in "dex"], "queries": [{"_id": q, "text": q} for q in JUDGED]}
+    for name, rows in lines.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (path,) = write_json(
+        folder,
+        rankgauge={
+            "measures": {"names": ["RR"], **config},
+            "collection": {"corpus": "corpus.jsonl", "queries": "queries.jsonl", "qrels": "qrels.json"},
+            "retrievers": {"mine": {"mode": "tests.test_one_home:find_relevant"}},
+            "benchmark": {"latency": 0},
+        },
+    )
+    command("benchmark", "run", path, *options, "-o", folder / "out")
+    shared = (*options, "--config", path, "--format", "json")
+    outputs = [
+        json.loads(command("evaluate", *files, *shared).out),
+        json.loads(command("compare", *files, *shared).out),
+        json.loads(command("gate", files[0], files[1], "--require", "RR>=0", *shared).out),
+        json.loads((folder / "out" / REPORT).read_text())["scores"],
+    ]
+    assert [output["conventions"] for output in outputs] == [conventions.to_dict()] * 4
+    shown = outputs[0]["conventions"]
+    assert (shown["rel"], shown["graded"]) == (conventions.rel, conventions.graded)
+    assert [list(output["runs"][0]["measures"]) for output in outputs] == [[str(conventions.measure("RR"))]] * 4
+    for text in (
+        command("evaluate", *files, *shared[:-2]).out,
+        command("compare", *files, *shared[:-2]).out,
+        (folder / "out" / "BenchmarkComparison.md").read_text(),
+    ):
+        assert str(conventions) in text
+
+
+# --------------------------------------------------------------------------------------------------- 4. p as text
+
+
+@given(st.floats(0, 1))
+def test_p_is_never_shown_as_zero(p: float) -> None:
+    for text in (p_value(p), p_equals(p).removeprefix("p ").removeprefix("= ")):
+        assert text == "< 0.001" if p < 0.001 else abs(float(text) - p) <= 0.0005 + 1e-12
+    assert p_equals(p) in (f"p = {p_value(p)}", "p < 0.001")
+
+
+def test_a_small_p_is_never_shown_as_zero_in_any_format(files: list[Path], command: Command) -> None:
+    runs = (files[0], files[1], files[3])
+    comparison = compare(JUDGED, {"poor": SYSTEMS["poor"], "good": SYSTEMS["good"]}, "RR")
+    assert (comparison["good", "RR"].p or 1) < 0.0005
+    texts = [
+        comparison._repr_html_(),
+        *(command("compare", *runs, "-m", "RR", "--format", format).out for format in ("table", "markdown", "latex")),
+        *(
+            command("gate", files[0], files[1], "--against", files[3], "-m", "RR", "--format", format).out
+            for format in ("table", "markdown", "junit")
+        ),
+        as_html(build_report(JUDGED, SYSTEMS, load_settings({"measures": "RR"}))),
+    ]
+    for text in texts:
+        shown = re.sub(r"&lt;|\\textless\{\}|\\<", "<", text)
+        assert "< 0.001" in shown
+        assert not re.search(r"\bp\b[^0-9\n]{0,12}0\.000", shown)
+        assert "<td>0.0000</td>" not in shown
+
+
+def test_p_is_formatted_in_one_place_only() -> None:
+    """No f-string outside core/formatting.py gives a variable that is a p value a number of digits."""
+    faults = []
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FormattedValue) and node.format_spec and path != SOURCE / "core" / "formatting.py":
+                names = [getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(node.value)]
+                is_p = any(re.fullmatch(r"p|p_\w+|\w+_p", name) for name in names)
+                if is_p and re.search(r"\.\d", ast.unparse(node.format_spec)):
+                    faults.append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    assert faults == []
+
+
+# --------------------------------------------------------------------------------------- 5. guards of single decisions
+
+
+def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, command: Command) -> None:
+    judged = HITS[0]
+
+    def interval(confidence: float) -> Interval:
+        statistics = Statistics(correction="maxt", confidence=confidence)
+        return gate(judged, NEW, "RR", against=OLD, statistics=statistics).compared[0].interval
+
+    def width(confidence: float) -> float:
+        low, high = ends(interval(confidence))
+        return (high or 0.0) - (low or 0.0)
+
+    old, new = (evaluate(judged, run, "RR").values[:, 0] for run in (OLD, NEW))
+    for confidence in (0.8, 0.95):
+        expected = difference_interval_of(new, old, parse_measure("RR"), confidence=confidence)
+        assert (interval(confidence), interval(confidence).confidence) == (expected, confidence)
+    assert width(0.8) < width(0.95)
+    statistics = Statistics(correction="maxt", confidence=0.8)
+    required = gate(judged, NEW, require="RR>=0", statistics=statistics).required[0]
+    assert (required.low, required.high) == ends(evaluate(judged, NEW, "RR").interval("RR", confidence=0.8))
+    qrels, before, after = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
+    arguments = ("gate", qrels, after, "--against", before, "-m", "RR")
+    (config,) = write_json(tmp_path, rankgauge={"statistics": {"confidence": 0.95}, "gate": {"confidence": 0.8}})
+    for options in (("--confidence", "0.8"), ("--config", config)):
+        output = json.loads(command(*arguments, *options, "--format", "json").out)["gate"]
+        assert (output["confidence"], output["compared"][0]["interval"]) == (0.8, list(ends(interval(0.8))))
+        assert "80% CI" in command(*arguments, *options).out
+
+
+def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_again() -> None:
+    """Sixteen queries lose their document; eight others, all of one session, only rank it lower."""
+    judged = {f"q{n:02}": {f"d{n}": 1} for n in range(30)}
+    before: Rankings = {f"q{n:02}": [f"d{n}", "x"] for n in range(30)}
+    now = {
+        f"q{n:02}": [f"renamed-{n}", "x"] if n < 16 else ["x", f"d{n}"] if n < 24 else [f"d{n}", "x"] for n in range(30)
+    }
+    sessions = {f"q{n:02}": "one session" if 16 <= n < 24 else f"session {n}" for n in range(30)}
+    corpus = sorted({doc for docs in now.values() for doc in docs})
+    together = Qrels.from_dict(judged, columns={"unit": sessions})
+    blames = [gate(qrels, now, "RR", against=before, corpus=corpus).blame for qrels in (judged, together)]
+    alone, grouped = blames
+    assert alone is not None
+    assert grouped is not None
+    assert (alone.cause, alone.shares[0].outcome) == ("both", "worse")
+    assert (grouped.cause, grouped.shares[0].outcome) == ("ids or corpus", "inconclusive")
+
+
+def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_groups() -> None:
+    labels = {query: "single" if n == 0 else "even" if n % 2 == 0 else "odd" for n, query in enumerate(JUDGED)}
+    qrels = Qrels.from_dict(
+        JUDGED, columns={"kind": labels, "lone": {q: "a" if n else "b" for n, q in enumerate(JUDGED)}}
+    )
+    found = compare(qrels, {"poor": SYSTEMS["poor"], "fair": SYSTEMS["fair"]}, "RR", by=["kind", "lone"])
+    assert [(row.by, row.label, row.difference.n) for row in found.groups] == [
+        ("kind", "even", 19),
+        ("kind", "odd", 20),
+        ("lone", "a", 39),
+    ]
+    assert found.group_families["kind"] == "Holm over 2 comparisons (1 system × 1 measure × 2 groups)"
+    poor, fair = (evaluate(JUDGED, SYSTEMS[name], "RR").values[:, 0] for name in ("poor", "fair"))
+    kinds = list(labels.values())
+    order = [row for label in ("even", "odd") for row, kind in enumerate(kinds) if kind == label]
+    expected = interaction(
+        (fair - poor)[order],
+        [kinds[row] for row in order],
+        resampling=Resampling(10_000, 0, labels=("poor", "fair", "RR", "kind")),
+    )
+    between_kinds, between_lone = found.interactions
+    assert between_kinds.p == expected.p
+    assert (between_lone.p, between_lone.reason) == (None, "fewer than two groups with at least 2 queries")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("postgresql://me:pw@host/db refused", "postgresql://host/db refused"),
+        ("https://user@example.org/v1", "https://example.org/v1"),
+        ("token=abc123 is invalid", "token=… is invalid"),
+        ("GET /v1?api_key=abc123", "GET /v1?api_key=…"),
+        ("api_key: sk-abc, retry", "api_key=…, retry"),
+        ("OPENAI_API_KEY=sk-abc", "OPENAI_API_KEY=…"),
+        ("Password : hunter2", "Password=…"),
+        ("cannot read /srv/data/x.npy", "cannot read x.npy"),
+        (r"cannot read C:\data\x.npy", "cannot read x.npy"),
+        ("tokens: 3 of 4", "tokens: 3 of 4"),
+    ],
+)
+def test_secrets_and_places_are_masked(text: str, plain: str) -> None:
+    assert plain_text(text) == plain
+    assert plain_values({"message": text, "list": [text, 3], "nested": {"tuple": (text,)}}) == {
+        "message": plain,
+        "list": [plain, 3],
+        "nested": {"tuple": [plain]},
+    }
+
+
+@pytest.fixture(scope="module")
+def lower_is_better() -> Report:
+    """The rank of the first relevant document: ``fair`` is better than the baseline, ``poor`` is worse."""
+    runs = {"base": rankings(4, 0.5), "fair": SYSTEMS["good"], "poor": SYSTEMS["poor"]}
+    return build_report(JUDGED, runs, load_settings({"measures": "FirstRel"}))
+
+
+MARKS = {"fair": "▲", "poor": "▼"}
+
+
+def test_marks_mean_better_and_worse_in_every_format_of_compare(
+    lower_is_better: Report, tmp_path: Path, command: Command
+) -> None:
+    comparison = lower_is_better.comparison
+    assert comparison is not None
+    fair, poor = comparison["fair", "FirstRel"], comparison["poor", "FirstRel"]
+    assert (fair.difference or 0) < 0 < (poor.difference or 0)
+    assert "fair is better than base on FirstRel" in comparison.answer()
+    assert "poor is worse than base on FirstRel" in comparison.answer()
+    runs = {"base": rankings(4, 0.5), "fair": SYSTEMS["good"], "poor": SYSTEMS["poor"]}
+    arguments = ("compare", *write_json(tmp_path, qrels=JUDGED, **runs), "-m", "FirstRel", "--format")
+    for format, better, worse in (
+        ("table", "▲", "▼"),
+        ("markdown", "▲", "▼"),
+        ("latex", r"$\uparrow$", r"$\downarrow$"),
+    ):
+        lines = command(*arguments, format).out.splitlines()
+        rows = [line for line in lines if re.search(r"\d+/\d+/\d+", line)]  # wins, ties and losses
+        assert ["fair" in row for row in rows] == [True, False]
+        assert [(better in row, worse in row) for row in rows] == [(True, False), (False, True)]
+    data = json.loads(command(*arguments, "json").out)["comparison"]
+    records = csv.DictReader(io.StringIO(command(*arguments, "csv").out))
+    for row, found in zip(records, data["differences"], strict=True):
+        assert (float(row["difference"]), float(row["p_corrected"])) == (found["difference"], found["p_corrected"])
+        assert (int(row["wins"]), int(row["losses"])) == (found["wins"], found["losses"])
+        is_better = row["system"].startswith("fair")
+        assert (found["difference"] < 0, found["wins"] > found["losses"]) == (is_better, is_better)
+    assert data["answer"].count("is better") == data["answer"].count("is worse") == 1
+
+
+def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_better: Report) -> None:
+    comparison = lower_is_better.comparison
+    assert comparison is not None
+    systems_row = next(
+        line for line in benchmark_text.as_markdown(lower_is_better).splitlines() if line.startswith("| FirstRel")
+    )
+    base, fair, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
+    assert ("▲" in base or "▼" in base, fair[-1], poor[-1], best) == (False, "▲", "▼", "fair")
+    lines = benchmark_text.as_text(lower_is_better, color=False).splitlines()
+    for name, mark in MARKS.items():
+        row = next(line for line in lines if re.match(rf"{name} +\d", line))
+        assert [character for character in row if character in "▲▼"] == [mark]
+    data = json.loads(benchmark_text.as_json(lower_is_better))
+    assert data["answer"][0].startswith("fair is better than base on FirstRel: −")
+    assert data["answer"][1].startswith("poor is worse than base on FirstRel: +")
+    page = as_html(lower_is_better)
+    assert re.findall(r'<i class="\w+" role="img" aria-label="(\w+)">(.)</i>', page)[:2] == [
+        ("better", "▲"),
+        ("worse", "▼"),
+    ]
