@@ -88,7 +88,7 @@ def work(way: str, home: Path) -> dict[str, Any]:
     """Run one way on one collection in this process."""
     from rankgauge import evaluate
     from rankgauge.core.run import Run
-    from rankgauge.retrieval.corpus.opening import open_collection
+    from rankgauge.io.corpus.collection import open_collection
 
     prepare, run = bm25s_alone(home) if way == "bm25s" else ours(way, home)
     prepare()
@@ -106,9 +106,9 @@ def work(way: str, home: Path) -> dict[str, Any]:
 
 
 def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:
+    from rankgauge.io.corpus.reading import read_corpus
     from rankgauge.io.queries import read_queries
     from rankgauge.retrieval.base import QueryBatch
-    from rankgauge.retrieval.corpus.opening import open_documents
     from rankgauge.retrieval.engines import bm25
     from rankgauge.retrieval.fetch.fetch import fetch_run
     from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
@@ -126,7 +126,7 @@ def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]
         queries = read_queries(home / "queries.jsonl")
         asked = QueryBatch.from_queries(queries)
         with tempfile.TemporaryDirectory() as folder:
-            retriever = make_retriever(settings, open_documents(home), asked)
+            retriever = make_retriever(settings, read_corpus(home), asked)
             return fetch_run(retriever, asked, Path(folder) / "run.trec", k=DEPTH)
 
     return bm25.import_bm25s, run

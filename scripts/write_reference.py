@@ -13,9 +13,8 @@ from api_page import api_page
 from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.cli.main import COMMANDS, cli
 from rankgauge.io.formats.log import KEYS
-from rankgauge.io.formats.names import NAMES
+from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
 from rankgauge.io.formats.registry import FORMATS
-from rankgauge.io.queries import DOC_IDS, QUERY_IDS, TEXTS
 from rankgauge.measures import families
 from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
 from rankgauge.measures.registry import DEFINITIONS
@@ -76,13 +75,13 @@ def faults_page() -> str:
     lines += ["Codes and severities change only with a line in the changelog. `--strict` makes errors of warnings.", ""]
     lines += ["| code | severity | of | what | `--fix` |", "|---|---|---|---|---|"]
     for name, code in CODES.items():
-        of = " and ".join("runs" if kind == "run" else "judgments" for kind in code.of)
+        of = " and ".join("runs" if kind == "run" else "judgments" for kind in code.kinds)
         fixed = "yes" if code.repair else "–"
         lines.append(f"| [{name}](#{name}) | {code.severity} | {of} | {code.title} | {fixed} |")
     for name, code in CODES.items():
         lines += ["", f"## {name}", "", f"*{code.severity}*: {code.title}. {code.why}", "", f"- action: {code.action}"]
         lines += [f"- `--fix`: {code.repair}"] if code.repair else []
-        lines += [f"- looked for with {code.needs}"] if code.needs else []
+        lines += [f"- checked with {code.needs}"] if code.needs else []
     return "\n".join(lines) + "\n"
 
 
@@ -99,7 +98,7 @@ def formats_page() -> str:
     ]
     for format in FORMATS:
         cells = [f"`{format.name}`", format.summary]
-        cells += [f"`{format.columns[kind]}`" if format.holds(kind) else "–" for kind in ("qrels", "run")]
+        cells += [f"`{format.columns[kind]}`" if format.supports(kind) else "–" for kind in ("qrels", "run")]
         cells += ["yes" if format.write else "no", " ".join(f"`{suffix}`" for suffix in format.suffixes) or "–"]
         cells += [f"`rankgauge[{format.extra}]`" if format.extra else "–"]
         lines.append(f"| {' | '.join(cells)} |")
@@ -108,7 +107,7 @@ def formats_page() -> str:
         "Case, blanks, hyphens, dots and underscores do not count. The second names are taken where no first is there."
     ]
     lines += ["", "| column | known by | else by |", "|---|---|---|"]
-    for role, tiers in NAMES.items():
+    for role, tiers in COLUMN_NAMES.items():
         listed = [" ".join(f"`{name}`" for name in tier) for tier in tiers] + ["–"]
         lines.append(f"| {role} | {listed[0]} | {listed[1]} |")
     lines += ["", "## Keys of a log", "", "| key | known by, the surest first |", "|---|---|"]
@@ -119,9 +118,9 @@ def formats_page() -> str:
         "`read_queries` and `read_corpus` take JSON Lines (BEIR's too), CSV, TSV, Parquet and Arrow; queries also a"
     ]
     lines += ["log, `id tab text` and `irds:…`. An id is found under the first of these names, a text likewise.", ""]
-    lines += [f"- queries: {' '.join(f'`{name}`' for name in QUERY_IDS)}"]
-    lines += [f"- documents: {' '.join(f'`{name}`' for name in DOC_IDS)}"]
-    lines += [f"- texts: {' '.join(f'`{name}`' for name in TEXTS)}"]
+    lines += [f"- queries: {' '.join(f'`{name}`' for name in QUERY_ID_NAMES)}"]
+    lines += [f"- documents: {' '.join(f'`{name}`' for name in DOC_ID_NAMES)}"]
+    lines += [f"- texts: {' '.join(f'`{name}`' for name in TEXT_NAMES)}"]
     return "\n".join([*lines, ""])
 
 

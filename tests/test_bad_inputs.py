@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, RankgaugeWarning, evaluate
+from rankgauge import InputError, RankgaugeWarning, Reading, evaluate
+from rankgauge.io import Limits
 
 Q = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 2\n"
 R = b"1 Q0 d1 1 3.0 t\n1 Q0 d2 2 2.0 t\n2 Q0 d3 1 1.0 t\n"
@@ -51,10 +52,10 @@ CASES = [
     Case(0, "nothing wrong"),
     Case(1, "0-byte run", run=b"", bad="run: file is empty"),
     Case(2, "0-byte qrels", qrels=b"", bad="qrels: file is empty"),
-    Case(3, "run of blank lines", run=b"\n \n\n", bad="run: no lines with anything on them"),
-    Case(3, "qrels of blank lines", qrels=b"\n \n\n", bad="qrels: no lines with anything on them"),
+    Case(3, "run of blank lines", run=b"\n \n\n", bad="run: no lines with content"),
+    Case(3, "qrels of blank lines", qrels=b"\n \n\n", bad="qrels: no lines with content"),
     Case(4, "blank line in qrels", qrels=Q.replace(b"\n", b"\n\n", 1), odd="qrels:2: expected a judgment on each line"),
-    Case(4, "blank lines at the end of qrels", qrels=Q + b"\n \n", odd="(2 in all)"),
+    Case(4, "blank lines at the end of qrels", qrels=Q + b"\n \n", odd="(2 in total)"),
     Case(5, "blank line in run", run=R.replace(b"\n", b"\n\n", 1)),
     Case(5, "lines are numbered with blank ones", run=R.replace(b"\n", b"\n\n").replace(b"1.0", b"x"), bad="run:5: "),
     Case(6, "byte order mark in run", run=MARK + R, odd="a byte order mark, skipped (trec_eval makes it part"),
@@ -63,8 +64,13 @@ CASES = [
     Case(8, "UTF-16 qrels", qrels=Q.decode().encode("utf-16"), bad="qrels: looks like UTF-16"),
     Case(9, "CRLF", qrels=Q.replace(b"\n", b"\r\n"), run=R.replace(b"\n", b"\r\n")),
     Case(9, "one line with CRLF", qrels=b"1 0 d1 1\r\n", run=b"1 Q0 d1 1 3.0 t\r\n"),
-    Case(10, "lone carriage returns in run", run=R.replace(b"\n", b"\r"), bad="run: carriage-return line ends"),
-    Case(10, "lone carriage returns in qrels", qrels=Q.replace(b"\n", b"\r"), bad="qrels: carriage-return line ends"),
+    Case(10, "lone carriage returns in run", run=R.replace(b"\n", b"\r"), bad="run: carriage returns as line endings"),
+    Case(
+        10,
+        "lone carriage returns in qrels",
+        qrels=Q.replace(b"\n", b"\r"),
+        bad="qrels: carriage returns as line endings",
+    ),
     Case(11, "NUL byte in an id", run=R.replace(b"d2", b"d\x002"), bad="run:2: NUL byte at offset 22"),
     Case(12, "random binary", run=bytes(range(256)) * 4, bad="run:1: NUL byte at offset 0: not a text file"),
     Case(13, "gzipped run", run=gzip.compress(R)),
@@ -77,7 +83,12 @@ CASES = [
     Case(18, "too long an id", run=R + TOO_LONG, bad="run: a line of more than 1048576 bytes"),
     Case(20, "5 columns in the run", run=R + b"1 Q0 d9 4 0.5\n", bad="run:4: expected 6 columns"),
     # Extra columns that stand on every line are read, with a warning: many tools write them, and nothing can shift.
-    Case(21, "7 columns in the run", run=R.replace(b" t\n", b" t x\n"), odd="found 7: the rest is ignored (3 in all)"),
+    Case(
+        21,
+        "7 columns in the run",
+        run=R.replace(b" t\n", b" t x\n"),
+        odd="found 7: the extra ones are ignored (3 in total)",
+    ),
     Case(21, "7 columns on one line", run=R + b"2 Q0 d9 4 0.5 t x\n", bad="run:4: expected 6 columns"),
     Case(
         22, "3 columns in the qrels", qrels=b"1 d1 1\n", bad="hint: BEIR's tab-separated judgments? --qrels-format beir"
@@ -85,23 +96,27 @@ CASES = [
     Case(23, "5 columns in the qrels", qrels=Q + b"1 0 d4 1 x\n", bad="qrels:4: expected 4 columns"),
     Case(24, "header row in the run", run=b"qid Q0 docno rank score tag\n" + R, bad="looks like a header"),
     Case(25, "BEIR qrels", qrels=BEIR),
-    Case(26, "comment line in the run", run=b"# by us\n" + R, bad="hint: a comment line? trec_eval 9 has none"),
-    Case(26, "comment line in the qrels", qrels=b"# by us\n" + Q, bad="hint: a comment line? trec_eval 9 has none"),
+    Case(26, "comment line in the run", run=b"# by us\n" + R, bad="hint: a comment line? trec_eval 9 has no comments"),
+    Case(
+        26, "comment line in the qrels", qrels=b"# by us\n" + Q, bad="hint: a comment line? trec_eval 9 has no comments"
+    ),
     Case(26, "a sign within an id", qrels=b"1 0 d#1 1\n", run=b"1 Q0 d#1 1 3.0 t\n"),
     Case(27, "tabs, runs of spaces, other blanks", qrels=Q.replace(b" ", b" \t"), run=R.replace(b" ", b"\v \f")),
-    Case(28, "document id with a space", run=R.replace(b"d2", b"d 2"), bad="hint: a document id with a space in it?"),
+    Case(
+        28, "document id with a space", run=R.replace(b"d2", b"d 2"), bad="hint: a document id that contains a space?"
+    ),
     Case(
         29,
         "no-break space in an id",
         run=R.replace(b"d2", b"d\xc2\xa02"),
-        odd=r"run:2: expected ids of characters that can be seen, found document 'd\xa02'",
+        odd=r"run:2: expected ids of visible characters, found document 'd\xa02'",
     ),
     Case(29, "control character in an id", run=R.replace(b"d2", b"d\x1c2"), odd=r"found document 'd\x1c2'"),
     Case(
         29,
         "zero-width space in a judged id",
         qrels=Q.replace(b"d2", b"d2\xe2\x80\x8b"),
-        odd=r"qrels:2: expected ids of characters that can be seen, found document 'd2\u200b'",
+        odd=r"qrels:2: expected ids of visible characters, found document 'd2\u200b'",
     ),
     Case(
         29, "no-break space in a query id", qrels=Q.replace(b"2 0", b"\xc2\xa02 0"), odd=r"found query '\xa02'", rr=0.5
@@ -194,13 +209,13 @@ CASES = [
         46,
         "a rank against its score",
         run=R.replace(b"d1 1 ", b"d1 9 "),
-        odd="run:1: expected scores that do not grow with the rank, found score 3 at rank 9, 2 at rank 2 of query",
+        odd="run:1: expected scores that do not increase with the rank, found score 3 at rank 9, 2 at rank 2 of query",
     ),
     Case(
         46,
         "all ranks against their scores",
         run=b"".join(b"1 Q0 d%d %d %d t\n" % (n, 61 - n, 61 - n) for n in range(1, 61)) + b"2 Q0 d3 1 1.0 t\n",
-        odd="(59 in all)",
+        odd="(59 in total)",
     ),
     Case(
         46,
@@ -217,7 +232,7 @@ CASES = [
         48,
         "document twice",
         run=R + b"2 Q0 d3 9 0.1 t\n",
-        bad="run:4: expected each document once in a query's results, found document 'd3' again for query '2' (first",
+        bad="run:4: expected each document once in the ranking of a query, found document 'd3' again for query '2' (first",
     ),
     Case(48, "document twice in a query that is taken up again", run=R + b"1 Q0 d1 9 0.1 t\n", bad="(first on line 1)"),
     Case(49, "document twice in a query that is not judged", run=R + b"9 Q0 z 1 1 t\n9 Q0 z 2 0.5 t\n", bad="run:5"),
@@ -244,7 +259,7 @@ CASES = [
         "negative grades",
         qrels=Q.replace(b"d2 0", b"d2 -1"),
         note="negative-grades",
-        said="1 judgment has a negative grade",
+        said="1 judgment with a negative grade",
     ),
     Case(
         56,
@@ -277,13 +292,13 @@ CASES = [
         59, "grade 2e9", qrels=Q.replace(b"d1 1", b"d1 2000000000"), bad="from -127 to 127 as grade, found '2000000000'"
     ),
     Case(60, "grade beyond 64 bits", qrels=Q.replace(b"d1 1", b"d1 99999999999999999999"), bad="from -127 to 127"),
-    Case(61, "no common query", run=b"9 Q0 a 1 1 t\n", bad="no query in common: '9' against '1', '2'"),
+    Case(61, "no common query", run=b"9 Q0 a 1 1 t\n", bad="no query in common: '9' and '1', '2'"),
     Case(
         62,
         "judged query missing in the run",
         run=b"1 Q0 d1 1 1 t\n",
         note="queries-missing",
-        said="1 query judged and not in the run: '2'",
+        said="1 query judged but not in the run: '2'",
         rr=0.5,
     ),
     Case(
@@ -291,7 +306,7 @@ CASES = [
         "query of the run that is not judged",
         run=R + b"9 Q0 a 1 1 t\n",
         note="queries-unjudged",
-        said="1 query of the run not judged at all",
+        said="1 query of the run without any judgment",
     ),
     Case(
         64,
@@ -307,7 +322,7 @@ CASES = [
         "queries whose rows stand apart",
         run=R + b"1 Q0 d5 3 0.5 t\n",
         note="split-query",
-        said="run:4: expected the lines of a query together, found query '1' again after other",
+        said="run:4: expected the lines of each query to be contiguous, found query '1' again after other",
     ),
     Case(66, "query named all", qrels=Q.replace(b"2 0", b"all 0"), run=R.replace(b"2 Q0", b"all Q0")),
     Case(67, "more than 1000 results", run=R[:16] + DEEP + R[-16:], note="unjudged"),
@@ -399,7 +414,7 @@ def test_what_is_odd_is_an_error_where_that_is_asked_for(case: Case, command: Ca
     done = command("evaluate", "qrels", "run", "-m", "RR", "--strict")
     if case.odd:
         with pytest.raises(InputError) as error:
-            evaluate("qrels", "run", "RR", strict=True)
+            evaluate("qrels", "run", "RR", reading=Reading(limits=Limits(strict=True)))
         first = case.odd.split("(")[0].strip()  # the count is of errors then
         assert first in str(error.value)
         assert (done.code, done.out) == (2, "")

@@ -5,7 +5,7 @@ import inspect
 import rankgauge
 
 NAMES = """
-Bands BenchmarkPlan Collection Comparison Conventions Corpus Document Documents GateResult Hits Hybrid IRMetrics
+Bands BenchmarkPlan Collection Comparison Conventions Corpus Document GateResult Hits Hybrid IRMetrics
 InputError InputTypeError Lexical Measure MeasureError MetricsCache MetricsCalculator MissingExtraError Qrels Queries
 QueryMetrics Questions RankgaugeError RankgaugeWarning Report ReportAggregator RetrievalEvaluator
 RetrievalMetricsSuite RetrievalQuality RetrievalResult RetrieverError RetrieverSettings Run Scores Statistics Story
@@ -14,7 +14,7 @@ batch_evaluate_metrics build_report calculate_confidence_interval compare conten
 detectable_difference difference_interval embedder equivalence evaluate evaluate_all evaluate_cached evaluate_pipeline
 evaluate_retrieval_batch evaluate_retriever evaluate_retriever_async f1_at_k fetch first_relevant_position fuse gate
 gate_efficiency hit_at_k join kendall_tau load_bands load_config looks_like_log make_retriever mean_average_precision
-mean_interval mean_reciprocal_rank measure measure_latency ndcg_at_k open_collection open_documents paired_test
+mean_interval mean_reciprocal_rank measure measure_latency ndcg_at_k open_collection paired_test
 parse_measure parse_measures precision_at_k qrels_from_frame queries_needed rbo read_corpus read_log read_qrels
 read_queries read_run read_story recall_at_k reciprocal_rank reranking_improvement retrieval_quality routing_accuracy
 run_benchmark run_from_frame shipped_plan statistical_significance_test tau_ap tune validate_qrels validate_run

@@ -19,8 +19,8 @@ from rankgauge.evaluation.evaluate import evaluate as evaluate
 from rankgauge.evaluation.evaluate import evaluate_runs as evaluate_runs
 from rankgauge.evaluation.scores import Scores as Scores
 from rankgauge.io.conversion import convert as convert
+from rankgauge.io.corpus.reading import read_corpus as read_corpus
 from rankgauge.io.options import Reading as Reading
-from rankgauge.io.queries import read_corpus as read_corpus
 from rankgauge.io.queries import read_queries as read_queries
 from rankgauge.io.reading import read_qrels as read_qrels
 from rankgauge.io.reading import read_run as read_run

@@ -37,17 +37,17 @@ def test_the_answer_comes_first_then_faults_with_places_and_actions(command: Com
     assert outcome.out.splitlines() == [
         "run: 2 errors, 1 warning in 36 rows, 3 queries",
         "",
-        "error duplicate-rank (2): a rank stands twice in the results of a query",
-        "  expected  each rank once a query",
+        "error duplicate-rank (2): a rank that appears twice in the ranking of a query",
+        "  expected  each rank once per query",
         "  found     run:6  rank 5 of query 'q1' again (first on line 5)",
         "            run:7  rank 5 of query 'q1' again (first on line 6)",
-        "  action    verify the order, then number each query's results 1, 2, 3, …",
-        "  --fix     the ranks of the query are numbered anew in the order of its scores",
+        "  action    check the order, then number the results of each query 1, 2, 3, …",
+        "  --fix     the ranks of the query are renumbered in the order of its scores",
         "",
         "warning mixed-tags (1): more than one run tag",
         "  expected  one tag, 'bm25'",
         "  found     run:20  'other'",
-        "  action    check that the file holds one run, then write one tag",
+        "  action    check that the file contains one run, then write one tag",
     ]
 
 
@@ -73,7 +73,9 @@ def test_json_has_the_documented_schema(command: Command, files: tuple[str, str]
     assert list(first) == ["file", "format", "sha256", "rows", "queries", "faults"]
     assert (first["file"], first["format"], first["rows"], first["queries"]) == ("run", "trec", 35, 3)
     assert list(first["faults"][0]) == ["code", "severity", "count", "message", "expected", "action", "places"]
-    assert first["faults"][0]["places"] == [{"line": 3, "found": "'1,5'", "hint": "a decimal comma? write a point"}]
+    assert first["faults"][0]["places"] == [
+        {"line": 3, "found": "'1,5'", "hint": "a decimal comma? write a decimal point"}
+    ]
     assert [fault["code"] for fault in second["faults"]] == ["swapped"]
 
 
@@ -121,8 +123,8 @@ def test_fix_writes_a_copy_and_says_what_it_did(command: Command, files: tuple[s
     assert outcome.code == 1  # the file that was given has an error
     assert outcome.err.splitlines() == [
         "wrote fixed: no errors, 1 warning in 36 rows, 3 queries",
-        "  repaired  duplicate-rank (1): the ranks of the query are numbered anew in the order of its scores",
-        "  repaired  blank-line (1): the line is left out",
+        "  repaired  duplicate-rank (1): the ranks of the query are renumbered in the order of its scores",
+        "  repaired  blank-line (1): the line is removed",
         "  left      mixed-tags (1): more than one run tag",
     ]
     assert Path("run").read_bytes() == broken

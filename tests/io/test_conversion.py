@@ -88,7 +88,7 @@ def there_and_back(folder: Path, kind: Kind, data: bytes, one: Format, other: Fo
         convert(folder / "start", folder / "one", kind=kind, from_format="jsonl", to_format=one.name)
         convert(folder / "one", folder / "other", kind=kind, from_format=one.name, to_format=other.name)
     except InputError as error:
-        refused = any(text in str(error) for text in ("white space", "no whole number", "taken for another kind"))
+        refused = any(text in str(error) for text in ("white space", "not a whole number", "detected as another kind"))
         if not refused or not {"trec", "msmarco", "beir"} & {one.name, other.name}:
             raise
         return None
@@ -102,7 +102,7 @@ def there_and_back(folder: Path, kind: Kind, data: bytes, one: Format, other: Fo
 def test_a_run_survives_every_pair_of_formats(
     tmp_path_factory: pytest.TempPathFactory, one: Format, other: Format, values: dict[tuple[bytes, bytes], float]
 ) -> None:
-    if not (one.holds("run") and other.holds("run")):
+    if not (one.supports("run") and other.supports("run")):
         return
     folder = tmp_path_factory.mktemp("x")
     path = there_and_back(folder, "run", text_of(values, "run"), one, other)
@@ -125,12 +125,12 @@ def test_judgments_survive_every_pair_of_formats(
         assert plain_qrels(read_qrels(path, format=other.name)) == values
 
 
-@pytest.mark.parametrize("name", [format.name for format in WRITTEN if format.holds("qrels")])
+@pytest.mark.parametrize("name", [format.name for format in WRITTEN if format.supports("qrels")])
 def test_what_is_written_is_known_by_its_content(tmp_path: Path, name: str) -> None:
     (tmp_path / "in").write_bytes(QRELS["csv"])
     convert(tmp_path / "in", tmp_path / "out", to_format=name)
     assert plain_qrels(read_qrels(tmp_path / "out")) == plain_qrels(Qrels.from_dict(GRADES))
-    if BY_NAME[name].holds("run"):
+    if BY_NAME[name].supports("run"):
         (tmp_path / "in").write_bytes(RUNS["jsonl"])
         convert(tmp_path / "in", tmp_path / "out", to_format=name)
         assert plain_run(read_run(tmp_path / "out"), ranks=True) == plain_run(Run.from_dict(SCORES), ranks=True)
@@ -182,10 +182,10 @@ def test_subtopics_are_kept_where_there_is_room(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "target", "said"),
     [
-        (b'{"q": {"my doc": 1}}', "out.trec", "document id 'my doc' has white space in it"),
-        (b'{"my q": {"a": 1}}', "out.trec", "query id 'my q' has white space in it"),
-        (b'{"q": {"a": 0.5}}', "out.trec", "grade 0.5 of document 'a' for query 'q' is no whole number"),
-        (b'{"BZh": {"a": 1}}', "out.trec", "would be taken for another kind of file"),
+        (b'{"q": {"my doc": 1}}', "out.trec", "document id 'my doc' contains white space"),
+        (b'{"my q": {"a": 1}}', "out.trec", "query id 'my q' contains white space"),
+        (b'{"q": {"a": 0.5}}', "out.trec", "grade 0.5 of document 'a' for query 'q' is not a whole number"),
+        (b'{"BZh": {"a": 1}}', "out.trec", "would be detected as another kind of file"),
     ],
 )
 def test_what_cannot_be_written_names_the_id(
@@ -200,7 +200,9 @@ def test_what_cannot_be_written_names_the_id(
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.parametrize(("name", "said"), [("nowhere", "cannot read: No such file"), (".", "judgments or a run?")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("nowhere", "cannot read: No such file"), (".", "expected judgments or a run")]
+)
 def test_an_input_that_cannot_be_read_says_why(command: Command, tmp_path: Path, name: str, said: str) -> None:
     outcome = command("convert", tmp_path / name, tmp_path / "out.csv")
     assert outcome.code in (2, 64)
@@ -247,10 +249,10 @@ def test_standard_input_and_output(command: Command, tmp_path: Path, monkeypatch
     [
         (["--to", "jsn"], "unknown format 'jsn'"),
         (["--from", "beir", "--kind", "run", "--to", "csv"], "format beir has no runs"),
-        (["--to", "log"], "can be read, not written"),
+        (["--to", "log"], "can be read but not written"),
         (["--column", "query", "--to", "csv"], "--column takes ROLE=NAME"),
         (["--kind", "corpus"], "Invalid value for '--kind'"),
-        ([], "says no format"),
+        ([], "has no known suffix"),
     ],
 )
 def test_wrong_calls_exit_64(command: Command, tmp_path: Path, arguments: list[str], said: str) -> None:

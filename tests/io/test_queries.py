@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge import InputError, Qrels, read_corpus, read_qrels, read_queries
+from rankgauge.io.queries import read_query_ids
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -50,9 +51,10 @@ def test_numbers_that_are_names_stay_texts(tmp_path: Path) -> None:
 def test_the_shipped_collection_is_read() -> None:
     home = files("rankgauge") / "data" / "workshop"
     queries, corpus = read_queries(str(home / "queries.jsonl")), read_corpus(str(home / "corpus.jsonl"))
-    assert (len(queries), len(corpus)) == (48, 216)
-    assert corpus.titles[0] == "Reading the size on a tyre sidewall"
-    assert corpus.texts[0].startswith("The most reliable size")
+    assert (len(queries), len(corpus.ids)) == (48, 216)
+    document = next(iter(corpus))
+    assert document.title == "Reading the size on a tyre sidewall"
+    assert document.text.startswith("The most reliable size")
     qrels = read_qrels(str(home / "qrels.trec")).with_columns(queries.columns)
     assert set(qrels.columns) == {"category", "difficulty"}
 
@@ -63,12 +65,46 @@ def test_the_shipped_collection_is_read() -> None:
         (b"", "file is empty"),
         (b'{"_id": "1", "text": "x"}\n{"_id": "1", "text": "y"}\n',
          r"queries:2: expected each query id once, found '1' again \(first on line 1\)"),
-        (b'{"text": "x"}\n', "expected an id"),
+        (b'{"text": "x"}\n', "expected a query id"),
         (b'{"_id": null}\n', "queries:1: expected a string or a whole number as query id, found nothing"),
-        (b"a,b,c\n1,2,3\n", "queries:1: expected a header with an id"),
+        (b"a,b,c\n1,2,3\n", "queries:1: expected a header with a query id"),
+        (b"q1 one text\nq2 x\nq1 other\n", r"queries:3: expected each query id once, found 'q1' again"),
         (b"qid,text\n1,a,b\n", "queries:2: expected 2 columns"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_queries(written(tmp_path, data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"_id": "q1", "text": "a"}\n{"_id": "q2", "text": "b"}\n',
+        b'{"qid": 1, "query": "a"}\n',
+        b"q1\tfirst text\nq2\tother, with a comma\n",
+        b"q1 first text, with a comma\nq2 other\n",
+        b"query_id,text\nq1,a\nq2,b\n",
+        b"q1\nq2\n",
+        b"<top>\n<num> Number: q1\n<title> a\n</top>\n<top>\n<num> Number: q2 </num>\n",
+        b'<topics><topic number="q1"><query>a</query></topic><topic number="q2"/></topics>',
+    ],
+)
+def test_query_ids_are_read_from_every_format_of_queries(tmp_path: Path, data: bytes) -> None:
+    ids = list(read_query_ids(written(tmp_path, data)))
+    assert ids == ([b"1"] if b'"qid"' in data else [b"q1", b"q2"])
+
+
+@pytest.mark.parametrize("data", [b"", b"<xml></xml>", b"\n", b"<top><title>no number</top>"])
+def test_a_file_without_a_query_is_an_error(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(InputError):
+        read_query_ids(written(tmp_path, data))
+
+
+def test_query_ids_that_are_passed_are_taken_once() -> None:
+    assert list(read_query_ids(["b", b"a", "b"])) == [b"b", b"a"]
+
+
+def test_lines_of_id_and_text_need_no_tab(tmp_path: Path) -> None:
+    queries = read_queries(written(tmp_path, b"q1 what, and why?\n\nq2\r\n"))
+    assert (list(queries.ids), queries.texts) == ([b"q1", b"q2"], ["what, and why?", None])

@@ -16,14 +16,14 @@ import pytest
 
 from rankgauge import InputError
 from rankgauge.io import conversion
-from rankgauge.io.writing import atomic
+from rankgauge.io.writing import write_atomically
 
 Command = Callable[..., Any]
 
 
 def test_the_target_appears_when_the_block_ends_well(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    with atomic(path) as out:
+    with write_atomically(path) as out:
         out.write(b"new")
         assert not path.exists()
     assert path.read_bytes() == b"new"
@@ -43,7 +43,7 @@ def test_what_goes_wrong_leaves_the_old_file_and_no_trace(tmp_path: Path, failur
     path.write_bytes(b"old")
 
     def failing() -> None:
-        with atomic(path) as out:
+        with write_atomically(path) as out:
             out.write(b"half")
             raise failure
 
@@ -54,7 +54,10 @@ def test_what_goes_wrong_leaves_the_old_file_and_no_trace(tmp_path: Path, failur
 
 
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="out: cannot write: No space left on device"), atomic(tmp_path / "out"):
+    with (
+        pytest.raises(InputError, match="out: cannot write: No space left on device"),
+        write_atomically(tmp_path / "out"),
+    ):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert not list(tmp_path.iterdir())
 
@@ -64,7 +67,7 @@ def test_the_mode_of_a_file_and_a_link_to_it_stay(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     path.chmod(0o640)
     link.symlink_to(path)
-    with atomic(link) as out:
+    with write_atomically(link) as out:
         out.write(b"new")
     assert link.is_symlink()
     assert path.read_bytes() == b"new"
@@ -73,7 +76,7 @@ def test_the_mode_of_a_file_and_a_link_to_it_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["nowhere/out", "."])
 def test_a_target_that_cannot_be_is_an_error_before_the_work_starts(tmp_path: Path, target: str) -> None:
-    with pytest.raises(InputError, match="cannot write"), atomic(tmp_path / target):
+    with pytest.raises(InputError, match="cannot write"), write_atomically(tmp_path / target):
         pytest.fail("the work started")
 
 
@@ -122,7 +125,7 @@ def test_two_writers_do_not_mix(tmp_path: Path) -> None:
     barrier = threading.Barrier(4)
 
     def write(letter: bytes) -> None:
-        with atomic(path) as out:
+        with write_atomically(path) as out:
             barrier.wait()
             for _ in range(100):
                 out.write(letter * 100)
@@ -137,14 +140,14 @@ def test_two_writers_do_not_mix(tmp_path: Path) -> None:
 
 
 def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
-    with atomic("/dev/null") as out:
+    with write_atomically("/dev/null") as out:
         out.write(b"x")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     os.mkfifo(tmp_path / "pipe")
     found: list[bytes] = []
     reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
     reader.start()
-    with atomic(tmp_path / "pipe") as out:
+    with write_atomically(tmp_path / "pipe") as out:
         out.write(b"through")
     reader.join()
     assert found == [b"through"]
@@ -155,7 +158,7 @@ def test_an_interrupt_in_mid_write_exits_130_without_a_trace(tmp_path: Path) -> 
     code = (
         "import sys\nfrom rankgauge.cli.main import run\nfrom rankgauge.io import writers, formats\n"
         "def stop(*_, **__):\n    raise KeyboardInterrupt\n"
-        "writers._table = stop\n"
+        "writers._write_table = stop\n"
         f"sys.exit(run(['convert', {str(tmp_path / 'in')!r}, {str(tmp_path / 'out.csv')!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

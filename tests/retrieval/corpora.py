@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
+from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
 from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.corpus.documents import Document, Held
 
-KITCHEN = Held(
+KITCHEN = InMemoryCorpus(
     {
         "bread": {"title": "Bread", "text": "Knead the dough, let it rise, bake the bread in a hot oven."},
         "soup": {"title": "Soup", "text": "Boil onions and carrots. Season the soup with salt."},
@@ -21,17 +21,17 @@ QUERIES = QueryBatch.from_dict(
 )
 
 
-def made_up(documents: int, words: int = 400, seed: int = 7) -> Held:
+def made_up(documents: int, words: int = 400, seed: int = 7) -> InMemoryCorpus:
     """Documents of random words, with exact repetitions among them so that scores tie."""
     chance = random.Random(seed)
     vocabulary = [f"w{chance.randrange(words)}x{number}" for number in range(words)]
     texts = [" ".join(chance.choices(vocabulary, k=chance.randrange(3, 30))) for _ in range(documents)]
     for copy in range(0, documents, 5):
         texts[copy] = texts[0]
-    return Held([Document(f"d{number:05}".encode(), "", text) for number, text in enumerate(texts)])
+    return InMemoryCorpus([CorpusDocument(f"d{number:05}".encode(), "", text) for number, text in enumerate(texts)])
 
 
-def made_up_queries(corpus: Held, count: int, seed: int = 3) -> QueryBatch:
+def made_up_queries(corpus: InMemoryCorpus, count: int, seed: int = 3) -> QueryBatch:
     """Queries made of words of the corpus."""
     chance = random.Random(seed)
     documents = list(corpus)

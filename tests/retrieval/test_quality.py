@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.io.corpus.collection import open_collection
 from rankgauge.retrieval.base import QueryBatch, retrieve_run
-from rankgauge.retrieval.corpus.opening import open_collection
 from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 
 # nDCG@10: floors against regressions. WordLlama's unchanged vectors give 0.3757 on cisi; subtracting half of the mean,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rankgauge import validate_qrels, validate_run
+from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES
 from tests.validation.generated import (
     DEPTH,
@@ -134,6 +135,12 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "run", tmp_path / "qrels"
 
 
+def with_options(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a validation, with those that are options bundled."""
+    data = {key: value for key, value in arguments.items() if key in ("qrels", "runs", "queries")}
+    return {**data, "options": ValidationOptions(**{k: v for k, v in arguments.items() if k not in data})}
+
+
 def names(cases: list[Case]) -> list[str]:
     return [f"{number}-{code}" for number, (code, *_) in enumerate(cases)]
 
@@ -143,7 +150,7 @@ def test_a_fault_put_into_a_run_is_named_once_with_its_line(
     files: tuple[Path, Path], code: str, mutation: Mutation, line: int | None, options: Mapping[str, Any]
 ) -> None:
     run, qrels = files
-    given = {**options, "qrels": qrels} if "qrels" in options else options
+    given = with_options({**options, "qrels": qrels} if "qrels" in options else options)
     assert not validate_run(run, **given).findings
     run.write_bytes(text(mutation(run_lines())))
     found = validate_run(run, **given)
@@ -152,7 +159,7 @@ def test_a_fault_put_into_a_run_is_named_once_with_its_line(
     assert found[code].count == (len(run_lines()) if code == "extra-columns" else 1)
     assert [place.line for place in found[code].places][:1] == [line]
     assert found[code].severity == CODES[code].severity
-    assert "run" in CODES[code].of
+    assert "run" in CODES[code].kinds
 
 
 @pytest.mark.parametrize(("code", "mutation", "line", "options"), QRELS, ids=names(QRELS))
@@ -160,14 +167,14 @@ def test_a_fault_put_into_judgments_is_named_once_with_its_line(
     files: tuple[Path, Path], code: str, mutation: Mutation, line: int | None, options: Mapping[str, Any]
 ) -> None:
     run, qrels = files
-    given = {**options, "runs": [run]} if "runs" in options else options
+    given = with_options({**options, "runs": [run]} if "runs" in options else options)
     assert not validate_qrels(qrels, **given).findings
     qrels.write_bytes(text(mutation(qrels_lines())))
     found = validate_qrels(qrels, **given)
     assert set(found.codes) == {code} | TOGETHER.get(code, set())
     assert found[code].count == 1
     assert [place.line for place in found[code].places] == [line]
-    assert "qrels" in CODES[code].of
+    assert "qrels" in CODES[code].kinds
 
 
 # What only other formats than TREC's can have, and what is said of a file that has no rows at all.
@@ -178,8 +185,8 @@ ELSEWHERE = {
 
 
 def test_every_fault_of_the_table_is_put_into_a_file() -> None:
-    assert {code for code in CODES if "run" in CODES[code].of} - ELSEWHERE == {case[0] for case in RUNS}
-    assert {code for code in CODES if "qrels" in CODES[code].of} - ELSEWHERE == {case[0] for case in QRELS}
+    assert {code for code in CODES if "run" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in RUNS}
+    assert {code for code in CODES if "qrels" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in QRELS}
 
 
 def test_a_query_that_was_asked_and_not_judged_is_named_where_topics_are_given_too(files: tuple[Path, Path]) -> None:
@@ -204,6 +211,9 @@ def test_strictness_makes_errors_of_warnings_and_leaves_notes(files: tuple[Path,
     run, _ = files
     run.write_bytes(text(then(put(20, 6, "bm26"), lambda lines: [line + "\r" for line in lines])(run_lines())))
     assert [finding.severity for finding in validate_run(run).findings] == ["warning", "note"]
-    assert [finding.severity for finding in validate_run(run, strict=True).findings] == ["error", "note"]
+    assert [finding.severity for finding in validate_run(run, options=ValidationOptions(strict=True)).findings] == [
+        "error",
+        "note",
+    ]
     assert validate_run(run).ok
-    assert not validate_run(run, strict=True).ok
+    assert not validate_run(run, options=ValidationOptions(strict=True)).ok

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge import RankgaugeWarning, evaluate, read_qrels, validate_qrels, validate_run
+from rankgauge import RankgaugeWarning, Reading, evaluate, read_qrels, validate_qrels, validate_run
+from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES
-from rankgauge.validation.repair import Repair, repaired
+from rankgauge.validation.repair import Repair, repair_text
 from tests.validation.generated import Mutation, document, insert, put, qrels_lines, remove, run_lines, swap, text, then
 
 # The mutations whose repair must not change any number; the same for judgments.
@@ -37,7 +38,9 @@ JUDGED: dict[str, Mutation] = {
 
 
 def fix(path: Path, *, depth: int | None = None) -> Repair:
-    return repaired(path.read_bytes(), "run", validate_run(path, max_depth=depth), max_depth=depth)
+    return repair_text(
+        path.read_bytes(), "run", validate_run(path, options=ValidationOptions(max_depth=depth)), max_depth=depth
+    )
 
 
 @pytest.mark.parametrize("code", SAME)
@@ -47,8 +50,8 @@ def test_each_fault_with_a_repair_is_repaired_and_the_copy_is_clean(tmp_path: Pa
     assert validate_run(run).codes == (code,)
     repair = fix(run)
     assert repair.text is not None
-    assert [finding.code for finding in repair.done] == [code]
-    assert not repair.left
+    assert [finding.code for finding in repair.resolved] == [code]
+    assert not repair.remaining
     copy.write_bytes(repair.text)
     assert not validate_run(copy).findings
 
@@ -86,7 +89,7 @@ def test_a_repaired_run_has_no_fault_that_can_be_repaired_and_scores_the_same(
     judged = read_qrels(qrels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankgaugeWarning)
-        wanted = evaluate(judged, run, "all_trec", on_duplicate="first")
+        wanted = evaluate(judged, run, "all_trec", reading=Reading(on_duplicate="first"))
     assert evaluate(judged, copy, "all_trec").over_queries == wanted.over_queries
 
 
@@ -99,7 +102,7 @@ def test_repaired_judgments_are_clean_and_the_same(tmp_path_factory: pytest.Temp
         code for code in ("duplicate-judgment", "blank-line", "header", "byte-order-mark", "crlf") if code in codes
     ]
     qrels.write_bytes(text(then(*(JUDGED[code] for code in order))(qrels_lines())))
-    repair = repaired(qrels.read_bytes(), "qrels", validate_qrels(qrels))
+    repair = repair_text(qrels.read_bytes(), "qrels", validate_qrels(qrels))
     clean.write_bytes(text(qrels_lines()))
     assert repair.text == clean.read_bytes()
 
@@ -111,8 +114,8 @@ def test_what_has_no_repair_stays_byte_for_byte_and_is_said(tmp_path: Path) -> N
     repair = fix(run)
     assert repair.text is not None
     assert repair.text.decode().splitlines() == put(31, 4, "6")(lines)
-    assert [finding.code for finding in repair.done] == ["duplicate-rank"]
-    assert [finding.code for finding in repair.left] == ["score", "columns", "mixed-tags"]
+    assert [finding.code for finding in repair.resolved] == ["duplicate-rank"]
+    assert [finding.code for finding in repair.remaining] == ["score", "columns", "mixed-tags"]
 
 
 def test_only_the_queries_whose_ranks_are_wrong_are_numbered_anew(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.near import folded, normalized, unquoted, without_zeros
 from rankgauge.io.reading import read_rows
 from rankgauge.render.text.validation import as_text
+from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import as_dict
-from rankgauge.validation.repair import repaired
-from rankgauge.validation.topics import query_ids
+from rankgauge.validation.repair import repair_text
 from tests.validation.generated import QUERIES, insert, put, qrels_lines, run_lines, swap, text
 
 SOURCE = Path(rankgauge.__file__).parent
@@ -44,7 +44,7 @@ def test_a_validation_says_what_was_validated(tmp_path: Path) -> None:
 def test_counts_are_those_of_all_and_places_as_many_as_asked_for(tmp_path: Path) -> None:
     path = written(tmp_path, ["q1 Q0 only"] * 50)
     assert (validate_run(path)["columns"].count, len(validate_run(path)["columns"].places)) == (50, 50)
-    few = validate_run(path, places=3)
+    few = validate_run(path, options=ValidationOptions(max_places=3))
     assert (few["columns"].count, len(few["columns"].places)) == (50, 3)
     assert few.errors == 50
 
@@ -53,7 +53,7 @@ def test_rows_can_be_validated_and_keep_their_faults(tmp_path: Path) -> None:
     rows, _ = read_rows(written(tmp_path, put(6, 4, "5")(put(3, 5, "x")(run_lines()))), "run")
     found = validate_run(rows)
     assert set(found.codes) >= {"score", "duplicate-rank"}
-    assert [fault.code for fault in rows.faults.listed] == ["score"]
+    assert [fault.code for fault in rows.faults.examples] == ["score"]
 
 
 def test_judgments_may_be_any_that_evaluate_takes(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_rows_in_any_order_are_validated_by_rank(tmp_path: Path) -> None:
 def test_judgments_of_subtopics_are_no_duplicates(tmp_path: Path) -> None:
     path = written(tmp_path, b"1 1 a 1\n1 2 a 2\n", "qrels")
     assert validate_qrels(path).codes == ("conflicting-judgment",)
-    assert validate_qrels(path, by_subtopic=True).codes == ()
+    assert validate_qrels(path, options=ValidationOptions(by_subtopic=True)).codes == ()
 
 
 def test_judgments_are_looked_for_in_all_runs_together(tmp_path: Path) -> None:
@@ -147,30 +147,6 @@ def test_other_formats_have_the_same_checks(tmp_path: Path, name: str, data: byt
     json.dumps(found.to_dict())
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b'{"_id": "q1", "text": "a"}\n{"_id": "q2", "text": "b"}\n',
-        b'{"qid": 1, "query": "a"}\n',
-        b"q1\tfirst text\nq2\tother, with a comma\n",
-        b"q1 first text, with a comma\nq2 other\nq2 again\n",
-        b"query_id,text\nq1,a\nq2,b\n",
-        b"q1\nq2\n",
-        b"<top>\n<num> Number: q1\n<title> a\n</top>\n<top>\n<num> Number: q2 </num>\n",
-        b'<topics><topic number="q1"><query>a</query></topic><topic number="q2"/></topics>',
-    ],
-)
-def test_topics_are_read_from_whatever_holds_queries(tmp_path: Path, data: bytes) -> None:
-    found = list(query_ids(written(tmp_path, data, "topics")))
-    assert found == ([b"1"] if b'"qid"' in data else [b"q1", b"q2"])
-
-
-@pytest.mark.parametrize("data", [b"", b"<xml></xml>", b"\n"])
-def test_topics_without_a_query_are_an_error(tmp_path: Path, data: bytes) -> None:
-    with pytest.raises(InputError):
-        query_ids(written(tmp_path, data, "topics"))
-
-
 some_ids = st.lists(st.text(min_size=1, max_size=12).map(lambda s: s.encode("utf-8", "replace")), min_size=1)
 
 
@@ -191,7 +167,7 @@ def test_ids_written_otherwise_are_those_that_python_writes(values: list[bytes])
 
 def test_every_code_that_a_reader_uses_is_in_the_table() -> None:
     used: set[str] = set()
-    for path in [*SOURCE.glob("io/*.py"), *SOURCE.glob("validation/*.py")]:
+    for path in [*SOURCE.glob("io/**/*.py"), *SOURCE.glob("validation/*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
                 called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
@@ -254,17 +230,19 @@ def test_whatever_the_bytes_the_outcome_is_a_validation_or_a_clear_error(
     path, qrels = written(folder, data, "file"), written(folder, qrels_lines(), "qrels")
     try:
         if judgments:
-            found = validate_qrels(path, [written(folder, run_lines())], QUERIES, min_judged=5, strict=True)
+            found = validate_qrels(
+                path, [written(folder, run_lines())], QUERIES, ValidationOptions(min_judged=5, strict=True)
+            )
         else:
-            found = validate_run(path, qrels, QUERIES, max_depth=10, min_depth=5)
+            found = validate_run(path, qrels, QUERIES, ValidationOptions(max_depth=10, min_depth=5))
     except RankgaugeError:
         return
     json.dumps(as_dict([found]))
-    as_text([found], colour=False, width=80)
-    repair = repaired(data, "qrels" if judgments else "run", found, max_depth=10) if found.format == "trec" else None
+    as_text([found], color=False, width=80)
+    repair = repair_text(data, "qrels" if judgments else "run", found, max_depth=10) if found.format == "trec" else None
     if repair is not None and repair.text is not None:
         copy = written(folder, repair.text, "copy")
-        again = validate_qrels(copy) if judgments else validate_run(copy, max_depth=10)
+        again = validate_qrels(copy) if judgments else validate_run(copy, options=ValidationOptions(max_depth=10))
         # A line that cannot be read is left alone, with all that is wrong with it.
         if not {"columns", "score", "grade"} & set(again.codes):
             assert not {code for code in again.codes if CODES[code].repair}

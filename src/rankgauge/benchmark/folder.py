@@ -17,11 +17,13 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.queries import read_queries
 from rankgauge.io.reading import read_qrels
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import build_report
 from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Validation
+from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.validate import validate_qrels, validate_run
 
 MANIFEST = "ExperimentManifest.json"
@@ -144,8 +146,8 @@ def _timeless(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def validations(folder: Path, qrels: Path, topics: Path, runs: Mapping[str, Path], k: int) -> tuple[Validation, ...]:
     """What is wrong with the judgments and with each run; files are named as in the folder."""
-    found = [validate_qrels(qrels, queries=topics, places=3)]
-    found += [validate_run(path, qrels, topics, max_depth=k, places=3) for path in runs.values()]
+    found = [validate_qrels(qrels, queries=topics, options=ValidationOptions(max_places=3))]
+    found += [validate_run(path, qrels, topics, ValidationOptions(max_depth=k, max_places=3)) for path in runs.values()]
     names = [path.relative_to(folder).as_posix() for path in (qrels, *runs.values())]
     return tuple(replace(one, file=name) for one, name in zip(found, names, strict=True))
 
@@ -169,4 +171,4 @@ def rendered(report: Report) -> dict[str, bytes]:
 def digests(folder: Path) -> dict[str, str]:
     """The hash of every file of a benchmark but its manifest, in the order of their names."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return {name: manifests.sha256_of(folder / name) for name in names if name != MANIFEST}
+    return {name: sha256_of_file(folder / name) for name in names if name != MANIFEST}

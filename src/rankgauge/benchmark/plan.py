@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
-from rankgauge.retrieval.corpus.opening import CORPORA, QUERIES, judgments
+from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
+from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES, RetrieverSettings, settings_from
 
 if TYPE_CHECKING:
@@ -102,10 +103,10 @@ def shipped_plan(**changed: Any) -> BenchmarkPlan:
 def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:
     """A collection in one folder: corpus, queries and judgments, as BEIR has them."""
     path = Path(folder)
-    queries = next((path / name for name in QUERIES if (path / name).is_file()), None)
-    if queries is None or not any((path / name).is_file() for name in CORPORA):
+    queries = next((path / name for name in QUERIES_FILE_NAMES if (path / name).is_file()), None)
+    if queries is None or not any((path / name).is_file() for name in CORPUS_FILE_NAMES):
         raise InputError.at(folder, None, "corpus.jsonl or queries.jsonl not found in this folder")
-    judged = judgments(path, None)
+    judged = find_qrels_file(path, None)
     if judged is None:
         raise InputError.at(folder, None, "judgments (qrels/test.tsv or qrels.trec) not found in this folder")
     more.setdefault("title", path.resolve().name)

@@ -13,11 +13,12 @@ import numpy as np
 from rankgauge.benchmark.folder import run_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
+from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
-from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.fetch.fetch import FetchResult
 
 GROUPS = 8  # a column of the queries with more groups than this is no slice
@@ -35,7 +36,7 @@ class Done:
 def manifest_of(
     plan: BenchmarkPlan,
     folder: Path,
-    documents: Documents | None,
+    documents: Corpus | None,
     stored: Mapping[str, str],
     queries: Queries,
     done: Mapping[str, Done],
@@ -101,7 +102,7 @@ def _told(error: RankgaugeError, was_baseline: bool, baseline: str) -> str:
 
 
 def _file(folder: Path, name: str, given: str) -> dict[str, Any]:
-    return {"path": name, "given": manifests.plain_path(given), "sha256": manifests.sha256_of(folder / name)}
+    return {"path": name, "given": manifests.plain_path(given), "sha256": sha256_of_file(folder / name)}
 
 
 def _retrieval(folder: Path, name: str, one: Done) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def _retrieval(folder: Path, name: str, one: Done) -> dict[str, Any]:
         "name": name,
         "method": one.retriever.identity().get("mode", one.retriever.name),
         "params": manifests.plain_values(dict(one.retriever.identity())),
-        "run": {"path": path, "sha256": manifests.sha256_of(folder / path), "results": results},
+        "run": {"path": path, "sha256": sha256_of_file(folder / path), "results": results},
     }
 
 

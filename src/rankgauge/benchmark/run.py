@@ -33,18 +33,19 @@ from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import Done, manifest_of
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RankgaugeError, RetrieverError, UsageError, nearest, shown
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import Queries, read_queries
-from rankgauge.io.writing import atomic
+from rankgauge.io.writing import write_atomically
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost, Report
 from rankgauge.report.snippets import snippets_of
 from rankgauge.retrieval.base import QueryBatch, Retriever
-from rankgauge.retrieval.corpus.documents import Documents
-from rankgauge.retrieval.corpus.opening import open_documents
 from rankgauge.retrieval.fetch.fetch import FetchOptions, FetchProgress, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 from rankgauge.validation.findings import Validation
+from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.validate import validate_qrels
 
 
@@ -79,7 +80,7 @@ def run_benchmark(
     """
     listener, folder, begun = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
-    checked = validate_qrels(plan.qrels, queries=plan.queries, places=3)
+    checked = validate_qrels(plan.qrels, queries=plan.queries, options=ValidationOptions(max_places=3))
     listener.validated(checked)
     if not checked.ok:
         raise InputError.at(
@@ -90,7 +91,7 @@ def run_benchmark(
         )
     queries = read_queries(plan.queries)
     asked = QueryBatch.from_queries(queries)
-    documents = None if plan.corpus is None else open_documents(plan.corpus)
+    documents = None if plan.corpus is None else read_corpus(plan.corpus)
     _refuse_mistakes(plan, queries)
     work = claim(folder)
     stored = {name: _store(path, work, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
@@ -138,10 +139,10 @@ def write_reports(folder: Path, manifest: dict[str, Any]) -> Report:
     report = read_report(folder, manifest)
     files = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
     for name, data in files.items():
-        with atomic(folder / name) as file:
+        with write_atomically(folder / name) as file:
             file.write(data)
     manifest = {**manifest, "files": digests(folder)}
-    with atomic(folder / MANIFEST) as file:
+    with write_atomically(folder / MANIFEST) as file:
         file.write(manifests.sealed(manifest))
     return report
 
@@ -155,7 +156,7 @@ class _Bench:
         folder: Path,
         name: str,
         asked: QueryBatch,
-        documents: Documents | None,
+        documents: Corpus | None,
         indexes: Path,
         listener: BenchmarkListener,
     ) -> None:
@@ -164,7 +165,7 @@ class _Bench:
 
     def run(self, system: PlannedSystem, progress: FetchProgress | None, *, restart: bool) -> Done:
         """Make the retriever, fetch its run, and time single calls of it."""
-        experts = {name: open_documents(path) for name, path in system.experts.items()}
+        experts = {name: read_corpus(path) for name, path in system.experts.items()}
         home = self.indexes / _kind(system.settings) if system.settings.index is None else Path(system.settings.index)
         parts = [home / part for part in _parts(system)]
         fresh = all(not part.exists() for part in parts)
@@ -230,15 +231,15 @@ def _store(path: str, folder: Path, name: str) -> str:
         data = Path(path).read_bytes()
     except OSError as error:
         raise InputError.at(path, None, f"cannot read: {error.strerror}") from None
-    with atomic(folder / target, inputs=[path]) as file:
+    with write_atomically(folder / target, inputs=[path]) as file:
         file.write(data)
     return target
 
 
-def _write_snippets(folder: Path, documents: Documents | None, runs: list[Run]) -> None:
+def _write_snippets(folder: Path, documents: Corpus | None, runs: list[Run]) -> None:
     if documents is None:
         return
-    with atomic(folder / SNIPPETS) as file:
+    with write_atomically(folder / SNIPPETS) as file:
         for name, text in snippets_of(documents, runs).items():
             row = json.dumps({"_id": name, "text": text}, ensure_ascii=False)
             file.write(row.encode("utf-8", "surrogateescape") + b"\n")

@@ -13,6 +13,7 @@ from rankgauge.core.run import Status
 from rankgauge.core.tables import count_by
 from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
+from rankgauge.validation.codes import tie_message
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 
@@ -95,8 +96,7 @@ def _ties(hits: Hits, cutoff: int) -> Note | None:
         return None
     return Note(
         "tie-at-cutoff",
-        f"tied scores with a judged document straddle rank {cutoff} in "
-        f"{plural(len(rows), 'query')}: {_sample(hits, rows)}",
+        f"{tie_message(f'rank {cutoff}', judged=True)} in {plural(len(rows), 'query')}: {_sample(hits, rows)}",
     )
 
 

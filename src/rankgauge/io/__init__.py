@@ -1,1 +1,5 @@
-"""Reading and writing: files of any supported format in, columns out."""
+"""Reading and writing: files of every supported format, queries, corpora and collections."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

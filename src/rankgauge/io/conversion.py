@@ -1,4 +1,4 @@
-"""From one format to another, keeping what the other can hold and saying what it cannot."""
+"""Conversion from one format to another, which reports what the other format cannot hold."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, cast
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import writers
@@ -15,17 +16,19 @@ from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.registry import Format
 from rankgauge.io.reading import read_rows
-from rankgauge.io.rows import Rows, qrels_of, run_of
-from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, read_bytes
-from rankgauge.io.writing import atomic
+from rankgauge.io.rows import Rows, build_qrels, build_run
+from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
+from rankgauge.io.trec_writer import DEFAULT_ITER
+from rankgauge.io.writing import write_atomically
 
-PACKED = (".bz2", ".xz", ".zst", ".zstd")
-FORMULAS = {"csv": ",", "tsv": "\t"}
+UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
+FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
+KIND_HINT = "choose one: --kind qrels or --kind run"
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was done: from which format to which, how many rows, and what the target could not hold."""
+    """The formats, the number of rows, and what the target format could not hold."""
 
     kind: Kind
     source: str
@@ -43,37 +46,37 @@ def convert(
     to_format: str | None = None,
     columns: Columns | None = None,
     escape_formulas: bool = False,
-    limits: Limits = DEFAULT,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Conversion:
-    """Write judgments or a run in another format, whole or not at all; ``-`` as target is standard output.
+    """Write judgments or a run in another format, completely or not at all; ``-`` as target is standard output.
 
-    The kind and the source's format are told by its content, the target's format by its name, unless given.
-    ``escape_formulas`` puts a ``'`` before ids that a spreadsheet would take for a formula (CSV and TSV only); they
-    are then no longer the same ids.
+    Unless they are given, the kind and the format of the source are detected from its content, the target's format
+    from its name. ``escape_formulas`` puts a ``'`` before ids that a spreadsheet would read as formulas (CSV and TSV
+    only); they are then no longer the same ids.
     """
-    asked = _Asked(source, kind, from_format, to_format, columns, escape_formulas, limits)
+    converter = _Converter(source, kind, from_format, to_format, columns, escape_formulas, limits)
     if str(target) == "-":
-        held = BytesIO()
-        done = asked.into(held, "-")
+        buffer = BytesIO()
+        conversion = converter.write(buffer, "-")
         sys.stdout.flush()
-        sys.stdout.buffer.write(held.getvalue())
+        sys.stdout.buffer.write(buffer.getvalue())
         sys.stdout.buffer.flush()
-        return done
-    if str(target).endswith(PACKED):
-        raise UsageError(f"{target}: only gzip is written", hint="name it .gz, or without such an ending")
-    # Entered before anything is read: a folder that cannot be written to is told at once.
-    with atomic(target, inputs=[] if is_dataset(source) else [source]) as out:
+        return conversion
+    if str(target).endswith(UNWRITTEN_COMPRESSIONS):
+        raise UsageError(f"{target}: only gzip is written", hint="name it .gz, or without such a suffix")
+    # Entered before anything is read: a folder that is not writable is reported at once.
+    with write_atomically(target, inputs=[] if is_dataset(source) else [source]) as out:
         if not str(target).endswith(".gz"):
-            return asked.into(out, str(target))
+            return converter.write(out, str(target))
         import gzip
 
-        with gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0) as packed:
-            return asked.into(cast("IO[bytes]", packed), str(target))
+        with gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0) as compressed:
+            return converter.write(cast("IO[bytes]", compressed), str(target))
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What the caller wants."""
+class _Converter:
+    """The options of a conversion."""
 
     source: str | Path
     kind: Kind | None
@@ -83,64 +86,65 @@ class _Asked:
     escape_formulas: bool
     limits: Limits
 
-    def into(self, out: IO[bytes], target: str) -> Conversion:
+    def write(self, out: IO[bytes], target: str) -> Conversion:
         """Read the source and write it to an open file."""
         source = self.source
-        kind = self.kind or _kind(source, self.from_format, self.limits)
-        wanted = self._target(target, kind)
-        rows, found = read_rows(source, kind, format=self.from_format, columns=self.columns, limits=self.limits)
+        kind = self.kind or _detect_kind(source, self.from_format, self.limits)
+        format = self._target_format(target, kind)
+        rows, source_format = read_rows(source, kind, format=self.from_format, columns=self.columns, limits=self.limits)
         if kind == "run":
-            run_of(rows, name="run")  # all that must hold of a run holds of what is written
+            build_run(rows, name="run")  # so that what is written is a valid run
         else:
-            qrels_of(rows, name="qrels", by_subtopic=rows.iters is not None and "iter" in wanted.keeps)
-        rows, lost = _fitted(rows, wanted, kind, found)
-        if not len(rows) and not (rows.empty and "empty" in wanted.keeps):
-            raise InputError.at(source, None, "nothing to write: there is no row in it")
-        if rows.tag is None and kind == "run" and wanted.name == "trec":
-            rows = replace(rows, tag=_tag(name_of(source), len(rows)))
+            build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and "iter" in format.keeps)
+        rows, lost = _drop_unsupported(rows, format, kind, source_format)
+        if not len(rows) and not (rows.empty and "empty" in format.keeps):
+            raise InputError.at(source, None, "nothing to write: the file has no rows")
+        if rows.tag is None and kind == "run" and format.name == "trec":
+            rows = replace(rows, tag=_repeat_tag(source_name(source), len(rows)))
         if self.escape_formulas:
-            writers.delimited(rows, kind, out, FORMULAS[wanted.name], escape_formulas=True)
-        elif wanted.write is not None:
-            wanted.write(rows, kind, out)
-        return Conversion(kind, found, wanted.name, len(rows), lost)
+            writers.delimited(rows, kind, out, FORMULA_DELIMITERS[format.name], escape_formulas=True)
+        elif format.write is not None:
+            format.write(rows, kind, out)
+        return Conversion(kind, source_format, format.name, len(rows), lost)
 
-    def _target(self, target: str, kind: Kind) -> Format:
-        wanted = formats.by_suffix(target, kind) if self.to_format is None else formats.named(self.to_format, kind)
-        if wanted.write is None:
-            raise UsageError(f"format {wanted.name} can be read, not written")
-        if self.escape_formulas and wanted.name not in FORMULAS:
-            raise UsageError(f"escape_formulas is for csv and tsv, not for {wanted.name}")
-        return wanted
+    def _target_format(self, target: str, kind: Kind) -> Format:
+        by_name = self.to_format is not None
+        format = formats.format_named(self.to_format or "", kind) if by_name else formats.format_by_suffix(target, kind)
+        if format.write is None:
+            raise UsageError(f"format {format.name} can be read but not written")
+        if self.escape_formulas and format.name not in FORMULA_DELIMITERS:
+            raise UsageError(f"escape_formulas applies to csv and tsv, not to {format.name}")
+        return format
 
 
-def _kind(source: str | Path, from_format: str | None, limits: Limits) -> Kind:
-    if from_format is not None and len(held := formats.named(from_format).columns) == 1:
-        return next(iter(held))
+def _detect_kind(source: str | Path, from_format: str | None, limits: Limits) -> Kind:
+    if from_format is not None and len(kinds := formats.format_named(from_format).columns) == 1:
+        return next(iter(kinds))
     if str(source) == "-" or is_dataset(source) or not Path(source).is_file():
         if str(source) != "-" and not is_dataset(source) and not Path(source).exists():
-            read_bytes(source, limits=limits)  # says why it cannot be read
-        raise UsageError(f"{source}: judgments or a run?", hint="say which: --kind qrels or --kind run")
-    return formats.kind_of(read_bytes(source, limits=limits)[0], str(source))
+            read_bytes(source, limits=limits)  # raises the error that says why it cannot be read
+        raise UsageError(f"{source}: expected judgments or a run, and the kind is not given", hint=KIND_HINT)
+    return formats.detect_kind(read_bytes(source, limits=limits)[0], str(source))
 
 
-def _fitted(rows: Rows, wanted: Format, kind: Kind, found: str) -> tuple[Rows, tuple[str, ...]]:
-    """The rows without what the format cannot hold, and what that is. A column that says nothing is no loss."""
+def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str) -> tuple[Rows, tuple[str, ...]]:
+    """The rows without what the format cannot hold, and what that is. A column of default values is not a loss."""
     lost: list[str] = []
-    if rows.iters is not None and all(value in (b"", writers.DEFAULT_ITER[kind]) for value in rows.iters):
+    if rows.iters is not None and all(value in (b"", DEFAULT_ITER[kind]) for value in rows.iters):
         rows = replace(rows, iters=None)
-    for name, field in (("iter", "iters"), ("rank", "rank"), ("tag", "tag")):
-        if getattr(rows, field) is not None and name not in wanted.keeps:
-            if not (name == "rank" and wanted.name == "msmarco"):
+    for name, attribute in (("iter", "iters"), ("rank", "rank"), ("tag", "tag")):
+        if getattr(rows, attribute) is not None and name not in format.keeps:
+            if not (name == "rank" and format.name == "msmarco"):
                 lost.append(name)
-            rows = replace(rows, **{field: None})  # type: ignore[arg-type]  # three columns of the same type
-    if kind == "run" and "score" not in wanted.keeps and found != "msmarco":
+            rows = replace(rows, **{attribute: None})  # type: ignore[arg-type]  # three columns of the same type
+    if kind == "run" and "score" not in format.keeps and source_format != "msmarco":
         lost.append("score (ranks keep the order)")
-    if rows.empty and "empty" not in wanted.keeps:
-        lost.append(f"{len(rows.empty)} {'query' if len(rows.empty) == 1 else 'queries'} without any row")
+    if rows.empty and "empty" not in format.keeps:
+        lost.append(f"{plural(len(rows.empty), 'query')} without any row")
     lost += [f"column {name}" for name in rows.columns]
     return rows, tuple(lost)
 
 
-def _tag(name: str, count: int) -> Ids:
+def _repeat_tag(name: str, count: int) -> Ids:
     word = b"_".join(name.encode("utf-8", "surrogateescape").split()) or b"run"
     return Ids.from_bytes([word] * count)

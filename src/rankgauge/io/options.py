@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rankgauge.core.run import OnDuplicate
-from rankgauge.io.sources import DEFAULT, Limits
+from rankgauge.io.sources import DEFAULT_LIMITS, Limits
 
-ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in all (0 if unknown)
+ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Reading:
     qrels_format: str | None = None
     run_format: str | None = None
     on_duplicate: OnDuplicate = "error"  # a document that appears twice in a ranking
-    limits: Limits = DEFAULT
+    limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
-    keep_rankings: bool = False  # whether whole runs stay in memory: a report shows unjudged documents too
-    parallel: bool = True  # whether several large files may be read by processes of their own
+    keep_rankings: bool = False  # whether complete runs stay in memory: a report shows unjudged documents too
+    parallel: bool = True  # whether several large files may be read by separate processes
     progress: ReadProgress | None = field(default=None, compare=False)
 
 

@@ -1,28 +1,28 @@
-"""What is known of queries and documents beside judgments: texts, and any column."""
+"""The one reader of queries: ids, texts and any column, from every format that contains queries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids
+from rankgauge.core.ids import Ids, encode_id
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import arrow, datasets, decimals, delimited, log
+from rankgauge.io.formats import arrow, datasets, log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import Records, id_of, read, said
-from rankgauge.io.formats.jsontext import Pairs
-from rankgauge.io.formats.names import plain
-from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
-from rankgauge.io.text import checked, sound
+from rankgauge.io.formats.jsonl import Record, Records, describe_json, id_from_json, read_records
+from rankgauge.io.formats.jsontext import JsonPairs
+from rankgauge.io.formats.names import QUERY_ID_NAMES, TEXT_NAMES, normalize_name
+from rankgauge.io.formats.query_tables import read_query_table
+from rankgauge.io.formats.topics import is_topics, read_topics
+from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, read_bytes
+from rankgauge.io.text import replace_lone_surrogates
 
-QUERY_IDS = ("_id", "query_id", "qid", "question_id", "topic_id", "id")
-DOC_IDS = ("_id", "doc_id", "docno", "document_id", "pid", "passage_id", "corpus_id", "chunk_id", "id")
-TEXTS = ("text", "query", "question", "title", "user_input", "prompt", "contents", "body")
+AnyQueries = str | Path | Iterable[str | bytes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,165 +41,109 @@ class Queries:
         return {name: text for name, text in zip(self.ids.to_text(), self.texts, strict=True) if text is not None}
 
 
-@dataclass(frozen=True, eq=False)
-class Corpus:
-    """Documents by id, with titles and texts."""
+def read_queries(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
+    """Read queries from JSON Lines (BEIR's too), a log, CSV, TSV, Parquet, Arrow, TREC topics or ``irds:…``.
 
-    ids: Ids
-    titles: Sequence[str]
-    texts: Sequence[str]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def read_queries(path: str | Path, *, limits: Limits = DEFAULT) -> Queries:
-    """Read queries from JSON Lines (BEIR's too), a log, CSV, TSV, ``id tab text``, Parquet, Arrow or ``irds:…``."""
+    Lines of ``id tab text``, ``id text`` or only an id are read as well.
+    """
     faults = Faults(str(path))
-    records = _records(faults, path, limits)
-    key, text = _key(faults.source, records, QUERY_IDS), _text(records)
-    ids = _ids(faults, records, key, "query id")
-    names = ids.to_text()
+    table = _read_table(faults, path, limits)
+    id_key, text_key = _id_key(faults.source, table), _text_key(table)
+    ids = _unique_query_ids(faults, table, id_key)
     columns: dict[str, dict[str, Any]] = {}
-    for name, record in zip(names, records.records, strict=True):
-        for column, value in _flat(record):
-            if column not in (key, text) and isinstance(value, (str, int, float)):
-                columns.setdefault("k" if plain(column) == "topk" else column, {})[name] = value
-    return Queries(ids, [_as_text(record.get(text or "")) for record in records.records], columns)
+    for query, row in zip(ids.to_text(), table.records, strict=True):
+        for column, value in _with_metadata(row):
+            if column not in (id_key, text_key) and isinstance(value, (str, int, float)):
+                columns.setdefault("k" if normalize_name(column) == "topk" else column, {})[query] = value
+    return Queries(ids, [_text(row.get(text_key or "")) for row in table.records], columns)
 
 
-def read_corpus(path: str | Path, *, limits: Limits = DEFAULT) -> Corpus:
-    """Read documents from JSON Lines (BEIR's ``_id``, ``title``, ``text``), CSV, TSV, Parquet or Arrow."""
-    faults = Faults(str(path))
-    records = _records(faults, path, limits)
-    ids = _ids(faults, records, _key(faults.source, records, DOC_IDS), "document id")
-    text = _text(records) or "text"
-    return Corpus(
-        ids,
-        [_as_text(record.get("title")) or "" for record in records.records],
-        [_as_text(record.get(text)) or "" for record in records.records],
-    )
+def as_queries(source: Queries | str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
+    """Queries as they are, or from a file."""
+    return source if isinstance(source, Queries) else read_queries(source, limits=limits)
 
 
-def _records(faults: Faults, path: str | Path, limits: Limits) -> Records:
+def read_query_ids(queries: AnyQueries, *, limits: Limits = DEFAULT_LIMITS) -> Ids:
+    """The ids of the queries in a file, or the distinct ones of those that are passed."""
+    if isinstance(queries, (str, Path)):
+        return read_queries(queries, limits=limits).ids
+    return Ids.from_bytes(list(dict.fromkeys(encode_id(query, "query id") for query in queries)))
+
+
+def _read_table(faults: Faults, path: str | Path, limits: Limits) -> Records:
     if is_dataset(path):
-        rows = datasets.queries(str(path))
-        return Records(np.arange(1, len(rows) + 1), rows)
+        return _numbered(datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)
     head = Head(data)
-    if head.text.startswith((arrow.PARQUET, arrow.FILE, arrow.STREAM)):
-        rows = arrow.table_of(faults.source, data).to_pylist()
-        return Records(np.arange(1, len(rows) + 1), rows)
+    if head.text.startswith(arrow.MAGIC_BYTES):
+        return _numbered(arrow.table_of(faults.source, data).to_pylist())
     if head.is_json:
-        records = read(faults, data)
-        if head.record is not None and log.holds(head.record):
-            return _logged(faults, data)
-        return records
-    return _table(faults, checked(faults, data), head)
+        table = read_records(faults, data)
+        return _from_log(faults, data) if head.record is not None and log.is_log_record(head.record) else table
+    if is_topics(head.text):
+        return read_topics(faults, data)
+    return read_query_table(faults, data, head)
 
 
-def _logged(faults: Faults, data: bytes) -> Records:
-    """A log's questions under the ids that its judgments have."""
-    found = log.load(faults, data)
-    texts, columns = found.texts(), found.columns()
-    rows: list[dict[str, Any]] = []
-    for query in found.queries.values():
+def _numbered(rows: Sequence[Record]) -> Records:
+    return Records(np.arange(1, len(rows) + 1), rows)
+
+
+def _from_log(faults: Faults, data: bytes) -> Records:
+    """The questions of a log under the ids that its judgments have."""
+    questions = log.load(faults, data)
+    texts, columns = questions.texts(), questions.columns()
+    rows: list[Record] = []
+    for query in questions.queries.values():
         name = query.decode("utf-8", "surrogateescape")
-        more = {column: values[name] for column, values in columns.items() if name in values}
-        more.pop(found.keys.get("text", ""), None)
-        rows.append({**more, "_id": name, "text": texts.get(query)})
-    return Records(found.records.line[list(found.queries)], rows)
+        values = {column: by_query[name] for column, by_query in columns.items() if name in by_query}
+        values.pop(questions.keys.get("text", ""), None)
+        rows.append({**values, "_id": name, "text": texts.get(query)})
+    return Records(questions.records.line[list(questions.queries)], rows)
 
 
-def _table(faults: Faults, data: bytes, head: Head) -> Records:
-    mark = b"\t" if b"\t" in head.line else b";" if b";" in head.line and b"," not in head.line else b","
-    first = [name.strip(b' "').decode("utf-8", "surrogateescape") for name in head.line.split(mark)]
-    if any(plain(name) in {plain(known) for known in QUERY_IDS + DOC_IDS} for name in first):
-        cells = delimited.headed(delimited.cut(faults, data, mark))
-    elif len(first) == 2:
-        # MS MARCO's: nothing is quoted there, a text may well begin with a quotation mark.
-        cells = delimited.cut(faults, data, mark, quoted=mark != b"\t")
-        cells = delimited.Cells(("_id", "text"), cells.line, cells.cells)
-    else:
-        raise InputError.at(
-            faults.source,
-            1,
-            f"expected a header with an id ({', '.join(QUERY_IDS)}), found {shown(head.line)}",
-        )
-    faults.stop()
-    if not len(cells.line):
-        raise InputError.at(faults.source, None, "no lines below the header")
-    names = list(cells.names)
-    values = [_typed(column, name) for name, column in zip(names, cells.cells, strict=True)]
-    rows = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-    return Records(cells.line, [{k: v for k, v in row.items() if v is not None} for row in rows])
+def _id_key(source: str, table: Records) -> str:
+    keys = {normalize_name(name): name for name in reversed(table.names)}
+    key = next((keys[name] for name in map(normalize_name, QUERY_ID_NAMES) if name in keys), None)
+    if key is None:
+        found_keys = ", ".join(shown(name) for name in table.names[:12])
+        raise InputError.at(source, None, f"expected a query id ({', '.join(QUERY_ID_NAMES)}), found {found_keys}")
+    return key
 
 
-def _typed(column: Ids, name: str) -> list[Any]:
-    """A column's texts, or numbers where all are; empty ones are None. Ids and texts stay texts."""
-    texts = [text or None for text in column.to_text()]
-    if plain(name) in {plain(known) for known in QUERY_IDS + DOC_IDS + TEXTS}:
-        return texts
-    given = [text for text in texts if text is not None]
-    if all(_canonical(text) for text in given):
-        whole = all(text.lstrip("-").isdigit() for text in given)
-        return [None if text is None else int(text) if whole else float(text) for text in texts]
-    return texts
+def _text_key(table: Records) -> str | None:
+    keys = {normalize_name(name): name for name in reversed(table.names)}
+    return next((keys[name] for name in map(normalize_name, TEXT_NAMES) if name in keys), None)
 
 
-def _canonical(text: str) -> bool:
-    """A number that loses nothing: 007 and +1 are names."""
-    plain_number = bool(text.isascii() and len(text) < 300 and decimals.DECIMAL.fullmatch(text.encode()))
-    digits = text.lstrip("-")
-    return plain_number and not text.startswith("+") and not (len(digits) > 1 and digits[0] == "0" and digits[1] != ".")
-
-
-def _key(source: str, records: Records, known: Sequence[str]) -> str:
-    names = records.names
-    for name in known:
-        for found in names:
-            if plain(found) == plain(name):
-                return found
-    listed = ", ".join(shown(name) for name in names[:12])
-    raise InputError.at(source, None, f"expected an id ({', '.join(known)}), found {listed}")
-
-
-def _text(records: Records) -> str | None:
-    names = {plain(name): name for name in reversed(records.names)}
-    return next((names[plain(known)] for known in TEXTS if plain(known) in names), None)
-
-
-def _ids(faults: Faults, records: Records, key: str, what: str) -> Ids:
-    """The ids; raises where one is wrong or stands twice."""
+def _unique_query_ids(faults: Faults, table: Records, key: str) -> Ids:
+    """The ids; raises if one of them is wrong or appears twice."""
     ids: list[bytes] = []
-    seen: dict[bytes, int] = {}
-    for line, record in zip(records.line.tolist(), records.records, strict=True):
-        value = record.get(key)
+    first_lines: dict[bytes, int] = {}
+    for line, row in zip(table.line.tolist(), table.records, strict=True):
+        value = row.get(key)
         try:
-            found = id_of(value, what)
+            query = id_from_json(value, "query id")
         except InputError:
-            faults.add("id", [line], expected=f"a string or a whole number as {what}", found=said(value))
+            faults.add("id", [line], expected="a string or a whole number as query id", found=describe_json(value))
             continue
-        if found in seen:
-            where = f" (first on line {seen[found]})" if line else ""
-            faults.add("duplicate-id", [line], expected=f"each {what} once", found=f"{shown(found)} again{where}")
-        seen[found] = line
-        ids.append(found)
-    faults.stop()
+        if query in first_lines:
+            first_place = f" (first on line {first_lines[query]})" if line else ""
+            faults.add(
+                "duplicate-id", [line], expected="each query id once", found=f"{shown(query)} again{first_place}"
+            )
+        first_lines[query] = line
+        ids.append(query)
+    faults.raise_errors()
     return Ids.from_bytes(ids)
 
 
-def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """A record's pairs; those of a nested ``metadata`` stand beside the others."""
-    nested = record.get("metadata")
-    inner: list[tuple[str, Any]] = list(nested) if isinstance(nested, Pairs) else []
-    return [*inner, *record.items()]
+def _with_metadata(row: Record) -> list[tuple[str, Any]]:
+    """A row's keys and values, after those of a nested ``metadata`` object."""
+    metadata = row.get("metadata")
+    nested: list[tuple[str, Any]] = list(metadata) if isinstance(metadata, JsonPairs) else []
+    return [*nested, *row.items()]
 
 
-def _as_text(value: object) -> str | None:
-    return sound(value) if isinstance(value, str) else None
-
-
-def as_queries(source: Queries | str | Path, *, limits: Limits = DEFAULT) -> Queries:
-    """Queries as they are, or from a file."""
-    return source if isinstance(source, Queries) else read_queries(source, limits=limits)
+def _text(value: object) -> str | None:
+    return replace_lone_surrogates(value) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""Files in, judgments and runs out."""
+"""Judgments, runs and logs from files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.rows import Rows, qrels_of, refuse_long, run_of
-from rankgauge.io.sources import DEFAULT, Limits, is_dataset, name_of, opened, read_bytes
+from rankgauge.io.rows import Rows, build_qrels, build_run, report_long_ids
+from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, open_source, read_bytes, source_name
 
-# The other formats, and what tells them apart, are imported only where a file is not plainly TREC's.
+# The other formats, and the detection of formats, are imported only if a file is not certainly a TREC file.
 
 
 def read_qrels(
@@ -25,16 +25,16 @@ def read_qrels(
     columns: Columns | None = None,
     name: str | None = None,
     by_subtopic: bool = False,
-    limits: Limits = DEFAULT,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Qrels:
     """Read judgments from a file, or from ``irds:…``.
 
-    The format is told by the content, or given: see ``docs/reference/formats.md``. ``columns`` says which column is
-    which where names do not: ``{"query": "question_no", "grade": "stars"}``.
+    The format is detected from the content unless it is given: see ``docs/reference/formats.md``. ``columns`` says
+    which column is which if their names do not: ``{"query": "question_no", "grade": "stars"}``.
     """
     rows, _ = read_rows(path, "qrels", format=format, columns=columns, limits=limits)
-    odd.look_at_qrels(rows)
-    return qrels_of(rows, name=name or _title(path), by_subtopic=by_subtopic)
+    odd.report_odd_qrels(rows)
+    return build_qrels(rows, name=name or _default_name(path), by_subtopic=by_subtopic)
 
 
 def read_run(
@@ -44,38 +44,38 @@ def read_run(
     columns: Columns | None = None,
     name: str | None = None,
     on_duplicate: OnDuplicate = "error",
-    limits: Limits = DEFAULT,
+    limits: Limits = DEFAULT_LIMITS,
     source: str | None = None,
 ) -> Run:
-    """Read a run from a file, or from ``irds:…``. It is called by its tag, or else by its file.
+    """Read a run from a file, or from ``irds:…``. Its name is its tag, or else the name of its file.
 
-    ``source`` is what to call the file in a message, where that is not its path.
+    ``source`` is the name of the file in messages, if that is not its path.
     """
     rows, _ = read_rows(path, "run", format=format, columns=columns, limits=limits, source=source)
-    return run_from_rows(rows, name=name, otherwise=_title(source or path), on_duplicate=on_duplicate)
+    return run_from_rows(rows, name=name, default_name=_default_name(source or path), on_duplicate=on_duplicate)
 
 
-def run_from_rows(rows: Rows, *, name: str | None = None, otherwise: str, on_duplicate: OnDuplicate) -> Run:
-    """The run of a file's rows, called by its tag unless it has a name; what is odd in them is said."""
-    odd.look_at_run(rows)
+def run_from_rows(rows: Rows, *, name: str | None = None, default_name: str, on_duplicate: OnDuplicate) -> Run:
+    """The run of a file's rows, with warnings for what is odd. Its name is its tag unless one is given."""
+    odd.report_odd_run(rows)
     tag = rows.tag[len(rows) - 1].decode("utf-8", "surrogateescape") if rows.tag is not None and len(rows) else None
-    return run_of(rows, name=name or tag or otherwise, on_duplicate=on_duplicate)
+    return build_run(rows, name=name or tag or default_name, on_duplicate=on_duplicate)
 
 
-def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT) -> str:
-    """The name of a file's format, told by its first bytes."""
+def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS) -> str:
+    """The name of a file's format, detected from its first bytes."""
     data, view = bytearray(), memoryview(bytearray(1 << 16))
-    with opened(path, source=source, limits=limits) as stream:
+    with open_source(path, source=source, limits=limits) as stream:
         while (b"\n" not in data and len(data) <= limits.line) or len(data) < len(view):
             size = stream.readinto(view)
             if not size:
                 break
             data += view[:size]
-            if trec.plainly(bytes(data), kind):
+            if trec.is_certainly_trec(bytes(data), kind):
                 return "trec"
     from rankgauge.io.formats import registry as formats
 
-    return formats.guess(bytes(data), kind, source or str(path)).name
+    return formats.detect_format(bytes(data), kind, source or str(path)).name
 
 
 def read_log(
@@ -84,48 +84,48 @@ def read_log(
     columns: Columns | None = None,
     name: str | None = None,
     on_duplicate: OnDuplicate = "error",
-    limits: Limits = DEFAULT,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Qrels, Run]:
-    """Read a log: one JSON object a question, with what was retrieved and what was wanted.
+    """Read a log: one JSON object per question, with the retrieved and the relevant documents.
 
-    ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; further keys become columns of the
-    judgments. ``columns`` says which key is which where their names do not: ``{"retrieved": "hits"}``.
+    ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; other keys become columns of the
+    judgments. ``columns`` says which key is which if their names do not: ``{"retrieved": "hits"}``.
     """
     from rankgauge.io.formats import log
 
     data, digest = read_bytes(path, limits=limits, hashed=True)
     faults = Faults(str(path), strict=limits.strict)
-    found = log.load(faults, data, columns)
-    wanted, retrieved = found.qrels_rows(faults), found.run_rows(faults)
-    for rows in (wanted, retrieved):
-        refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
-    title = name or name_of(path)
-    # What is odd is said once: the run's rows have the faults, the judgments' none of their own.
-    qrels = qrels_of(replace(wanted, faults=_errors_only(faults)), name=title)
-    return qrels, run_of(replace(retrieved, sha256=digest), name=title, on_duplicate=on_duplicate)
+    questions = log.load(faults, data, columns)
+    relevant, retrieved = questions.qrels_rows(faults), questions.run_rows(faults)
+    for rows in (relevant, retrieved):
+        report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)
+    name = name or source_name(path)
+    # Warnings are issued once: with the run, whose rows have all faults.
+    qrels = build_qrels(replace(relevant, faults=faults.errors_only()), name=name)
+    return qrels, build_run(replace(retrieved, sha256=digest), name=name, on_duplicate=on_duplicate)
 
 
 def looks_like_log(path: str | Path) -> bool:
-    """Whether a file is a log that holds both sides. What cannot be read twice (``-``, a pipe) is said to be none."""
+    """Whether a file is a log with both sides. The answer is no for what cannot be read twice (``-``, a pipe)."""
     from rankgauge.io.formats import log
-    from rankgauge.io.formats.head import LOOKED_AT, Head
+    from rankgauge.io.formats.head import HEAD_BYTES, Head
 
     if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
         return False
-    data, view = bytearray(), memoryview(bytearray(LOOKED_AT))
-    with opened(path) as stream:
+    data, view = bytearray(), memoryview(bytearray(HEAD_BYTES))
+    with open_source(path) as stream:
         while size := stream.readinto(view):
             data += view[:size]
             head = Head(bytes(data))
             if not head.is_json:
                 return False
-            # An object ends with its line, one in an array anywhere; what is longer than 16 lines may be is no log.
+            # An object ends with its line, one in an array anywhere. A record longer than 16 lines is not a log's.
             if (b"\n" in data.strip() or head.is_array) and head.record is not None:
                 break
             if len(data) > 16 * stream.limits.line or (b"\n" in data.strip() and not head.is_array):
                 return False
     record = Head(bytes(data)).record
-    return record is not None and log.holds(record)
+    return record is not None and log.is_log_record(record)
 
 
 def read_rows(
@@ -134,43 +134,35 @@ def read_rows(
     *,
     format: str | None = None,
     columns: Columns | None = None,
-    limits: Limits = DEFAULT,
+    limits: Limits = DEFAULT_LIMITS,
     source: str | None = None,
 ) -> tuple[Rows, str]:
-    """The rows of a file, and the name of its format. Faults are in the rows; nothing is raised for a wrong line."""
+    """The rows of a file, and the name of its format. A wrong line does not raise: the rows have the faults."""
     if is_dataset(path):
         from rankgauge.io.formats import datasets
 
         return datasets.rows(str(path), kind), "irds"
     source = str(path) if source is None else source
     data, digest = read_bytes(path, source=source, limits=limits, hashed=kind == "run")
-    if format in (None, "trec") and not columns and trec.plainly(data[:4096], kind):
-        faults = Faults(source, strict=limits.strict)
+    faults = Faults(source, strict=limits.strict)
+    if format in (None, "trec") and not columns and trec.is_certainly_trec(data, kind):
         rows = trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
-        refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
+        report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)
         return replace(rows, sha256=digest), "trec"
     from rankgauge.io.formats import registry as formats
 
-    found = formats.guess(data, kind, source) if format is None else formats.named(format, kind)
-    if columns and not found.named:
+    file_format = formats.detect_format(data, kind, source) if format is None else formats.format_named(format, kind)
+    if columns and not file_format.has_names:
         raise UsageError(
-            f"{path} is read as {found.name}, whose columns have no names",
-            hint=f"leave out columns, --column {shown(next(iter(columns)))}, or say another format",
+            f"{path} is read as {file_format.name}, whose columns have no names",
+            hint=f"remove columns, --column {shown(next(iter(columns)))}, or choose another format",
         )
-    rows = replace(found.read(Faults(source, strict=limits.strict), data, kind, columns), sha256=digest)
-    refuse_long(rows.faults, rows.line, rows.query, rows.doc, limits.line)
+    rows = replace(file_format.read(faults, data, kind, columns), sha256=digest)
+    report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)
     if not len(rows) and not rows.empty and not rows.faults.total("error"):
-        raise InputError.at(source, None, f"no {'judgments' if kind == 'qrels' else 'results'} in it")
-    return rows, found.name
+        raise InputError.at(source, None, f"no {'judgments' if kind == 'qrels' else 'results'} in the file")
+    return rows, file_format.name
 
 
-def _title(path: str | Path) -> str:
-    return str(path) if is_dataset(path) else name_of(path)
-
-
-def _errors_only(faults: Faults) -> Faults:
-    """The errors of a source, without its warnings."""
-    out = Faults(faults.source, limit=faults.limit)
-    out.listed = faults.of("error")
-    out.counts.update({key: count for key, count in faults.counts.items() if key[1] == "error"})
-    return out
+def _default_name(path: str | Path) -> str:
+    return str(path) if is_dataset(path) else source_name(path)

@@ -1,4 +1,4 @@
-"""The rows of a file, whatever its format: what readers make and writers take."""
+"""The rows of a file, whatever its format: what readers produce and writers take."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import RankgaugeWarning, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.tokens import NONE
+from rankgauge.io.formats.tokens import NO_LINES
 
-ONCE = "keep each document once a query, or ask for the first: on_duplicate='first', --on-duplicate first"
+ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
+ONE_JUDGMENT = "one judgment of each document for a query"
+DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
+ID_COLUMNS = ("query", "doc", "iters", "rank", "tag")
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of the same length. ``value`` is the score or the grade; what a format does not have is None.
+    """Columns of the same length. ``value`` is the score or the grade; a column that a format lacks is None.
 
-    Rows that could not be read are not here: ``faults`` tells of them.
+    Rows that could not be read are missing: ``faults`` describes them.
     """
 
     faults: Faults
@@ -36,25 +39,26 @@ class Rows:
     iters: Ids | None = None
     rank: Ids | None = None
     tag: Ids | None = None
-    columns: Mapping[str, Any] = field(default_factory=dict)  # what is known of each query, by its id
-    empty: tuple[bytes, ...] = ()  # queries that are there without any row
-    blank: Ints = field(default_factory=lambda: NONE)  # the lines with nothing on them, where that matters
+    columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of each query, by its id
+    empty: tuple[bytes, ...] = ()  # queries without any row
+    blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     sha256: str | None = None
 
     def __len__(self) -> int:
         return len(self.line)
 
-    def kept(self, keep: NDArray[np.bool_]) -> Rows:
-        """Only some of the rows."""
+    def select(self, keep: NDArray[np.bool_]) -> Rows:
+        """Only the rows that are kept."""
         if keep.all():
             return self
-        chosen = np.flatnonzero(keep)
-        taken = {
-            name: column.take(chosen)
-            for name in ("query", "doc", "iters", "rank", "tag")
-            if isinstance(column := getattr(self, name), Ids)
-        }
-        return replace(self, line=self.line[chosen], value=self.value[chosen], **taken)  # type: ignore[arg-type]
+        kept = np.flatnonzero(keep)
+        columns = {name: column.take(kept) for name in ID_COLUMNS if isinstance(column := getattr(self, name), Ids)}
+        return replace(
+            self,
+            line=self.line[kept],
+            value=self.value[kept],
+            **columns,  # type: ignore[arg-type]  # the columns of these names
+        )
 
     def group(self, *, by_iter: bool = False) -> Ints:
         """A number for each query, or for each query and iter."""
@@ -65,92 +69,86 @@ class Rows:
         return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def run_of(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
-    """A run from rows; raises where anything is wrong."""
+def build_run(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
+    """A run from rows; raises if anything is wrong."""
     if on_duplicate == "error":
-        first, second = repeated(rows.doc, rows.group())
-        add_duplicates(rows.faults, rows.line, rows.doc, rows.query.__getitem__, first, second)
-    _finish(rows)
-    made = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256)
-    made = made.with_empty(rows.empty)
-    return made.deduplicated() if on_duplicate == "first" else made
+        first_rows, repeated_rows = repeated(rows.doc, rows.group())
+        report_duplicates(rows.faults, rows.line, rows.doc, rows.query.__getitem__, first_rows, repeated_rows)
+    _raise_or_warn(rows)
+    run = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256).with_empty(rows.empty)
+    return run.deduplicated() if on_duplicate == "first" else run
 
 
-def add_duplicates(
-    faults: Faults, line: Ints, doc: Ids, query: Callable[[int], bytes], first: Ints, second: Ints
+def report_duplicates(
+    faults: Faults, line: Ints, doc: Ids, query: Callable[[int], bytes], first_rows: Ints, repeated_rows: Ints
 ) -> None:
-    """Documents that stand twice in a query's results."""
+    """Add documents that appear twice in the ranking of a query."""
     faults.add(
         "duplicate-document",
-        line[second],
-        expected="each document once in a query's results",
+        line[repeated_rows],
+        expected=ONE_DOCUMENT_ONCE,
         found=lambda at: (
-            f"document {shown(doc[int(second[at])])} again for query {shown(query(int(second[at])))}"
-            + _first_on(line, int(first[at]))
+            f"document {shown(doc[int(repeated_rows[at])])} again for query {shown(query(int(repeated_rows[at])))}"
+            + _first_place(line, int(first_rows[at]))
         ),
-        action=ONCE,
+        action=DUPLICATE_HINT,
     )
 
 
-def refuse_long(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int) -> None:
-    """A fault for each id longer than a line may be."""
+def report_long_ids(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int) -> None:
+    """Add a fault for each id that is longer than a line may be."""
     for what, ids in (("query id", query), ("document id", doc)):
         if int(ids.length.max(initial=0)) <= limit:
             continue
-        long = np.flatnonzero(ids.length > limit)
+        long_rows = np.flatnonzero(ids.length > limit)
+        lengths = ids.length[long_rows].tolist()
         faults.add(
             "long-id",
-            line[long],
+            line[long_rows],
             expected=f"a {what} of at most {limit} bytes",
-            found=lambda at, ids=ids, long=long: f"{ids.length[long[at]]}",  # type: ignore[misc]
+            found=[str(length) for length in lengths].__getitem__,
             action="raise the limit with --max-line",
         )
 
 
-def qrels_of(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
-    """Judgments from rows; raises where anything is wrong."""
-    first, second = repeated(rows.doc, rows.group(by_iter=by_subtopic))
+def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
+    """Judgments from rows; raises if anything is wrong."""
+    first_rows, repeated_rows = repeated(rows.doc, rows.group(by_iter=by_subtopic))
+    agree = rows.value[first_rows] == rows.value[repeated_rows]
+
+    def describe(at: int) -> str:
+        first, again = int(first_rows[at]), int(repeated_rows[at])
+        grades = ", with the same grade" if agree[at] else f", {rows.value[first]:g} and {rows.value[again]:g}"
+        return (
+            f"document {shown(rows.doc[again])} judged again for query {shown(rows.query[again])}"
+            + _first_place(rows.line, first)
+            + grades
+        )
+
     rows.faults.add(
         "duplicate-judgment",
-        rows.line[second],
-        expected="one judgment of each document for a query",
-        found=lambda at: (
-            f"document {shown(rows.doc[int(second[at])])} judged again for query {shown(rows.query[int(second[at])])}"
-            + _first_on(rows.line, int(first[at]))
-            + _grades(rows, int(first[at]), int(second[at]))
-        ),
-        action=lambda at: (
-            "keep one of the two"
-            + (", as `rankgauge qrels validate --fix` does" if _same(rows, int(first[at]), int(second[at])) else "")
-        ),
+        rows.line[repeated_rows],
+        expected=ONE_JUDGMENT,
+        found=describe,
+        action=lambda at: "keep one of the two" + (", as `rankgauge qrels validate --fix` does" if agree[at] else ""),
     )
-    _finish(rows)
-    made = Qrels.build(
+    _raise_or_warn(rows)
+    qrels = Qrels.build(
         rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
     )
-    return made.with_queries(rows.empty).with_columns(rows.columns)
+    return qrels.with_queries(rows.empty).with_columns(rows.columns)
 
 
-def _first_on(line: Ints, row: int) -> str:
+def _first_place(line: Ints, row: int) -> str:
     return f" (first on line {line[row]})" if line[row] else ""
 
 
-def _grades(rows: Rows, one: int, other: int) -> str:
-    if _same(rows, one, other):
-        return ", with the same grade"
-    return f", {rows.value[one]:g} and {rows.value[other]:g}"
+def _raise_or_warn(rows: Rows) -> None:
+    rows.faults.raise_errors()
+    warn_of_faults(rows.faults)
 
 
-def _same(rows: Rows, one: int, other: int) -> bool:
-    return bool(rows.value[one] == rows.value[other])
-
-
-def _finish(rows: Rows) -> None:
-    rows.faults.stop()
-    warn(rows.faults)
-
-
-def warn(faults: Faults) -> None:
-    """Warn of what was read all the same."""
+def warn_of_faults(faults: Faults) -> None:
+    """Issue a Python warning for each code of the faults that are only warnings."""
     for note in faults.notes("warning"):
         warnings.warn(note.message, RankgaugeWarning, stacklevel=5)

@@ -21,10 +21,10 @@ from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import delimited, log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import plain
-from rankgauge.io.rows import qrels_of
-from rankgauge.io.sources import name_of, read_bytes
-from rankgauge.io.text import checked
+from rankgauge.io.formats.names import normalize_name
+from rankgauge.io.rows import build_qrels
+from rankgauge.io.sources import read_bytes, source_name
+from rankgauge.io.text import check_text
 from rankgauge.measures.weights import WEIGHT, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
@@ -55,17 +55,17 @@ def read_cases(test_cases: AnyCases) -> Cases:
     """Read test cases from a JSON Lines, JSON or CSV file, or from dicts."""
     if isinstance(test_cases, (str, Path)):
         data, _ = read_bytes(test_cases)
-        faults, title = Faults(str(test_cases)), name_of(test_cases)
+        faults, title = Faults(str(test_cases)), source_name(test_cases)
         head = Head(data)
         if not head.is_json:
-            data = _json_lines(_csv_records(faults, checked(faults, data), head))
+            data = _json_lines(_csv_records(faults, check_text(faults, data), head))
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
         data = _json_lines(enumerate(_check_dicts(test_cases), 1))
     cases_log = log.load(faults, data)
     rows = cases_log.qrels_rows(faults)
-    faults.stop()
-    qrels = qrels_of(rows, name=title)
+    faults.raise_errors()
+    qrels = build_qrels(rows, name=title)
     texts = cases_log.texts()
     text_key = cases_log.keys.get("text")
     columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
@@ -150,8 +150,8 @@ def _json_value(value: object) -> Any:
 def _csv_records(faults: Faults, data: bytes, head: Head) -> list[tuple[int, dict[str, Any]]]:
     """Rows under a header, with their lines. A list of ids is separated by |, ; or a comma, or written as JSON."""
     delimiter = b"\t" if b"\t" in head.line else b";" if b";" in head.line and b"," not in head.line else b","
-    cells = delimited.headed(delimited.cut(faults, data, delimiter))
-    faults.stop()
+    cells = delimited.with_header(delimited.split_cells(faults, data, delimiter))
+    faults.raise_errors()
     columns = [column.to_text() for column in cells.cells]
     records = []
     for line, row in zip(cells.line.tolist(), zip(*columns, strict=True), strict=True):
@@ -173,7 +173,7 @@ def _cell_value(name: str, text: str) -> Any:
     if _has_role(name, "relevant"):
         separator = next((mark for mark in ID_SEPARATORS if mark in text), None)
         return [text] if separator is None else [part.strip() for part in text.split(separator) if part.strip()]
-    if _has_role(name, "k") or plain(name) == WEIGHT:
+    if _has_role(name, "k") or normalize_name(name) == WEIGHT:
         try:
             return int(text) if _has_role(name, "k") else float(text)
         except ValueError:
@@ -182,4 +182,4 @@ def _cell_value(name: str, text: str) -> Any:
 
 
 def _has_role(name: str, role: str) -> bool:
-    return any(plain(name) == plain(key) for tier in log.KEYS[role] for key in tier)
+    return any(normalize_name(name) == normalize_name(key) for tier in log.KEYS[role] for key in tier)

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import InputError
+from rankgauge.io.records import read_document
 
 SCHEMA = "rankgauge.manifest/1"
 KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
@@ -103,12 +103,6 @@ def plain_values(value: Any) -> Any:
     return plain_text(value) if isinstance(value, str) else value
 
 
-def sha256_of(path: Path) -> str:
-    """The hash of a file, as ``sha256sum`` prints it."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def sealed(manifest: Mapping[str, Any]) -> bytes:
     """A manifest as a file, with the hash of its own content."""
     data = {key: value for key, value in manifest.items() if key != "sha256"}
@@ -117,25 +111,7 @@ def sealed(manifest: Mapping[str, Any]) -> bytes:
 
 def opened(path: Path) -> dict[str, Any]:
     """The manifest in a file; raises where it is none."""
-    data = opened_json(path, SCHEMA)
-    missing = next((key for key in KEYS if key not in data), None)
-    if missing is not None:
-        raise InputError.at(path, None, f"expected the field '{missing}', found none", hint="run the benchmark again")
-    return data
-
-
-def opened_json(path: Path, schema: str, *, hint: str | None = None) -> dict[str, Any]:
-    """The JSON of a schema in a file; raises where it is another."""
-    try:
-        data = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError.at(path, None, f"is no JSON: {error}") from error
-    found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-    if found != schema or not isinstance(data, dict):
-        raise InputError.at(path, None, f"expected the schema {schema}, found {found}", hint=hint)
-    return data
+    return read_document(path, SCHEMA, keys=KEYS, hint="run the benchmark again")
 
 
 def intact(manifest: Mapping[str, Any]) -> bool:

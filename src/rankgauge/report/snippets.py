@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rankgauge.core.run import Run
-from rankgauge.retrieval.corpus.documents import Documents
+from rankgauge.io.corpus.corpus import Corpus
 
 MAX_CHARACTERS = 240
 TOP_RANKS = 10  # of each run whose documents have a snippet
 
 
-def snippets_of(documents: Documents, runs: Iterable[Run | None]) -> dict[str, str]:
+def snippets_of(documents: Corpus, runs: Iterable[Run | None]) -> dict[str, str]:
     """By document id, in the corpus's order; the corpus is streamed once."""
     top: set[bytes] = set()
     for run in runs:
         if run is not None:
             top.update(run.top(TOP_RANKS).docs)
     return {
-        document.id.decode("utf-8", "surrogateescape"): shortened(document.whole)
+        document.id.decode("utf-8", "surrogateescape"): shortened(document.full_text)
         for document in documents
         if document.id in top
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rankgauge.io.writing import atomic
+from rankgauge.io.writing import write_atomically
 
 QueryDecision = dict[str, Any]
 # Columns of the query file that the pipeline measures compare decisions with.
@@ -47,7 +47,7 @@ def write_decisions(
 ) -> None:
     """Write each query's decision as JSON Lines, with the expected values in the query file (the best expert, …)."""
     expected_columns = {name: values for name, values in query_columns.items() if name in EXPECTED_COLUMNS}
-    with atomic(out, inputs=inputs) as file:
+    with write_atomically(out, inputs=inputs) as file:
         for query, decision in decisions.items():
             expected = {name: values[query] for name, values in expected_columns.items() if query in values}
             row = {"query_id": query, **expected, **decision}

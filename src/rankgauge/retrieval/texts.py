@@ -7,19 +7,19 @@ from itertools import chain
 
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, shown
-from rankgauge.retrieval.corpus.documents import Documents
+from rankgauge.io.corpus.corpus import Corpus
 
 
 class DocumentTexts:
     """Titles and texts of one or more corpora; of two documents with the same id, the first counts."""
 
-    def __init__(self, *corpora: Documents) -> None:
+    def __init__(self, *corpora: Corpus) -> None:
         self._rows: dict[bytes, int] = {}
         parts: list[bytes] = []
         for document in chain.from_iterable(corpora):
             if document.id not in self._rows:
                 self._rows[document.id] = len(parts)
-                parts.append(document.whole.encode("utf-8", "surrogatepass"))
+                parts.append(document.full_text.encode("utf-8", "surrogatepass"))
         self._texts = Ids.from_bytes(parts)
 
     def of(self, ids: Ids) -> Sequence[str]:

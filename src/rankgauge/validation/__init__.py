@@ -1,1 +1,5 @@
-"""What is wrong with a run or with judgments: every fault with its code, its place and what to do about it."""
+"""Validation of runs and judgments: every fault with its code, its line and what to do about it."""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,4 +1,4 @@
-"""A run against judgments or topics, and judgments against runs."""
+"""A run against judgments or queries, and judgments against runs."""
 
 from __future__ import annotations
 
@@ -6,154 +6,159 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.near import REWRITINGS
 from rankgauge.core.overlap import IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import shown
-from rankgauge.io.checks.invisible import spelt
-from rankgauge.validation.table import Table
+from rankgauge.io.checks.invisible import escape_id
+from rankgauge.validation.table import CheckedRows
 
-LISTED = 3
-Show = Callable[[bytes], str]
-EXACT = "ids that are the same byte for byte"
+EXAMPLE_IDS = 3
+SAME_BYTES = "ids that are the same byte for byte"
+ShowId = Callable[[bytes], str]
 
 
-def run_covers(table: Table, wanted: Ids, *, what: str, unknown: str) -> None:
-    """Whether a run answers every query that is wanted, and no other; ``unknown`` is the code of another."""
-    meeting = IdOverlap(queries_only(wanted), _side(table))
-    if _nothing_common(table, meeting, wanted, what):
+def report_coverage(table: CheckedRows, query_ids: Ids, *, what: str, unknown_code: str) -> None:
+    """Report queries that a run does not answer, and queries of the run that are not among these ids."""
+    overlap = IdOverlap(queries_only(query_ids), _side_of(table))
+    if _report_nothing_common(table, overlap, query_ids, what):
         return
-    _near_queries(table, [(code, other, one) for code, one, other in meeting.near_queries], wanted)
-    missing = meeting.missing
+    _add_near_queries(table, [(code, other, one) for code, one, other in overlap.near_queries], query_ids)
+    missing_queries = overlap.missing
     table.add_lines(
         "queries-missing",
-        np.zeros_like(missing),
-        expected=f"results for each of {len(wanted)} queries",
-        found=lambda at: f"none for query {shown(wanted[int(missing[at])])}",
+        np.zeros_like(missing_queries),
+        expected=f"results for each of {len(query_ids)} queries",
+        found=lambda at: f"none for query {shown(query_ids[int(missing_queries[at])])}",
     )
-    _unknown(table, unknown, meeting.extra, what)
+    _add_unknown_queries(table, unknown_code, overlap.extra, what)
 
 
-def run_is_judged(table: Table, qrels: Qrels) -> None:
-    """Whether every query of a run is judged."""
-    _unknown(table, "queries-unjudged", IdOverlap(queries_only(qrels.queries), _side(table)).extra, "the judgments")
+def report_unjudged_queries(table: CheckedRows, qrels: Qrels) -> None:
+    """Report queries of a run that are not judged."""
+    overlap = IdOverlap(queries_only(qrels.queries), _side_of(table))
+    _add_unknown_queries(table, "queries-unjudged", overlap.extra, "the judgments")
 
 
-def run_documents(table: Table, qrels: Qrels) -> None:
-    """Whether the document ids of a run are those of the judgments."""
-    meeting = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), _side(table))
-    if not len(meeting.common[0]):
+def report_run_documents(table: CheckedRows, qrels: Qrels) -> None:
+    """Report document ids of a run that are nearly those of the judgments, or have nothing in common with them."""
+    overlap = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), _side_of(table))
+    if not len(overlap.common[0]):
         return
-    near = [(code, there, here) for code, here, there in meeting.near_documents]
-    _near_documents(table, near, qrels.docs, "in the judgments")
-    _no_document(table, meeting, near, qrels.docs)
+    near = [(code, there, here) for code, here, there in overlap.near_documents]
+    _add_near_documents(table, near, qrels.docs, "in the judgments")
+    _report_no_common_document(table, overlap, near, qrels.docs)
 
 
-def judged_are_known(table: Table, topics: Ids) -> None:
-    """Whether every judged query is among the topics."""
-    meeting = IdOverlap(queries_only(topics), _side(table))
-    if _nothing_common(table, meeting, topics, "the topics"):
+def report_unknown_queries(table: CheckedRows, query_ids: Ids) -> None:
+    """Report judged queries that are not among the given queries."""
+    overlap = IdOverlap(queries_only(query_ids), _side_of(table))
+    if _report_nothing_common(table, overlap, query_ids, "the queries"):
         return
-    _near_queries(table, [(code, other, one) for code, one, other in meeting.near_queries], topics)
-    _unknown(table, "queries-unknown", meeting.extra, "the topics")
+    _add_near_queries(table, [(code, other, one) for code, one, other in overlap.near_queries], query_ids)
+    _add_unknown_queries(table, "queries-unknown", overlap.extra, "the queries")
 
 
-def judged_in_runs(table: Table, runs: IdSide) -> None:
-    """Whether the runs have the queries and documents that are judged."""
-    meeting = IdOverlap(_side(table), runs)
-    if _nothing_common(table, meeting, runs.queries, "the runs"):
+def report_unretrieved(table: CheckedRows, runs: IdSide) -> None:
+    """Report judged queries and documents that none of the runs has."""
+    overlap = IdOverlap(_side_of(table), runs)
+    if _report_nothing_common(table, overlap, runs.queries, "the runs"):
         return
-    _near_queries(table, meeting.near_queries, runs.queries)
-    missing = table.first[meeting.missing]
+    _add_near_queries(table, overlap.near_queries, runs.queries)
+    missing_rows = table.first_rows[overlap.missing]
     table.add(
         "query-unretrieved",
-        missing,
+        missing_rows,
         expected="each judged query in a run",
-        found=lambda at: f"{table.of(int(missing[at]))} in none",
+        found=lambda at: f"{table.describe_query(int(missing_rows[at]))} in none",
     )
-    if not len(meeting.common[0]):
+    if not len(overlap.common[0]):
         return
-    near = meeting.near_documents
-    _near_documents(table, near, runs.docs, "in a run")
-    if _no_document(table, meeting, near, runs.docs):
+    near = overlap.near_documents
+    _add_near_documents(table, near, runs.docs, "in a run")
+    if _report_no_common_document(table, overlap, near, runs.docs):
         return
-    alone = np.setdiff1d(meeting.unretrieved, np.concatenate([meeting.unretrieved[:0], *(one for _, one, _ in near)]))
+    near_rows = np.concatenate([overlap.unretrieved[:0], *(rows for _, rows, _ in near)])
+    unretrieved_rows = np.setdiff1d(overlap.unretrieved, near_rows)
     table.add(
         "judged-unretrieved",
-        alone,
+        unretrieved_rows,
         expected="each judged document in a run",
-        found=lambda at: f"document {shown(table.rows.doc[int(alone[at])])} of {table.of(int(alone[at]))} in none",
+        found=lambda at: (
+            f"document {shown(table.rows.doc[int(unretrieved_rows[at])])} of "
+            f"{table.describe_query(int(unretrieved_rows[at]))} in none"
+        ),
     )
 
 
-def _side(table: Table) -> IdSide:
+def _side_of(table: CheckedRows) -> IdSide:
     return IdSide(table.queries, table.query, table.rows.doc)
 
 
-def _nothing_common(table: Table, meeting: IdOverlap, other: Ids, what: str) -> bool:
-    """Say so where no query is common, not even nearly."""
-    if len(meeting.common[0]) or meeting.near_queries:
+def _report_nothing_common(table: CheckedRows, overlap: IdOverlap, other_ids: Ids, what: str) -> bool:
+    """Report, and return, whether no query is common, not even nearly."""
+    if len(overlap.common[0]) or overlap.near_queries:
         return False
     table.add_lines(
         "no-common-query",
         np.zeros(1, dtype=np.int64),
-        expected=f"queries of {what}: {_some(other)}",
-        found=f"none of them, but {_some(table.queries)}",
+        expected=f"queries of {what}: {_example_ids(other_ids)}",
+        found=f"none of them, but {_example_ids(table.queries)}",
     )
     return True
 
 
-def _near_queries(table: Table, near: Near, others: Ids) -> None:
-    """Queries of the table that are nearly queries of the other side: (code, ours, theirs)."""
+def _add_near_queries(table: CheckedRows, near: Near, other_ids: Ids) -> None:
+    """Add queries of the table that nearly match the other side: (code, queries here, queries there)."""
 
-    def said(ours: Ints, theirs: Ints, show: Show) -> Callable[[int], str]:
-        return lambda at: f"query {show(table.queries[int(ours[at])])}, {show(others[int(theirs[at])])} there"
+    def describe(here: Ints, there: Ints, show: ShowId) -> Callable[[int], str]:
+        return lambda at: f"query {show(table.queries[int(here[at])])}, {show(other_ids[int(there[at])])} there"
 
-    for code, ours, theirs in near:
-        _add_near(table, code, table.first[ours], said(ours, theirs, _show(code)))
+    for code, here, there in near:
+        _add_near(table, code, table.first_rows[here], describe(here, there, _show_id(code)))
 
 
-def _near_documents(table: Table, near: Near, others: Ids, where: str) -> None:
-    """Documents of the table that are nearly those of the other side: (code, ours, theirs)."""
+def _add_near_documents(table: CheckedRows, near: Near, other_ids: Ids, where: str) -> None:
+    """Add documents of the table that nearly match the other side: (code, rows here, rows there)."""
 
-    def said(ours: Ints, theirs: Ints, show: Show) -> Callable[[int], str]:
+    def describe(here: Ints, there: Ints, show: ShowId) -> Callable[[int], str]:
         return lambda at: (
-            f"document {show(table.rows.doc[int(ours[at])])} of {table.of(int(ours[at]))}, "
-            f"{show(others[int(theirs[at])])} {where}"
+            f"document {show(table.rows.doc[int(here[at])])} of {table.describe_query(int(here[at]))}, "
+            f"{show(other_ids[int(there[at])])} {where}"
         )
 
-    for code, ours, theirs in near:
-        _add_near(table, code, ours, said(ours, theirs, _show(code)))
+    for code, here, there in near:
+        _add_near(table, code, here, describe(here, there, _show_id(code)))
 
 
-def _add_near(table: Table, code: str, rows: Ints, found: Callable[[int], str]) -> None:
-    table.add(code, rows, expected=EXACT, found=lambda at: f"{found(at)}: the same {REWRITINGS[code][0]}")
+def _add_near(table: CheckedRows, code: str, rows: Ints, describe: Callable[[int], str]) -> None:
+    table.add(code, rows, expected=SAME_BYTES, found=lambda at: f"{describe(at)}: the same {REWRITINGS[code][0]}")
 
 
-def _show(code: str) -> Show:
-    """Ids that look the same are written out."""
-    return spelt if code == "ids-unicode" else shown
+def _show_id(code: str) -> ShowId:
+    """How to show an id: those that look the same are escaped."""
+    return escape_id if code == "ids-unicode" else shown
 
 
-def _unknown(table: Table, code: str, queries: Ints, what: str) -> None:
-    rows = table.first[queries]
-    table.add(code, rows, expected=f"queries of {what}", found=lambda at: table.of(int(rows[at])))
+def _add_unknown_queries(table: CheckedRows, code: str, queries: Ints, what: str) -> None:
+    rows = table.first_rows[queries]
+    table.add(code, rows, expected=f"queries of {what}", found=lambda at: table.describe_query(int(rows[at])))
 
 
-def _no_document(table: Table, meeting: IdOverlap, near: Near, others: Ids) -> bool:
-    """Say so where not one judged document was retrieved, and nothing explains it."""
-    if meeting.any_document or near:
+def _report_no_common_document(table: CheckedRows, overlap: IdOverlap, near: Near, other_ids: Ids) -> bool:
+    """Report, and return, whether no judged document was retrieved and nothing explains it."""
+    if overlap.any_document or near:
         return False
     table.add_lines(
         "no-common-document",
         np.zeros(1, dtype=np.int64),
-        expected=f"documents of the other side: {_some(others)}",
-        found=f"none of them, but {_some(table.rows.doc)}",
+        expected=f"documents of the other file: {_example_ids(other_ids)}",
+        found=f"none of them, but {_example_ids(table.rows.doc)}",
     )
     return True
 
 
-def _some(ids: Ids) -> str:
-    few = [shown(ids[row]) for row in range(min(LISTED, len(ids)))]
-    return ", ".join(few) + (", …" if len(ids) > LISTED else "")
+def _example_ids(ids: Ids) -> str:
+    return listing((shown(ids[row]) for row in range(min(EXAMPLE_IDS + 1, len(ids)))), EXAMPLE_IDS)

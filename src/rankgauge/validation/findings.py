@@ -1,4 +1,4 @@
-"""What a validation found: the faults of a file, those of one code together."""
+"""The result of a validation: the faults of a file, grouped by code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA = "rankgauge.validation/1"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a fault was found, and what; ``hint`` is what this very place suggests."""
+    """Where a fault was found, and what was found; ``hint`` is a suggestion for this place only."""
 
     line: int | None
     found: str
@@ -25,7 +25,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Finding:
-    """All faults of one code. ``places`` are all of them, or the first few where only these were asked for."""
+    """All faults of one code. ``places`` are all of them, or the first few if only these were requested."""
 
     code: str
     severity: Severity
@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Validation:
-    """What was found in one file: errors first, then warnings, then notes."""
+    """The findings in one file: errors first, then warnings, then notes."""
 
     file: str
     format: str | None
@@ -64,17 +64,17 @@ class Validation:
 
     @property
     def errors(self) -> int:
-        """How many errors there are."""
+        """The number of errors."""
         return self.count("error")
 
     @property
     def warnings(self) -> int:
-        """How many warnings there are."""
+        """The number of warnings."""
         return self.count("warning")
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether there are no errors."""
         return not self.errors
 
     @property
@@ -84,7 +84,7 @@ class Validation:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of what was found."""
+        """The codes of the findings."""
         return tuple(finding.code for finding in self.findings)
 
     def __getitem__(self, code: str) -> Finding:
@@ -94,7 +94,7 @@ class Validation:
         raise KeyError(code)
 
     def count(self, severity: Severity) -> int:
-        """How many faults of a severity there are."""
+        """The number of faults of a severity."""
         return sum(finding.count for finding in self.findings if finding.severity == severity)
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Validation:
 
 
 def as_dict(validations: Iterable[Validation]) -> dict[str, Any]:
-    """The JSON schema: every file, and the sums over all of them."""
+    """The JSON schema: every file, and the totals over all files."""
     files = list(validations)
     return {
         "schema": SCHEMA,
@@ -123,40 +123,40 @@ def as_dict(validations: Iterable[Validation]) -> dict[str, Any]:
 def unreadable(file: str, error: RankgaugeError) -> Validation:
     """The validation of a file that cannot be read: each line of the error is a place."""
     code = CODES["unreadable"]
-    begin = re.compile(re.escape(printable(file, None)) + r"(?::(\d+))?: ")
+    place_pattern = re.compile(re.escape(printable(file, None)) + r"(?::(\d+))?: ")
     places = []
     for text in error.message.split("\n"):
-        known = begin.match(text)
-        line = int(known[1]) if known and known[1] else None
-        places.append(Place(line, text[known.end() :] if known else text, error.hint))
-    found = Finding(
+        match = place_pattern.match(text)
+        line = int(match[1]) if match and match[1] else None
+        places.append(Place(line, text[match.end() :] if match else text, error.hint))
+    finding = Finding(
         "unreadable", code.severity, len(places), code.title, "a file that can be read", code.action, tuple(places)
     )
-    return Validation(file, None, None, 0, 0, (found,))
+    return Validation(file, None, None, 0, 0, (finding,))
 
 
-def findings_of(faults: Faults, *, strict: bool) -> tuple[Finding, ...]:
-    """The collected faults by code, the worst first and then by line."""
+def findings_by_code(faults: Faults, *, strict: bool) -> tuple[Finding, ...]:
+    """The collected faults by code, the most severe first and then by line."""
     counts: dict[str, int] = {}
     for (code, _), count in faults.counts.items():
         counts[code] = counts.get(code, 0) + count
-    listed: dict[str, list[Fault]] = {}
-    for fault in faults.listed:
-        listed.setdefault(fault.code, []).append(fault)
-    found = [
-        _finding(code, counts[code], sorted(some, key=lambda fault: fault.line or 0), strict=strict)
-        for code, some in listed.items()
+    examples: dict[str, list[Fault]] = {}
+    for fault in faults.examples:
+        examples.setdefault(fault.code, []).append(fault)
+    findings = [
+        _finding(code, counts[code], sorted(code_faults, key=lambda fault: fault.line or 0), strict=strict)
+        for code, code_faults in examples.items()
     ]
-    return tuple(sorted(found, key=lambda f: (SEVERITIES.index(f.severity), f.places[0].line or 0)))
+    return tuple(sorted(findings, key=lambda f: (SEVERITIES.index(f.severity), f.places[0].line or 0)))
 
 
 def _finding(name: str, count: int, faults: list[Fault], *, strict: bool) -> Finding:
     first = faults[0]
-    # A reader may name a fault that the table does not have: what it said of it itself will do.
+    # A reader may use a code that the table does not have: then its own texts are used.
     code = CODES.get(name) or Code(first.severity, first.expected, "", first.action or "correct the line")
     return Finding(
         code=name,
-        severity=code.under(strict=strict),
+        severity=code.effective_severity(strict=strict),
         count=count,
         message=code.title,
         expected=first.expected,

@@ -8,77 +8,84 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ints, repeated
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.validation.table import Table
+from rankgauge.io.rows import ONE_JUDGMENT
+from rankgauge.validation.table import CheckedRows
+
+RELEVANT_DOCUMENT = "at least one relevant document per query"
 
 
-def duplicates(table: Table, *, by_subtopic: bool = False) -> None:
-    """A document judged twice for a query (and subtopic): with the same grade, or with another."""
-    first, again = repeated(table.rows.doc, table.rows.group(by_iter=True) if by_subtopic else table.query)
-    same = table.rows.value[first] == table.rows.value[again]
-    _add_twice(table, "duplicate-judgment", first[same], again[same])
-    _add_twice(table, "conflicting-judgment", first[~same], again[~same])
+def report_duplicate_judgments(table: CheckedRows, *, by_subtopic: bool = False) -> None:
+    """Report documents judged twice for a query (and subtopic), with the same grade or with different ones."""
+    group = table.rows.group(by_iter=True) if by_subtopic else table.query
+    first_rows, repeated_rows = repeated(table.rows.doc, group)
+    agree = table.rows.value[first_rows] == table.rows.value[repeated_rows]
+    _add_repeated(table, "duplicate-judgment", first_rows[agree], repeated_rows[agree])
+    _add_repeated(table, "conflicting-judgment", first_rows[~agree], repeated_rows[~agree])
 
 
-def _add_twice(table: Table, code: str, first: Ints, again: Ints) -> None:
+def _add_repeated(table: CheckedRows, code: str, first_rows: Ints, repeated_rows: Ints) -> None:
     grade = table.rows.value
     table.add(
         code,
-        again,
-        expected="one judgment of each document for a query",
+        repeated_rows,
+        expected=ONE_JUDGMENT,
         found=lambda at: (
-            f"document {shown(table.rows.doc[int(again[at])])} of {table.of(int(again[at]))} again, with grade "
-            f"{grade[again[at]]:g} after {grade[first[at]]:g}{table.first_on(int(first[at]))}"
+            f"document {shown(table.rows.doc[int(repeated_rows[at])])} of "
+            f"{table.describe_query(int(repeated_rows[at]))} again, with grade "
+            f"{grade[repeated_rows[at]]:g} after {grade[first_rows[at]]:g}{table.first_place(int(first_rows[at]))}"
         ),
     )
 
 
-def low_grades(table: Table) -> None:
-    """Zero and negative grades: legal, and worth knowing."""
+def report_low_grades(table: CheckedRows) -> None:
+    """Report zero and negative grades: valid, and worth knowing."""
     grade = table.rows.value
-    _add_grades(table, "zero-grade", grade == 0, "grades above 0, where only relevant documents are wanted")
-    _add_grades(table, "negative-grade", grade < 0, "grades from 0")
+    _add_grades(table, "zero-grade", grade == 0, "grades above 0, if only relevant documents are expected")
+    _add_grades(table, "negative-grade", grade < 0, "grades of at least 0")
 
 
-def _add_grades(table: Table, code: str, chosen: NDArray[np.bool_], expected: str) -> None:
-    rows = np.flatnonzero(chosen)
+def _add_grades(table: CheckedRows, code: str, is_reported: NDArray[np.bool_], expected: str) -> None:
+    rows = np.flatnonzero(is_reported)
     table.add(
         code,
         rows,
         expected=expected,
         found=lambda at: (
             f"grade {table.rows.value[rows[at]]:g} of document {shown(table.rows.doc[int(rows[at])])} for "
-            f"{table.of(int(rows[at]))}"
+            f"{table.describe_query(int(rows[at]))}"
         ),
     )
 
 
-def without_relevant(table: Table) -> None:
-    """Queries without any document of a grade above 0."""
+def report_queries_without_relevant(table: CheckedRows) -> None:
+    """Report queries without a document of a grade above 0."""
     relevant = count_by(table.query[table.rows.value > 0], len(table.queries))
-    rows = table.first[relevant == 0]
+    rows = table.first_rows[relevant == 0]
     table.add(
         "no-relevant",
         rows,
-        expected="at least one relevant document a query",
-        found=lambda at: f"none among {table.sizes[table.query[rows[at]]]} judged for {table.of(int(rows[at]))}",
+        expected=RELEVANT_DOCUMENT,
+        found=lambda at: (
+            f"none among {table.sizes[table.query[rows[at]]]} judged for {table.describe_query(int(rows[at]))}"
+        ),
     )
-    bare = table.rows.empty
+    empty_queries = table.rows.empty
     table.add_lines(
         "no-relevant",
-        np.zeros(len(bare), dtype=np.int64),
-        expected="at least one relevant document a query",
-        found=lambda at: f"nothing judged for query {shown(bare[at])}",
+        np.zeros(len(empty_queries), dtype=np.int64),
+        expected=RELEVANT_DOCUMENT,
+        found=lambda at: f"nothing judged for query {shown(empty_queries[at])}",
     )
 
 
-def shallow(table: Table, limit: int | None) -> None:
-    """Queries with fewer judged documents than wanted."""
+def report_shallow_pools(table: CheckedRows, limit: int | None) -> None:
+    """Report queries with fewer judged documents than required."""
     if limit is None:
         return
-    rows = table.first[table.sizes < limit]
+    rows = table.first_rows[table.sizes < limit]
     table.add(
         "shallow-pool",
         rows,
-        expected=f"at least {limit} judged documents a query",
-        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.of(int(rows[at]))}",
+        expected=f"at least {limit} judged documents per query",
+        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.describe_query(int(rows[at]))}",
     )

@@ -1,7 +1,7 @@
-"""The rank column: whole numbers from 1, each once a query, in the order of the scores.
+"""The rank column: whole numbers from 1, each once per query, in the order of the scores.
 
-Evaluation never looks at it; whoever reads the file, or cuts it by rank, does. Each function finds rows; what one
-fault explains is not named a second time by another.
+Evaluation never uses it; people who read the file and tools that cut it by rank do. Each function finds rows; a
+problem that one fault explains is not reported a second time as another.
 """
 
 from __future__ import annotations
@@ -12,135 +12,150 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.io.checks.ranks import CODE, EXPECTED, said
-from rankgauge.io.checks.ranks import contradictions as ranks_against_scores
-from rankgauge.validation.table import NONE, Table
+from rankgauge.io.checks.ranks import RANK_ORDER, SCORES_BY_RANK, contradictions, describe_contradiction
+from rankgauge.io.formats.tokens import NO_LINES
+from rankgauge.validation.table import CheckedRows
 
-REVERSED = 0.9  # from this share of neighbours on, scores that grow with the rank are no accident
+REVERSED_SHARE = 0.9  # if more neighboring pairs than this share have increasing scores, it is not an accident
 
 
-def check(table: Table) -> None:
-    """All that can be wrong with the ranks."""
+def report_rank_faults(table: CheckedRows) -> None:
+    """Report everything that is wrong with the ranks."""
     ranks = table.ranks
     rank = table.rows.rank
     if ranks is None or rank is None:
         return
-    # A reader that makes scores of ranks has looked at these itself.
-    bad = NONE if table.has("rank") else no_number(table)
-    table.add("rank", bad, expected="a whole number as rank", found=lambda at: shown(rank[int(bad[at])]))
-    first, again = (NONE, NONE) if table.has("duplicate-rank") else repeated(table)
+    # A reader that derives scores from ranks has checked these itself.
+    bad_rows = NO_LINES if table.has_fault("rank") else rows_without_rank(table)
+    table.add("rank", bad_rows, expected="a whole number as rank", found=lambda at: shown(rank[int(bad_rows[at])]))
+    first_rows, repeated_rows = (NO_LINES, NO_LINES) if table.has_fault("duplicate-rank") else repeated_ranks(table)
     table.add(
         "duplicate-rank",
-        again,
-        expected="each rank once a query",
+        repeated_rows,
+        expected="each rank once per query",
         found=lambda at: (
-            f"rank {ranks[again[at]]:.0f} of {table.of(int(again[at]))} again{table.first_on(int(first[at]))}"
+            f"rank {ranks[repeated_rows[at]]:.0f} of {table.describe_query(int(repeated_rows[at]))} again"
+            f"{table.first_place(int(first_rows[at]))}"
         ),
     )
-    before, after = gaps(table)
+    before, after = rank_gaps(table)
     table.add(
         "rank-gap",
         after,
         expected="ranks without gaps",
-        found=lambda at: f"rank {ranks[after[at]]:.0f} after {ranks[before[at]]:.0f} in {table.of(int(after[at]))}",
+        found=lambda at: (
+            f"rank {ranks[after[at]]:.0f} after {ranks[before[at]]:.0f} in {table.describe_query(int(after[at]))}"
+        ),
     )
-    lowest = late_starts(table)
+    top_rows = late_starts(table)
     table.add(
         "rank-start",
-        lowest,
+        top_rows,
         expected="ranks from 1",
-        found=lambda at: f"ranks from {ranks[lowest[at]]:.0f} in {table.of(int(lowest[at]))}",
+        found=lambda at: f"ranks from {ranks[top_rows[at]]:.0f} in {table.describe_query(int(top_rows[at]))}",
     )
-    higher, lower = contradictions(table)
+    _report_contradictions(table)
+
+
+def _report_contradictions(table: CheckedRows) -> None:
+    higher, lower = rank_contradictions(table)
     pairs = max(1, len(table) - len(table.queries))
-    backwards = "are the scores distances? negate them" if len(lower) > REVERSED * pairs else None
-    score = table.rows.value
+    scores, ranks = table.rows.value, table.ranks
+    assert ranks is not None
     table.add(
-        CODE,
+        RANK_ORDER,
         lower,
-        expected=EXPECTED,
-        found=lambda at: said(ranks, score, int(higher[at]), int(lower[at]), table.of(int(lower[at]))),
-        action=backwards,
+        expected=SCORES_BY_RANK,
+        found=lambda at: describe_contradiction(
+            ranks, scores, int(higher[at]), int(lower[at]), table.describe_query(int(lower[at]))
+        ),
+        action="are the scores distances? negate them" if len(lower) > REVERSED_SHARE * pairs else None,
     )
 
 
-def faulty_queries(table: Table) -> Ints:
+def queries_with_wrong_ranks(table: CheckedRows) -> Ints:
     """The queries whose ranks have any fault."""
     if table.ranks is None:
-        return NONE
-    rows = [no_number(table), repeated(table)[1], gaps(table)[1], late_starts(table), contradictions(table)[1]]
+        return NO_LINES
+    rows = [
+        rows_without_rank(table),
+        repeated_ranks(table)[1],
+        rank_gaps(table)[1],
+        late_starts(table),
+        rank_contradictions(table)[1],
+    ]
     return np.unique(table.query[np.concatenate(rows)])
 
 
-def no_number(table: Table) -> Ints:
-    """The rows whose rank is no whole number."""
-    return np.flatnonzero(np.isnan(table.ranks)) if table.ranks is not None else NONE
+def rows_without_rank(table: CheckedRows) -> Ints:
+    """The rows whose rank is not a whole number."""
+    return np.flatnonzero(np.isnan(table.ranks)) if table.ranks is not None else NO_LINES
 
 
-def repeated(table: Table) -> tuple[Ints, Ints]:
-    """Pairs of rows with the same rank in the same query: (an earlier row, the later one)."""
-    one, other, ranks = _neighbours(table)
-    same = ranks[one] == ranks[other]
-    return one[same], other[same]
+def repeated_ranks(table: CheckedRows) -> tuple[Ints, Ints]:
+    """Pairs of rows with the same rank in the same query: (the earlier row, the later row)."""
+    rows, next_rows, ranks = _neighbors(table)
+    is_same = ranks[rows] == ranks[next_rows]
+    return rows[is_same], next_rows[is_same]
 
 
-def gaps(table: Table) -> tuple[Ints, Ints]:
+def rank_gaps(table: CheckedRows) -> tuple[Ints, Ints]:
     """Pairs of rows between whose ranks one is missing, unless a line between them could not be read."""
-    one, other, ranks = _neighbours(table)
-    wide = (ranks[other] > ranks[one] + 1) & ~_ambiguous(table)[table.query[one]]
-    one, other = one[wide], other[wide]
-    whole = ~_skipped_between(table, table.rows.line[one], table.rows.line[other])
-    return one[whole], other[whole]
+    rows, next_rows, ranks = _neighbors(table)
+    is_gap = (ranks[next_rows] > ranks[rows] + 1) & ~_ambiguous_queries(table)[table.query[rows]]
+    rows, next_rows = rows[is_gap], next_rows[is_gap]
+    is_unexplained = ~_skipped_between(table, table.rows.line[rows], table.rows.line[next_rows])
+    return rows[is_unexplained], next_rows[is_unexplained]
 
 
-def late_starts(table: Table) -> Ints:
-    """The best-ranked row of each query that does not begin at 1, unless the line above could not be read."""
+def late_starts(table: CheckedRows) -> Ints:
+    """The best-ranked row of each query that does not start at 1, unless the line above could not be read."""
     order, ranks = _by_rank(table)
-    begins = np.ones(len(order), dtype=bool)
-    begins[1:] = table.query[order[1:]] != table.query[order[:-1]]
-    lowest = order[begins]
-    lowest = lowest[(ranks[lowest] != 1) & ~_ambiguous(table)[table.query[lowest]]]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = table.query[order[1:]] != table.query[order[:-1]]
+    top_rows = order[is_first]
+    top_rows = top_rows[(ranks[top_rows] != 1) & ~_ambiguous_queries(table)[table.query[top_rows]]]
     line = table.rows.line
-    above = np.where(lowest > 0, line[lowest - 1], 0)
-    found: Ints = lowest[~_skipped_between(table, above, line[lowest])]
-    return found
+    line_above = np.where(top_rows > 0, line[top_rows - 1], 0)
+    unexplained_rows: Ints = top_rows[~_skipped_between(table, line_above, line[top_rows])]
+    return unexplained_rows
 
 
-def contradictions(table: Table) -> tuple[Ints, Ints]:
-    """Pairs of rows next to each other in rank of which the lower-ranked has the higher score."""
+def rank_contradictions(table: CheckedRows) -> tuple[Ints, Ints]:
+    """Pairs of rows with neighboring ranks of which the lower-ranked one has the higher score."""
     if table.ranks is None:
-        return NONE, NONE
-    return ranks_against_scores(table.query, table.ranks, table.rows.value)
+        return NO_LINES, NO_LINES
+    return contradictions(table.query, table.ranks, table.rows.value)
 
 
-def _by_rank(table: Table) -> tuple[Ints, NDArray[np.float64]]:
-    """The rows that have a rank, by query and rank; all the ranks."""
+def _by_rank(table: CheckedRows) -> tuple[Ints, NDArray[np.float64]]:
+    """The rows that have a rank, by query and rank; and all ranks."""
     ranks = table.ranks if table.ranks is not None else np.full(len(table), np.nan)
-    order = np.lexsort((ranks, table.query)) if _messy(table, ranks) else np.arange(len(ranks))
+    order = np.arange(len(ranks)) if _is_sorted(table, ranks) else np.lexsort((ranks, table.query))
     return order[~np.isnan(ranks[order])], ranks
 
 
-def _messy(table: Table, ranks: NDArray[np.float64]) -> bool:
-    """Whether the rows do not stand by query and rank as they are."""
+def _is_sorted(table: CheckedRows, ranks: NDArray[np.float64]) -> bool:
+    """Whether the rows are sorted by query and rank already."""
     step = table.query[1:] - table.query[:-1]
-    return not bool(np.all((step > 0) | ((step == 0) & (ranks[1:] >= ranks[:-1]))))
+    return bool(np.all((step > 0) | ((step == 0) & (ranks[1:] >= ranks[:-1]))))
 
 
-def _neighbours(table: Table) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """Pairs of rows that follow each other in a query by rank, and all the ranks."""
+def _neighbors(table: CheckedRows) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """Pairs of rows that follow each other by rank in a query; and all ranks."""
     order, ranks = _by_rank(table)
-    together = table.query[order[1:]] == table.query[order[:-1]]
-    return order[:-1][together], order[1:][together], ranks
+    is_same_query = table.query[order[1:]] == table.query[order[:-1]]
+    return order[:-1][is_same_query], order[1:][is_same_query], ranks
 
 
-def _ambiguous(table: Table) -> NDArray[np.bool_]:
-    """The queries with a rank that is repeated or no number: what is missing there cannot be told."""
-    rows = np.concatenate([no_number(table), repeated(table)[1]])
+def _ambiguous_queries(table: CheckedRows) -> NDArray[np.bool_]:
+    """The queries with a rank that is repeated or not a number: which one is missing there is unknown."""
+    rows = np.concatenate([rows_without_rank(table), repeated_ranks(table)[1]])
     return count_by(table.query[rows], len(table.queries)) > 0
 
 
-def _skipped_between(table: Table, one: Ints, other: Ints) -> NDArray[np.bool_]:
-    """Whether a line that could not be read stands between two lines."""
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    found: NDArray[np.bool_] = np.searchsorted(table.skipped, high) > np.searchsorted(table.skipped, low)
-    return found
+def _skipped_between(table: CheckedRows, lines: Ints, other_lines: Ints) -> NDArray[np.bool_]:
+    """Whether a line that could not be read is between two lines."""
+    low, high = np.minimum(lines, other_lines), np.maximum(lines, other_lines)
+    is_between: NDArray[np.bool_] = np.searchsorted(table.skipped, high) > np.searchsorted(table.skipped, low)
+    return is_between

@@ -9,43 +9,44 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import datasets
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import DEFAULT, Limits, is_dataset, read_bytes
-from rankgauge.validation.table import NONE, Table
-from rankgauge.validation.text import check_lines, looked_at
+from rankgauge.io.sources import is_dataset, read_bytes
+from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
+from rankgauge.validation.table import CheckedRows
+from rankgauge.validation.text import prepare_text, report_line_faults
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A file that was read: its faults so far, and its rows where it has any."""
+class ValidatedFile:
+    """A file that was read: its faults so far, and its rows if it has any."""
 
     faults: Faults
-    table: Table | None
+    table: CheckedRows | None
     sha256: str | None
     format: str | None
 
 
-def read(
-    given: str | Path | Rows, kind: Kind, *, format: str | None = None, places: int | None, limits: Limits = DEFAULT
-) -> Source:
-    """A file's rows, with what its text and its reader have to say."""
-    if isinstance(given, Rows) or is_dataset(given):
-        rows = given if isinstance(given, Rows) else datasets.rows(str(given), kind)
-        # Checks add to the faults: those of the caller stay as they are.
-        mine = Faults(rows.faults.source, limit=places)
-        mine.listed, mine.counts = list(rows.faults.listed), rows.faults.counts.copy()
-        return Source(mine, Table(replace(rows, faults=mine), NONE), rows.sha256, None)
-    known = None if format is None else formats.named(format, kind)
-    data, digest = read_bytes(given, limits=limits, hashed=True)
-    known = known or formats.guess(data, kind, str(given))
-    faults = Faults(str(given), limit=places)
-    if known.name != "trec":
-        rows = known.read(faults, data, kind)
-        if not len(rows) and not faults.listed:
+def read_for_validation(
+    source: str | Path | Rows, kind: Kind, options: ValidationOptions = DEFAULT_OPTIONS
+) -> ValidatedFile:
+    """The rows of a file, with the faults of its text and of its lines."""
+    if isinstance(source, Rows) or is_dataset(source):
+        rows = source if isinstance(source, Rows) else datasets.rows(str(source), kind)
+        # Checks add faults: those of the caller must not change.
+        faults = rows.faults.copy(limit=options.max_places)
+        return ValidatedFile(faults, CheckedRows(replace(rows, faults=faults), NO_LINES), rows.sha256, None)
+    format = None if options.format is None else formats.format_named(options.format, kind)
+    data, digest = read_bytes(source, limits=options.limits, hashed=True)
+    format = format or formats.detect_format(data, kind, str(source))
+    faults = Faults(str(source), limit=options.max_places)
+    if format.name != "trec":
+        rows = format.read(faults, data, kind)
+        if not len(rows) and not faults.examples:
             faults.add("empty", [0], expected="at least one row", found="none")
-        return Source(faults, Table(rows, NONE), digest, known.name)
-    text = looked_at(faults, data, kind)
+        return ValidatedFile(faults, CheckedRows(rows, NO_LINES), digest, format.name)
+    text = prepare_text(faults, data, kind)
     if text is None:
-        return Source(faults, None, digest, known.name)
-    rows = known.read(faults, text.data, kind)
-    return Source(faults, Table(rows, check_lines(faults, text, rows.line)), digest, known.name)
+        return ValidatedFile(faults, None, digest, format.name)
+    rows = format.read(faults, text.data, kind)
+    return ValidatedFile(faults, CheckedRows(rows, report_line_faults(faults, text, rows.line)), digest, format.name)

@@ -1,7 +1,7 @@
-"""A repaired copy: only what has a safe repair is touched, everything else stays as it is, byte for byte.
+"""A repaired copy: only what has a safe repair is changed, everything else stays the same, byte for byte.
 
-Lines are trimmed or dropped, then results beyond the depth, then the ranks of the queries whose ranks are wrong are
-numbered anew. Rows keep their order in the file.
+Lines are trimmed or removed, then results beyond the maximum depth are removed, then the ranks of queries with wrong
+ranks are renumbered. Rows keep their order in the file.
 """
 
 from __future__ import annotations
@@ -16,106 +16,111 @@ from rankgauge.core.ids import Ints, repeated
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.text import BOM
-from rankgauge.validation import ranks
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.findings import Finding, Validation
-from rankgauge.validation.table import NONE, Table
+from rankgauge.validation.ranks import queries_with_wrong_ranks
+from rankgauge.validation.table import CheckedRows
 
-SIX = re.compile(rb"\s*(?:\S+\s+){5}\S+")
-RANK = re.compile(rb"(\s*(?:\S+\s+){3})(\S+)")
-NUMBERED = {"rank", "duplicate-rank", "rank-order", "rank-gap", "rank-start", "duplicate-document", "too-deep"}
-HOPELESS = {"unreadable", "empty", "swapped"}
+SIX_COLUMNS = re.compile(rb"\s*(?:\S+\s+){5}\S+")
+RANK_COLUMN = re.compile(rb"(\s*(?:\S+\s+){3})(\S+)")
+RENUMBERED = {"rank", "duplicate-rank", "rank-order", "rank-gap", "rank-start", "duplicate-document", "too-deep"}
+NOT_REPAIRABLE = {"unreadable", "empty", "swapped"}
 
 
 @dataclass(frozen=True)
 class Repair:
-    """The repaired text, the findings it is meant to end, and those it leaves. No text: nothing could be done."""
+    """The repaired text, the findings it resolves, and those that remain. Without a text, nothing was repaired."""
 
     text: bytes | None
-    done: tuple[Finding, ...]
-    left: tuple[Finding, ...]
+    resolved: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
 
 
-def repaired(
+def repair_text(
     data: bytes, kind: Kind, validation: Validation, *, max_depth: int | None = None, by_subtopic: bool = False
 ) -> Repair:
-    """Repair a TREC text by its validation, made with the same depth and subtopics."""
-    found = set(validation.codes)
-    if found & HOPELESS:
+    """Repair a TREC text by its validation, which must have the same depth and subtopic options."""
+    codes = set(validation.codes)
+    if codes & NOT_REPAIRABLE:
         return Repair(None, (), validation.findings)
     lines = data.removeprefix(BOM).split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    if "crlf" in found:
+    if "crlf" in codes:
         lines = [line.removesuffix(b"\r") for line in lines]
-    if "header" in found:
+    if "header" in codes:
         lines[(validation["header"].places[0].line or 1) - 1] = b""
-    if found & {"header", "blank-line"}:
+    if codes & {"header", "blank-line"}:
         lines = [line for line in lines if line.strip()]
-    if "extra-columns" in found:
-        for number in _table(lines, kind).rows.line.tolist():
-            lines[number - 1] = _six(lines[number - 1])
-    shortened: set[bytes] = set()
-    if found & {"duplicate-document", "duplicate-judgment"}:
-        table = _table(lines, kind)
-        lines, shortened = _without(lines, table.rows.line[_again(table, kind, by_subtopic)])
-    if "too-deep" in found and max_depth is not None:
-        table = _table(lines, kind)
-        lines, cut = _without(lines, table.rows.line[table.ranking.rank > max_depth])
-        shortened |= cut
-    if found & NUMBERED:
-        _renumber(lines, shortened)
+    if "extra-columns" in codes:
+        for number in _read_table(lines, kind).rows.line.tolist():
+            lines[number - 1] = _first_six_columns(lines[number - 1])
+    shortened_queries: set[bytes] = set()
+    if codes & {"duplicate-document", "duplicate-judgment"}:
+        table = _read_table(lines, kind)
+        lines, shortened_queries = _remove_lines(lines, table.rows.line[_redundant_rows(table, kind, by_subtopic)])
+    if "too-deep" in codes and max_depth is not None:
+        table = _read_table(lines, kind)
+        lines, cut_queries = _remove_lines(lines, table.rows.line[table.ranking.rank > max_depth])
+        shortened_queries |= cut_queries
+    if codes & RENUMBERED:
+        _renumber(lines, shortened_queries)
     return Repair(
         b"".join(line + b"\n" for line in lines),
-        tuple(finding for finding in validation.findings if _repairable(finding)),
-        tuple(finding for finding in validation.findings if not _repairable(finding)),
+        tuple(finding for finding in validation.findings if _is_repairable(finding)),
+        tuple(finding for finding in validation.findings if not _is_repairable(finding)),
     )
 
 
-def _repairable(finding: Finding) -> bool:
+def _is_repairable(finding: Finding) -> bool:
     return finding.code in CODES and CODES[finding.code].repair is not None
 
 
-def _six(line: bytes) -> bytes:
-    kept = SIX.match(line)
-    return kept.group() if kept and len(line.split(None, 6)) > 6 else line
+def _first_six_columns(line: bytes) -> bytes:
+    match = SIX_COLUMNS.match(line)
+    return match.group() if match and len(line.split(None, 6)) > 6 else line
 
 
-def _again(table: Table, kind: Kind, by_subtopic: bool) -> Ints:
-    """The rows that say once more what an earlier one says."""
-    first, again = repeated(table.rows.doc, table.rows.group(by_iter=True) if by_subtopic else table.query)
-    return again if kind == "run" else again[table.rows.value[first] == table.rows.value[again]]
+def _redundant_rows(table: CheckedRows, kind: Kind, by_subtopic: bool) -> Ints:
+    """The rows that repeat an earlier one."""
+    group = table.rows.group(by_iter=True) if by_subtopic else table.query
+    first_rows, repeated_rows = repeated(table.rows.doc, group)
+    if kind == "run":
+        return repeated_rows
+    agreeing_rows: Ints = repeated_rows[table.rows.value[first_rows] == table.rows.value[repeated_rows]]
+    return agreeing_rows
 
 
-def _without(lines: list[bytes], numbers: Ints) -> tuple[list[bytes], set[bytes]]:
-    """The lines without some of them, and the queries of these."""
-    dropped = set(numbers.tolist())
-    kept = [line for number, line in enumerate(lines, start=1) if number not in dropped]
-    return kept, set(_queries(lines[number - 1] for number in dropped))
+def _remove_lines(lines: list[bytes], numbers: Ints) -> tuple[list[bytes], set[bytes]]:
+    """The lines without some of them, and the queries of the removed ones."""
+    removed_numbers = set(numbers.tolist())
+    kept_lines = [line for number, line in enumerate(lines, start=1) if number not in removed_numbers]
+    return kept_lines, set(_query_ids(lines[number - 1] for number in removed_numbers))
 
 
-def _queries(lines: Iterable[bytes]) -> Iterable[bytes]:
+def _query_ids(lines: Iterable[bytes]) -> Iterable[bytes]:
     return (line.split(None, 1)[0] for line in lines)
 
 
-def _renumber(lines: list[bytes], shortened: set[bytes]) -> None:
+def _renumber(lines: list[bytes], shortened_queries: set[bytes]) -> None:
     """Write the ranks of the order rule into the queries whose ranks are wrong.
 
-    A gap that a line which cannot be read explains is none, but where lines were dropped it must be closed.
+    A gap that is explained by an unreadable line is not a fault, but if lines were removed it must be closed.
     """
-    table = _table(lines, "run")
-    wrong = ranks.faulty_queries(table)
-    if shortened:
-        bare = ranks.faulty_queries(replace(table, skipped=NONE))
-        ours = [number for number, query in enumerate(table.queries) if query in shortened]
-        wrong = np.union1d(wrong, np.intersect1d(bare, np.array(ours, dtype=np.int64)))
-    rows = np.flatnonzero(np.isin(table.query, wrong))
+    table = _read_table(lines, "run")
+    wrong_queries = queries_with_wrong_ranks(table)
+    if shortened_queries:
+        unexplained = queries_with_wrong_ranks(replace(table, skipped=NO_LINES))
+        shortened = [number for number, query in enumerate(table.queries) if query in shortened_queries]
+        wrong_queries = np.union1d(wrong_queries, np.intersect1d(unexplained, np.array(shortened, dtype=np.int64)))
+    rows = np.flatnonzero(np.isin(table.query, wrong_queries))
     for line, rank in zip(table.rows.line[rows].tolist(), table.ranking.rank[rows].tolist(), strict=True):
-        lines[line - 1] = RANK.sub(rb"\g<1>" + str(rank).encode(), lines[line - 1], count=1)
+        lines[line - 1] = RANK_COLUMN.sub(rb"\g<1>" + str(rank).encode(), lines[line - 1], count=1)
 
 
-def _table(lines: list[bytes], kind: Kind) -> Table:
-    read = trec.run_rows if kind == "run" else trec.qrels_rows
-    rows = read(Faults("repair", limit=0), b"\n".join(lines))
-    return Table(rows, np.setdiff1d(np.arange(1, len(lines) + 1), rows.line))
+def _read_table(lines: list[bytes], kind: Kind) -> CheckedRows:
+    read_rows = trec.run_rows if kind == "run" else trec.qrels_rows
+    rows = read_rows(Faults("repair", limit=0), b"\n".join(lines))
+    return CheckedRows(rows, np.setdiff1d(np.arange(1, len(lines) + 1), rows.line))

@@ -1,4 +1,4 @@
-"""The results of each query: their scores, how many there are, and which run they say they are of."""
+"""The results of each query: duplicates, ties, depth, and run tags."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import numpy as np
 
 from rankgauge.core.ids import repeated, seeds
 from rankgauge.errors import shown
-from rankgauge.validation.table import NONE, Table
+from rankgauge.io.formats.tokens import NO_LINES
+from rankgauge.io.rows import ONE_DOCUMENT_ONCE
+from rankgauge.validation.table import CheckedRows
 
-CUTOFFS = (10, 100, 1000)
 
-
-def duplicates(table: Table) -> None:
-    """A document that stands twice in the results of a query."""
-    first, again = repeated(table.rows.doc, table.query)
+def report_duplicate_documents(table: CheckedRows) -> None:
+    """Report documents that appear twice in the ranking of a query."""
+    first_rows, repeated_rows = repeated(table.rows.doc, table.query)
     table.add(
         "duplicate-document",
-        again,
-        expected="each document once in a query's results",
+        repeated_rows,
+        expected=ONE_DOCUMENT_ONCE,
         found=lambda at: (
-            f"document {shown(table.rows.doc[int(again[at])])} again for {table.of(int(again[at]))}"
-            f"{table.first_on(int(first[at]))}"
+            f"document {shown(table.rows.doc[int(repeated_rows[at])])} again for "
+            f"{table.describe_query(int(repeated_rows[at]))}{table.first_place(int(first_rows[at]))}"
         ),
     )
 
 
-def tie(table: Table, cutoff: int) -> None:
-    """Scores that are the same (as float32) on both sides of a cutoff."""
+def report_tie_at_cutoff(table: CheckedRows, cutoff: int) -> None:
+    """Report scores that are equal (as float32) above and below a cutoff."""
     ranked = table.ranking
     rows = np.flatnonzero((ranked.rank == cutoff) & (ranked.tie_last > cutoff))
     table.add(
@@ -35,50 +35,50 @@ def tie(table: Table, cutoff: int) -> None:
         expected="a score above the cutoff that is higher than the next",
         found=lambda at: (
             f"the same score, {table.rows.value[rows[at]]:g}, at ranks {ranked.tie_first[rows[at]]} to "
-            f"{ranked.tie_last[rows[at]]} of {table.of(int(rows[at]))} (cutoff {cutoff})"
+            f"{ranked.tie_last[rows[at]]} of {table.describe_query(int(rows[at]))} (cutoff {cutoff})"
         ),
     )
 
 
-def deep(table: Table, limit: int | None) -> None:
-    """Queries with more results than allowed."""
+def report_deep_queries(table: CheckedRows, limit: int | None) -> None:
+    """Report queries with more results than allowed."""
     if limit is None:
         return
     rows = np.flatnonzero(table.ranking.rank == limit + 1)
     table.add(
         "too-deep",
         rows,
-        expected=f"at most {limit} results a query",
-        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.of(int(rows[at]))}",
+        expected=f"at most {limit} results per query",
+        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.describe_query(int(rows[at]))}",
     )
 
 
-def shallow(table: Table, limit: int | None) -> None:
-    """Queries with fewer results than wanted."""
+def report_shallow_queries(table: CheckedRows, limit: int | None) -> None:
+    """Report queries with fewer results than required."""
     if limit is None:
         return
-    rows = table.first[table.sizes < limit]
+    rows = table.first_rows[table.sizes < limit]
     table.add(
         "shallow-query",
         rows,
-        expected=f"at least {limit} results a query",
-        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.of(int(rows[at]))}",
+        expected=f"at least {limit} results per query",
+        found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.describe_query(int(rows[at]))}",
     )
 
 
-def tags(table: Table) -> None:
-    """Run tags other than the first one: the first line of each."""
+def report_mixed_tags(table: CheckedRows) -> None:
+    """Report run tags that differ from the first one: the first line of each."""
     tag = table.rows.tag
     if tag is None or not len(table):
         return
     rows = np.arange(len(tag))
-    other = np.flatnonzero(~tag.same(rows, tag, np.zeros_like(rows)))
-    if len(other):
-        hashes = tag.take(other).hash(seeds(np.zeros_like(other)))
-        other = np.sort(other[np.unique(hashes, return_index=True)[1]])
+    different_rows = np.flatnonzero(~tag.same(rows, tag, np.zeros_like(rows)))
+    if len(different_rows):
+        hashes = tag.take(different_rows).hash(seeds(np.zeros_like(different_rows)))
+        different_rows = np.sort(different_rows[np.unique(hashes, return_index=True)[1]])
     table.add(
         "mixed-tags",
-        other if len(other) else NONE,
+        different_rows if len(different_rows) else NO_LINES,
         expected=lambda at: f"one tag, {shown(tag[0])}",
-        found=lambda at: shown(tag[int(other[at])]),
+        found=lambda at: shown(tag[int(different_rows[at])]),
     )

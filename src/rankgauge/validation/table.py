@@ -1,4 +1,4 @@
-"""The rows of a file with what several checks need of them, each computed once and only where asked for."""
+"""The rows of a file with what several checks need, each computed once and only if it is used."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, Ints
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import shown
-from rankgauge.io.checks.faults import Advice, Said
-from rankgauge.io.checks.ranks import numbers
+from rankgauge.io.checks.faults import HintText, MessageText
+from rankgauge.io.checks.ranks import rank_numbers
 from rankgauge.io.rows import Rows
 from rankgauge.validation.codes import CODES
 
-NONE: Ints = np.zeros(0, dtype=np.int64)
-
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """The rows of one file. ``skipped`` are the lines that hold something and could not be read."""
+class CheckedRows:
+    """The rows of one file. ``skipped`` are the lines that have content and could not be read."""
 
     rows: Rows
     skipped: Ints
@@ -30,23 +28,23 @@ class Table:
         return len(self.rows)
 
     @cached_property
-    def _numbered(self) -> tuple[Ints, Ids]:
+    def _numbered_queries(self) -> tuple[Ints, Ids]:
         intern = Interner()
         return intern(self.rows.query), intern.ids
 
     @property
     def query(self) -> Ints:
         """The number of each row's query, in the order of first appearance."""
-        return self._numbered[0]
+        return self._numbered_queries[0]
 
     @property
     def queries(self) -> Ids:
         """The ids of the queries, by number."""
-        return self._numbered[1]
+        return self._numbered_queries[1]
 
     @cached_property
     def sizes(self) -> Ints:
-        """How many rows each query has."""
+        """The number of rows of each query."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -55,17 +53,17 @@ class Table:
         return offsets_of(self.query, len(self.queries))
 
     @cached_property
-    def first(self) -> Ints:
+    def first_rows(self) -> Ints:
         """The first row of each query."""
         return np.unique(self.query, return_index=True)[1].astype(np.int64)
 
     @cached_property
     def ranking(self) -> ranking.Ranking:
-        """The place of each row by the order rule."""
+        """The rank of each row by the order rule."""
         order = np.argsort(self.query, kind="stable")
-        made = ranking.rank(self.offsets, self.rows.doc.take(order), self.rows.value[order])
+        sorted_ranking = ranking.rank(self.offsets, self.rows.doc.take(order), self.rows.value[order])
         columns = []
-        for values in (made.rank, made.tie_first, made.tie_last):
+        for values in (sorted_ranking.rank, sorted_ranking.tie_first, sorted_ranking.tie_last):
             column = np.empty_like(values)
             column[order] = values
             columns.append(column)
@@ -73,28 +71,28 @@ class Table:
 
     @cached_property
     def ranks(self) -> Floats | None:
-        """What the rank column says: whole numbers, NaN where it holds none. None where there is no such column."""
-        if self.rows.rank is None:
-            return None
-        return numbers(self.rows.rank)
+        """The rank column: whole numbers, NaN if a cell is not one. None if there is no such column."""
+        return None if self.rows.rank is None else rank_numbers(self.rows.rank)
 
-    def of(self, row: int) -> str:
+    def describe_query(self, row: int) -> str:
         """The query of a row, for a message."""
         return f"query {shown(self.rows.query[row])}"
 
-    def first_on(self, row: int) -> str:
-        """Where an earlier row stands, for a message; nothing where the format has no lines."""
+    def first_place(self, row: int) -> str:
+        """The line of an earlier row, for a message; nothing if the format has no lines."""
         return f" (first on line {self.rows.line[row]})" if self.rows.line[row] else ""
 
-    def has(self, code: str) -> bool:
-        """Whether a fault of this code was found already."""
-        return any(count for (known, _), count in self.rows.faults.counts.items() if known == code)
+    def has_fault(self, code: str) -> bool:
+        """Whether a fault of this code has been found already."""
+        return any(count for (known_code, _), count in self.rows.faults.counts.items() if known_code == code)
 
-    def add(self, code: str, rows: Ints, *, expected: Said, found: Said, action: Advice = None) -> None:
-        """Faults on some rows."""
+    def add(self, code: str, rows: Ints, *, expected: MessageText, found: MessageText, action: HintText = None) -> None:
+        """Add faults on some rows."""
         self.add_lines(code, self.rows.line[rows], expected=expected, found=found, action=action)
 
-    def add_lines(self, code: str, lines: Ints, *, expected: Said, found: Said, action: Advice = None) -> None:
-        """Faults on some lines; 0 is no line at all."""
+    def add_lines(
+        self, code: str, lines: Ints, *, expected: MessageText, found: MessageText, action: HintText = None
+    ) -> None:
+        """Add faults on some lines; 0 means no line."""
         severity = CODES[code].severity
         self.rows.faults.add(code, lines, expected=expected, found=found, action=action, severity=severity)

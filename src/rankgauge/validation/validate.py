@@ -1,8 +1,9 @@
-"""Validation of a run and of judgments: read everything, run every check, report by code."""
+"""Validation of runs and judgments: read everything, run every check, report by code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,118 +14,104 @@ from rankgauge.core.overlap import IdSide
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.queries import AnyQueries, read_query_ids
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import DEFAULT, Limits
 from rankgauge.validation import coverage, grades, ids, ranks, results
-from rankgauge.validation.findings import Validation, findings_of
-from rankgauge.validation.reading import Source, read
-from rankgauge.validation.topics import query_ids
+from rankgauge.validation.findings import Validation, findings_by_code
+from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
+from rankgauge.validation.reading import ValidatedFile, read_for_validation
 
 
 def validate_run(
     run: str | Path | Rows,
     qrels: Qrels | Mapping[str, Any] | str | Path | None = None,
-    queries: str | Path | Iterable[str | bytes] | None = None,
-    *,
-    max_depth: int | None = None,
-    min_depth: int | None = None,
-    cutoffs: Sequence[int] = results.CUTOFFS,
-    format: str | None = None,
-    strict: bool = False,
-    places: int | None = None,
-    limits: Limits = DEFAULT,
+    queries: AnyQueries | None = None,
+    options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Validation:
-    """All that is wrong with a run: with its rows, and against judgments and queries where these are given.
+    """Find everything that is wrong with a run, by itself and against judgments and queries if these are given.
 
-    ``places`` is how many places of each fault are kept (all by default); the counts are always those of all.
-    Raises :class:`InputError` where the file cannot be read at all.
+    Raises :class:`InputError` if the file cannot be read at all.
     """
-    judged = None if qrels is None else judgments(qrels)
-    topics = None if queries is None else query_ids(queries)
-    source = read(run, "run", format=format, places=places, limits=limits)
-    table = source.table
+    judged = None if qrels is None else read_qrels_to_check_against(qrels)
+    query_ids = None if queries is None else read_query_ids(queries)
+    file = read_for_validation(run, "run", options)
+    table = file.table
     if table is not None and len(table):
-        results.duplicates(table)
-        ranks.check(table)
-        for cutoff in cutoffs:
-            results.tie(table, cutoff)
-        results.deep(table, max_depth)
-        results.shallow(table, min_depth)
-        results.tags(table)
-        ids.invisible(table)
-        ids.scattered(table)
-        if topics is not None:
-            coverage.run_covers(table, topics, what="the topics", unknown="queries-unknown")
-        if judged is not None and topics is not None:
-            coverage.run_is_judged(table, judged)
+        results.report_duplicate_documents(table)
+        ranks.report_rank_faults(table)
+        for cutoff in options.cutoffs:
+            results.report_tie_at_cutoff(table, cutoff)
+        results.report_deep_queries(table, options.max_depth)
+        results.report_shallow_queries(table, options.min_depth)
+        results.report_mixed_tags(table)
+        ids.report_invisible_characters(table)
+        ids.report_split_queries(table)
+        if query_ids is not None:
+            coverage.report_coverage(table, query_ids, what="the queries", unknown_code="queries-unknown")
+        if judged is not None and query_ids is not None:
+            coverage.report_unjudged_queries(table, judged)
         elif judged is not None:
-            coverage.run_covers(table, judged.queries, what="the judgments", unknown="queries-unjudged")
+            coverage.report_coverage(table, judged.queries, what="the judgments", unknown_code="queries-unjudged")
         if judged is not None:
-            coverage.run_documents(table, judged)
-    return _validation(source, strict=strict)
+            coverage.report_run_documents(table, judged)
+    return _validation(file, strict=options.strict)
 
 
 def validate_qrels(
     qrels: str | Path | Rows,
     runs: Sequence[str | Path | Rows] | IdSide = (),
-    queries: str | Path | Iterable[str | bytes] | None = None,
-    *,
-    min_judged: int | None = None,
-    by_subtopic: bool = False,
-    format: str | None = None,
-    strict: bool = False,
-    places: int | None = None,
-    limits: Limits = DEFAULT,
+    queries: AnyQueries | None = None,
+    options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Validation:
-    """All that is wrong with judgments: with their rows, and against runs and queries where these are given.
+    """Find everything that is wrong with judgments, by themselves and against runs and queries if these are given.
 
-    ``places`` is how many places of each fault are kept (all by default); the counts are always those of all.
-    Raises :class:`InputError` where the file cannot be read at all.
+    Raises :class:`InputError` if the file cannot be read at all.
     """
-    topics = None if queries is None else query_ids(queries)
-    found = runs if isinstance(runs, IdSide) else retrieved(runs, limits) if runs else None
-    source = read(qrels, "qrels", format=format, places=places, limits=limits)
-    table = source.table
+    query_ids = None if queries is None else read_query_ids(queries)
+    retrieved = runs if isinstance(runs, IdSide) else read_retrieved(runs, options) if runs else None
+    file = read_for_validation(qrels, "qrels", options)
+    table = file.table
     if table is not None and len(table):
-        grades.duplicates(table, by_subtopic=by_subtopic)
-        grades.low_grades(table)
-        grades.without_relevant(table)
-        grades.shallow(table, min_judged)
-        ids.invisible(table)
-        ids.scattered(table)
-        if topics is not None:
-            coverage.judged_are_known(table, topics)
-        if found is not None:
-            coverage.judged_in_runs(table, found)
-    return _validation(source, strict=strict)
+        grades.report_duplicate_judgments(table, by_subtopic=options.by_subtopic)
+        grades.report_low_grades(table)
+        grades.report_queries_without_relevant(table)
+        grades.report_shallow_pools(table, options.min_judged)
+        ids.report_invisible_characters(table)
+        ids.report_split_queries(table)
+        if query_ids is not None:
+            coverage.report_unknown_queries(table, query_ids)
+        if retrieved is not None:
+            coverage.report_unretrieved(table, retrieved)
+    return _validation(file, strict=options.strict)
 
 
-def judgments(qrels: Qrels | Mapping[str, Any] | str | Path) -> Qrels:
+def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | str | Path) -> Qrels:
     """Judgments to validate a run against."""
     try:
         return as_qrels(qrels)
     except InputError as error:
-        hints = [*([error.hint] if error.hint else []), "look at the judgments first: rankgauge qrels validate"]
+        hints = [*([error.hint] if error.hint else []), "validate the judgments first: rankgauge qrels validate"]
         raise type(error)(error.message, hint="\nhint: ".join(hints)) from None
 
 
-def retrieved(runs: Sequence[str | Path | Rows], limits: Limits = DEFAULT) -> IdSide:
-    """The results of all runs together; what is wrong with their lines is another validation's matter."""
-    tables = [source.table for run in runs if (source := read(run, "run", places=1, limits=limits)).table is not None]
-    queries = concatenate([table.rows.query for table in tables if table is not None])
-    docs = concatenate([table.rows.doc for table in tables if table is not None])
+def read_retrieved(runs: Sequence[str | Path | Rows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
+    """The results of all runs together; the faults of their lines are reported when they are validated."""
+    options = replace(options, format=None, max_places=1)
+    tables = [table for run in runs if (table := read_for_validation(run, "run", options).table) is not None]
+    queries = concatenate([table.rows.query for table in tables])
+    docs = concatenate([table.rows.doc for table in tables])
     intern = Interner()
-    number = intern(queries)
-    return IdSide(intern.ids, number, docs)
+    query_number = intern(queries)
+    return IdSide(intern.ids, query_number, docs)
 
 
-def _validation(source: Source, *, strict: bool) -> Validation:
-    table = source.table
+def _validation(file: ValidatedFile, *, strict: bool) -> Validation:
+    table = file.table
     return Validation(
-        file=source.faults.source,
-        format=source.format,
-        sha256=source.sha256,
+        file=file.faults.source,
+        format=file.format,
+        sha256=file.sha256,
         rows=0 if table is None else len(table),
         queries=0 if table is None or not len(table) else int(np.max(table.query)) + 1,
-        findings=findings_of(source.faults, strict=strict),
+        findings=findings_by_code(file.faults, strict=strict),
     )

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import InputError, RankgaugeWarning, UsageError, Vector, open_documents, retrieval_quality
+from rankgauge import InputError, RankgaugeWarning, UsageError, Vector, read_corpus, retrieval_quality
 from rankgauge import evaluate as evaluate_run
 from rankgauge.adapters.story.result import QueryQuality
 from rankgauge.adapters.story.story import read_story
@@ -162,7 +162,7 @@ def test_the_bundled_story_is_ranked_as_exact_arithmetic_ranks_it(profile: str) 
 def test_cosines_and_values_are_those_of_the_vector_retriever_and_evaluate(profile: str) -> None:
     story = read_story(BUNDLED / "story.md")
     found = retrieval_quality(story, BUNDLED / "queries.jsonl", profile=profile)
-    documents = open_documents({scene.id: scene.text for scene in story.scenes})
+    documents = read_corpus({scene.id: scene.text for scene in story.scenes})
     run = Vector(documents, embedder(profile)).retrieve(
         QueryBatch.from_dict({q.id: q.text for q in found.queries}), len(story)
     )

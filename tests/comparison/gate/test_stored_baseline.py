@@ -115,12 +115,12 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (set_in("schema", to="rankgauge.scores/1"), "expected 'rankgauge.baseline/1' at schema"),
-        (set_in("schema", to="rankgauge.baseline/2"), "expected 'rankgauge.baseline/1' at schema"),
-        (set_in("scores", to=[]), "expected a text at scores.schema, found nothing"),
-        (set_in("scores", "schema", to="x"), "expected 'rankgauge.scores/1' at scores.schema"),
+        (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/1 at schema"),
+        (set_in("schema", to="rankgauge.baseline/2"), "expected version 1 of the schema rankgauge.baseline at schema"),
+        (set_in("scores", to=[]), "expected a string at scores.schema, found nothing"),
+        (set_in("scores", "schema", to="x"), "expected the schema rankgauge.scores/1 at scores.schema"),
         (set_in("scores", "runs", to=[]), "expected one run at scores.runs, found 0"),
-        (set_in("scores", "qrels", "sha256", to=None), "expected a text at scores.qrels.sha256, found 'null'"),
+        (set_in("scores", "qrels", "sha256", to=None), "expected a string at scores.qrels.sha256, found 'null'"),
         (set_in("scores", "qrels", "queries", to=True), "expected a whole number at scores.qrels.queries"),
         (set_in("scores", "conventions", to=3), "expected an object at scores.conventions"),
         (set_in("scores", "runs", 0, "per_query", to=3), "expected an object at .*per_query, found '3'"),

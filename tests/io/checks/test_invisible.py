@@ -20,7 +20,7 @@ def test_what_unicode_calls_a_space_or_a_format_character_is_found() -> None:
         sign = chr(code)
         if sign in WHITE:
             continue
-        found = len(invisible.holding(Ids.from_bytes([f"a{sign}b".encode()]))) == 1
+        found = len(invisible.rows_with_invisible(Ids.from_bytes([f"a{sign}b".encode()]))) == 1
         kind = unicodedata.category(sign)
         if 0x2000 <= code <= 0x200F or 0x2060 <= code <= 0x206F or sign in MARKS or kind == "Cc":
             assert found, hex(code)
@@ -30,17 +30,17 @@ def test_what_unicode_calls_a_space_or_a_format_character_is_found() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1 << 18])
 def test_it_does_not_matter_where_a_chunk_ends(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr(invisible, "CHUNK", chunk)
+    monkeypatch.setattr(invisible, "CHUNK_BYTES", chunk)
     ids = [b"a", "b\u200b".encode(), "é".encode(), b"\x1c", "\xa0c".encode(), b"\xe2\x80", b"d"]
-    assert invisible.holding(Ids.from_bytes(ids)).tolist() == [1, 3, 4]
+    assert invisible.rows_with_invisible(Ids.from_bytes(ids)).tolist() == [1, 3, 4]
 
 
 def test_a_query_is_named_once_and_a_document_each_time() -> None:
     faults = Faults("run")
     query = Ids.from_bytes([b"q\x01", b"q\x01", b"p"])
     doc = Ids.from_bytes([b"a", b"b\x7f", b"b\x7f"])
-    invisible.add_invisible(faults, np.array([1, 2, 3]), query, doc)
-    assert [(fault.line, fault.found) for fault in faults.listed] == [
+    invisible.report_invisible(faults, np.array([1, 2, 3]), query, doc)
+    assert [(fault.line, fault.found) for fault in faults.examples] == [
         (1, r"query 'q\x01'"),
         (2, r"document 'b\x7f'"),
         (3, r"document 'b\x7f'"),

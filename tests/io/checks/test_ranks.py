@@ -25,9 +25,9 @@ def found(queries: Sequence[Sequence[tuple[object, float]]]) -> list[int]:
     offsets = np.concatenate([[0], np.cumsum([len(query) for query in queries])]).astype(np.int64)
     faults = Faults("run", limit=None)
     line = np.arange(1, len(flat) + 1)
-    ranks.add_contradictions(faults, line, lambda row: b"q", rank.take, scores, offsets)
-    assert all((fault.code, fault.severity) == ("rank-order", "warning") for fault in faults.listed)
-    return [fault.line or 0 for fault in faults.listed]
+    ranks.report_contradictions(faults, line, lambda row: b"q", rank.take, scores, offsets)
+    assert all((fault.code, fault.severity) == ("rank-order", "warning") for fault in faults.examples)
+    return [fault.line or 0 for fault in faults.examples]
 
 
 @given(rows)

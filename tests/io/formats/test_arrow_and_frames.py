@@ -16,17 +16,15 @@ from pyarrow import feather, parquet
 
 from rankgauge import (
     InputError,
-    InputTypeError,
-    MissingExtraError,
     Qrels,
     RankgaugeWarning,
     evaluate,
-    qrels_from_frame,
     read_qrels,
     read_queries,
     read_run,
-    run_from_frame,
 )
+from rankgauge.errors import InputTypeError, MissingExtraError
+from rankgauge.io import qrels_from_frame, run_from_frame
 from rankgauge.io.formats import arrow
 
 RUN: dict[str, list[Any]] = {"query_id": ["q1", "q1", "q2"], "docno": ["a", "b", "caf\xe9"], "score": [2.5, 1.5, 0.5]}
@@ -43,7 +41,7 @@ FRAMES: list[Any] = [
 @pytest.mark.parametrize("with_arrow", [True, False])
 def test_frames_become_judgments_and_runs(make: Any, with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not with_arrow:
-        monkeypatch.setattr(arrow, "installed", lambda: False)
+        monkeypatch.setattr(arrow, "is_installed", lambda: False)
     run = run_from_frame(make(RUN))
     assert list(run.docs) == [b"a", b"b", "caf\xe9".encode()]
     assert run.scores.tolist() == [2.5, 1.5, 0.5]
@@ -79,7 +77,7 @@ def test_what_is_wrong_in_a_frame_is_named_by_its_row(
     data: dict[str, Any], said: str, with_arrow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not with_arrow:
-        monkeypatch.setattr(arrow, "installed", lambda: False)
+        monkeypatch.setattr(arrow, "is_installed", lambda: False)
     for make in (pd.DataFrame, pl.DataFrame):
         with pytest.raises(InputError) as error:
             run_from_frame(make(data))
@@ -128,7 +126,7 @@ def test_numbers_and_flags_as_judgments(tmp_path: Path) -> None:
     ("table", "said"),
     [
         ({"qid": ["q"], "docno": ["a"], "score": ["1"]}, "expected numbers in column 'score', found 'string'"),
-        ({"qid": [1.5], "docno": ["a"], "score": [1]}, "expected texts or whole numbers in column 'qid'"),
+        ({"qid": [1.5], "docno": ["a"], "score": [1]}, "expected strings or whole numbers in column 'qid'"),
         ({"qid": ["q", None], "docno": ["a", "b"], "score": [1, 2]}, "run:2: expected a query id, found nothing"),
         ({"qid": ["q"], "docno": ["a\0"], "score": [1]}, "run:1: expected a document id, found 'a\\x00'"),
         ({"qid": ["q", "q"], "docno": ["a", "b"], "score": [1, None]}, "run:2: expected a number as score"),
@@ -154,21 +152,21 @@ def test_a_damaged_parquet_file_is_an_error(tmp_path: Path) -> None:
 
 def test_a_parquet_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet.write_table(pa.table(RUN), tmp_path / "run")
-    monkeypatch.setattr(arrow, "LARGEST", 10)
-    with pytest.raises(InputError, match="looks like a bomb"):
+    monkeypatch.setattr(arrow, "MAX_DECOMPRESSED_BYTES", 10)
+    with pytest.raises(InputError, match="looks like a decompression bomb"):
         read_run(tmp_path / "run")
 
 
 def test_a_parquet_file_without_rows_is_an_error(tmp_path: Path) -> None:
     parquet.write_table(pa.table(RUN).slice(0, 0), tmp_path / "run")
-    with pytest.raises(InputError, match="run: no results in it"):
+    with pytest.raises(InputError, match="run: no results in the file"):
         read_run(tmp_path / "run")
 
 
 @pytest.mark.parametrize("with_arrow", [True, False])
 def test_ranks_in_a_frame_make_the_order(with_arrow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not with_arrow:
-        monkeypatch.setattr(arrow, "installed", lambda: False)
+        monkeypatch.setattr(arrow, "is_installed", lambda: False)
     frame = pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "rank": [2, 1], "tag": ["x", "x"]})
     assert list(run_from_frame(frame).ranked().docs) == [b"b", b"a"]
 

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rankgauge.core.ids import Ids
-from rankgauge.io.formats.decimals import DECIMAL, parse, read
+from rankgauge.io.formats.decimals import DECIMAL, parse_plain, read
 
 FILLER = b"x" * 24  # tokens within the first bytes of a buffer are left to the slow way
 plain = st.from_regex(rb"-?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True)
@@ -21,7 +21,7 @@ def column(texts: list[bytes]) -> Ids:
 @given(st.one_of(tokens, st.lists(st.from_regex(rb"-?[0-9]{0,9}\.[0-9]{4}", fullmatch=True), max_size=40)))
 @settings(max_examples=300)
 def test_a_number_that_is_read_is_the_one_that_python_reads(texts: list[bytes]) -> None:
-    values, ok = parse(column(texts))
+    values, ok = parse_plain(column(texts))
     for text, value, good in zip(texts, values.tolist(), ok.tolist(), strict=True):
         if good:
             assert DECIMAL.fullmatch(text), text
@@ -31,12 +31,12 @@ def test_a_number_that_is_read_is_the_one_that_python_reads(texts: list[bytes]) 
 
 @given(st.lists(st.from_regex(rb"-?[0-9]{1,7}\.[0-9]{1,7}", fullmatch=True), min_size=1))
 def test_plain_decimals_need_no_slow_way(texts: list[bytes]) -> None:
-    assert parse(column(texts))[1].all()
+    assert parse_plain(column(texts))[1].all()
 
 
 @given(st.lists(st.from_regex(rb"-?[0-9]{1,4}\.[0-9]{10,18}", fullmatch=True), min_size=1))
 def test_long_decimals_are_exact_or_left_to_the_slow_way(texts: list[bytes]) -> None:
-    values, ok = parse(column(texts))
+    values, ok = parse_plain(column(texts))
     assert values[ok].tolist() == [float(text) for text, good in zip(texts, ok.tolist(), strict=True) if good]
     again, bad = read(column(texts))
     assert len(bad) == 0
@@ -67,5 +67,5 @@ def test_the_hard_ones() -> None:
     values, wrong = read(column([*good, *slow, *bad]))
     assert wrong.tolist() == list(range(fine, fine + len(bad)))
     assert values[:fine].tolist() == [float(text) for text in good + slow]
-    assert parse(column(good))[1].all()
+    assert parse_plain(column(good))[1].all()
     assert read(Ids.from_bytes([b"7.5"]))[0].tolist() == [7.5]  # at the very beginning of a buffer

@@ -9,9 +9,9 @@ import pytest
 
 from rankgauge import Qrels, RankgaugeWarning, Run, UsageError, evaluate, read_qrels, read_run
 from rankgauge.errors import InputError
-from rankgauge.io.formats.head import LOOKED_AT
+from rankgauge.io.formats.head import HEAD_BYTES
 from rankgauge.io.formats.names import Kind
-from rankgauge.io.formats.registry import FORMATS, guess, kind_of
+from rankgauge.io.formats.registry import FORMATS, detect_format, detect_kind
 from tests.io.examples import FILES, GRADES, QRELS, RANKED, RUNS, SCORES
 
 
@@ -77,33 +77,33 @@ def test_three_columns_end_in_ranks_or_scores_or_nobody_can_tell(numbers: tuple[
     data = b"".join(b"q\td%d\t%d\n" % (at, number) for at, number in enumerate(numbers))
     if name is None:
         with pytest.raises(InputError, match="may be a rank or a score"):
-            guess(data, "run")
+            detect_format(data, "run")
     else:
-        assert guess(data, "run").name == name
+        assert detect_format(data, "run").name == name
 
 
 def test_a_line_that_is_cut_where_looking_ends_does_not_mislead() -> None:
     lines = [b"q\tdocument-%d\t%d\n" % (rank, rank) for rank in range(1, 9000)]
     data = b"".join(lines)
-    for size in (LOOKED_AT, LOOKED_AT + 1, LOOKED_AT + 7, len(data)):
-        assert guess(data[:size], "run").name == "msmarco"
+    for size in (HEAD_BYTES, HEAD_BYTES + 1, HEAD_BYTES + 7, len(data)):
+        assert detect_format(data[:size], "run").name == "msmarco"
 
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)
 def test_the_format_is_told_by_the_content(kind: Kind, name: str, data: bytes) -> None:
     expected = "trec" if (kind, name) == ("qrels", "msmarco") else name  # they are the same
-    assert guess(data, kind).name == expected
-    assert guess(b"\xef\xbb\xbf" + data, kind).name == expected
-    assert guess(data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"), kind).name == expected
+    assert detect_format(data, kind).name == expected
+    assert detect_format(b"\xef\xbb\xbf" + data, kind).name == expected
+    assert detect_format(data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"), kind).name == expected
 
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)
 def test_the_kind_is_told_by_the_content_or_asked_for(kind: Kind, name: str, data: bytes) -> None:
     if name in ("json", "log") or (kind, name) == ("run", "tsv"):  # three columns without names may be either
         with pytest.raises(UsageError, match="judgments or a run"):
-            kind_of(data)
+            detect_kind(data)
     else:
-        assert kind_of(data) == kind
+        assert detect_kind(data) == kind
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_ids_keep_their_bytes(tmp_path: Path) -> None:
 
 def test_a_quoted_cell_may_hold_anything(tmp_path: Path) -> None:
     data = 'qid,docno,score\n"q ""1""","a,b\nc\u2028d",1\nq2,x,0.5\n'.encode()
-    with pytest.warns(match="characters that can be seen"):
+    with pytest.warns(match="ids of visible characters"):
         run = read_run(written(tmp_path, data))
     assert list(run.queries) == [b'q "1"', b"q2"]
     assert list(run.docs) == ["a,b\nc\u2028d".encode(), b"x"]
@@ -174,7 +174,7 @@ def test_columns_may_be_named_by_the_caller(tmp_path: Path) -> None:
     path = written(tmp_path, b"nr,stueck,sterne\nq1,d1,2\nq1,d2,0\nq2,d3,1\n")
     columns = {"query": "nr", "doc": "stueck", "grade": "sterne"}
     assert grades_of(read_qrels(path, format="csv", columns=columns)) == GRADES
-    with pytest.raises(UsageError, match="no column is called 'querry' here"):
+    with pytest.raises(UsageError, match="unknown column role 'querry'"):
         read_qrels(path, format="csv", columns={"querry": "nr"})
     with pytest.raises(InputError, match="expected a column 'sternn' for the grade"):
         read_qrels(path, format="csv", columns=columns | {"grade": "sternn"})
@@ -199,7 +199,7 @@ def test_evaluating_takes_any_format(tmp_path: Path) -> None:
 
 
 def test_what_is_odd_is_read_with_a_warning(tmp_path: Path) -> None:
-    with pytest.warns(RankgaugeWarning, match="without blanks around it"):
+    with pytest.warns(RankgaugeWarning, match="without leading or trailing spaces"):
         read_run(written(tmp_path, b"qid,docno,score\nq, a, 1\n"))
     with pytest.warns(RankgaugeWarning, match="finite score, found inf for document 'a' of query 'q'"):
         read_run(written(tmp_path, b'{"q": {"a": 1e999}}'))

@@ -18,30 +18,30 @@ RUNS = [
     (CSV + b"q,a,abc\n", "file:2: expected a number as score, found 'abc'"),
     (CSV + b"q,a,1_000\n", "found '1_000'"),
     (CSV + b"q,a,0x10\n", "found '0x10'"),
-    (CSV + b"q,a,nan\n", "NaN has no place in an order"),
+    (CSV + b"q,a,nan\n", "NaN cannot be ordered"),
     (CSV.replace(b",", b";") + b"q;a;1,5\n", "a decimal comma"),
     (CSV + "q,a,１２\n".encode(), "found '１２'"),
     (CSV + b"q,,1\n", "file:2: expected a document id, found nothing"),
     (CSV + b",a,1\n", "file:2: expected a query id, found nothing"),
     (CSV + b"q,a\n", "file:2: expected 3 columns, as on the first line, found 2: 'q,a'"),
     (CSV + b"q,a,1,9\n", "found 4"),
-    (CSV + b'q,"a,1\n', "quotation marks are wrong"),
-    (CSV + b'q,"a"b,1\n', "file:2: quotation marks are wrong"),
+    (CSV + b'q,"a,1\n', "wrong quotation marks"),
+    (CSV + b'q,"a"b,1\n', "file:2: wrong quotation marks"),
     (CSV + b"q,a,1\n\nq,a,2\n",
-     "file:4: expected each document once in a query's results, found document 'a' again for query 'q' "
+     "file:4: expected each document once in the ranking of a query, found document 'a' again for query 'q' "
      "(first on line 2)"),
     (CSV + b"q,a\0,1\n", "NUL byte"),
-    (CSV.replace(b"\n", b"\r") + b"q,a,1\r", "carriage-return"),
+    (CSV.replace(b"\n", b"\r") + b"q,a,1\r", "carriage returns"),
     (b"qid,docno,score,sim\nq,a,1,2\n", "expected one column for the score, found 2: 'score', 'sim'"),
     (b"qid,docno,title\nq,a,x\n",
      "expected a column for the score (score, sim, similarity, retrieval_score, rsv, value), found 'qid'"),
     (b"qid,docno,rank\nq,a,1\nq,b,1\n",
-     "file:3: expected each rank once in a query's results, found rank 1 again for query 'q'"),
+     "file:3: expected each rank once per query, found rank 1 again for query 'q'"),
     (b"qid,docno,rank\nq,a,1.5\n", "expected a whole number as rank, found 1.5"),
     (b"q\ta\t1\nq\tb\t3\nq\tc\t2\n", "may be a rank or a score"),
     (b"q\ta\t1\nq\tb\t2\nq\tc\n", "found 2"),
-    (b'{"q": {"a": NaN}}', "NaN is no JSON number"),
-    (b'{"q": {"a": -Infinity}}', "-Infinity is no JSON number"),
+    (b'{"q": {"a": NaN}}', "NaN is not a JSON number"),
+    (b'{"q": {"a": -Infinity}}', "-Infinity is not a JSON number"),
     (b'{"q": {"a": 1, "b": 2, "a": 3}}', "found document 'a' again for query 'q'"),
     (b'{"q": {"a": 1}, "q": {"b": 2}}', "expected each query once, found query 'q' again"),
     (b'{"q": {"a": null}}', "expected a number as score, found nothing for document 'a' of query 'q'"),
@@ -126,7 +126,7 @@ def test_nothing_is_no_run(tmp_path: Path, command: Command, data: bytes) -> Non
 def test_a_file_with_nothing_but_a_frame_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
-    with pytest.raises(InputError, match="file: no results in it"):
+    with pytest.raises(InputError, match="file: no results in the file"):
         read_run(path)
 
 

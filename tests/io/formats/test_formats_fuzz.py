@@ -18,14 +18,13 @@ from pyarrow import feather, parquet
 from rankgauge import (
     RankgaugeError,
     RankgaugeWarning,
-    looks_like_log,
     read_corpus,
-    read_log,
     read_qrels,
     read_queries,
     read_run,
 )
-from rankgauge.io.formats.registry import FORMATS, kind_of
+from rankgauge.io import looks_like_log, read_log
+from rankgauge.io.formats.registry import FORMATS, detect_kind
 from tests.io.examples import FILES
 
 Reader = Callable[[Path], Any]
@@ -36,9 +35,9 @@ READERS: dict[str, Reader] = {
     "queries": read_queries,
     "corpus": read_corpus,
     "looks_like_log": looks_like_log,
-    "kind": lambda path: kind_of(path.read_bytes()),
-    **{f"{f.name} qrels": lambda path, f=f: read_qrels(path, format=f.name) for f in FORMATS if f.holds("qrels")},  # type: ignore[misc]
-    **{f"{f.name} run": lambda path, f=f: read_run(path, format=f.name) for f in FORMATS if f.holds("run")},  # type: ignore[misc]
+    "kind": lambda path: detect_kind(path.read_bytes()),
+    **{f"{f.name} qrels": lambda path, f=f: read_qrels(path, format=f.name) for f in FORMATS if f.supports("qrels")},  # type: ignore[misc]
+    **{f"{f.name} run": lambda path, f=f: read_run(path, format=f.name) for f in FORMATS if f.supports("run")},  # type: ignore[misc]
 }
 PIECES = st.sampled_from(
     [b"{", b"}", b"[", b"]", b'"', b":", b",", b"\n", b"\r", b"\t", b" ", b";", b"q1", b"1", b"0.5",

@@ -12,13 +12,12 @@ from rankgauge import (
     InputError,
     RankgaugeWarning,
     evaluate,
-    looks_like_log,
-    read_log,
     read_qrels,
     read_queries,
     read_run,
 )
 from rankgauge.core.run import Status
+from rankgauge.io import looks_like_log, read_log
 
 ROWS: list[dict[str, Any]] = [
     {"query_id": "q1", "question": "reset 2FA?", "retrieved_ids": ["a", "b"], "relevant_ids": ["b"], "category": "auth",
@@ -138,7 +137,7 @@ def test_the_caller_may_say_which_key_is_which(tmp_path: Path) -> None:
         ({"retrieved_ids": ["a"], "relevant_ids": "x", "gold_ids": ["a"]},
          "expected one key for relevant, found 2: 'relevant_ids', 'gold_ids'"),
         ({"retrieved_ids": ["a"], "ground_truth": "The answer is 42."}, "log.jsonl:1: expected a list of ids"),
-        ({"retrieved_ids": None, "relevant_ids": ["a"]}, "as what was retrieved, found nothing"),
+        ({"retrieved_ids": None, "relevant_ids": ["a"]}, "as retrieved documents, found nothing"),
         ({"retrieved_ids": ["a"]}, "expected a key for relevant (relevant_ids,"),
         ({"relevant_ids": ["a"]}, "expected a key for retrieved (retrieved_ids,"),
         ({"retrieved_ids": ["a", "a"], "relevant_ids": ["a"]}, "log.jsonl:1: expected each document once"),

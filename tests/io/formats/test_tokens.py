@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge.io.formats.tokens import cut, padded
+from rankgauge.io.formats.tokens import pad, split_columns
 
 pieces = st.sampled_from(
     [b"a", b"bc", b"\xc2\xa0", b"\x1c", b" ", b"  ", b"\t", b"\v", b"\f", b"\r", b"\n", b"\n\n", b"\r\n", b"#"]
@@ -23,7 +23,7 @@ regular = st.integers(1, 4).flatmap(
 @given(st.one_of(st.lists(pieces, max_size=60).map(b"".join), regular), st.integers(1, 4))
 @settings(max_examples=1000)
 def test_columns_are_those_of_splitting_each_line(data: bytes, columns: int) -> None:
-    found = cut(padded(data), columns)
+    found = split_columns(pad(data), columns)
     lines = data.split(b"\n")
     if lines[-1] == b"":
         lines.pop()

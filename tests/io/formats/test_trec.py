@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_run
+from rankgauge import InputError, RankgaugeWarning, Reading, evaluate, read_qrels, read_run
 
 QRELS = b"1 0 a 1\n1 0 b 0\n2 0 c 2\n"
 RUN = b"1 Q0 a 1 2.5 tag\n1 Q0 x 2 1.5 tag\n2 Q0 c 1 0.5 tag\n"
@@ -66,7 +66,7 @@ def test_white_space_order_and_notation_do_not_matter(tmp_path: Path, qrels: Pat
     ("data", "said"),
     [
         (b"", "run.txt: file is empty"),
-        (b"\n \n", "no lines with anything"),
+        (b"\n \n", "no lines with content"),
         (
             b"1 Q0 a 1 2.0\n",
             "run.txt:1: expected 6 columns (query Q0 document rank score tag), found 5: '1 Q0 a 1 2.0'",
@@ -82,16 +82,16 @@ def test_white_space_order_and_notation_do_not_matter(tmp_path: Path, qrels: Pat
         (RUN.replace(b"1.5", b"1_000"), "found '1_000'"),
         (RUN.replace(b"1.5", b"0x10"), "found '0x10'"),
         (RUN.replace(b"1.5", "１２".encode()), "found '１２'"),
-        (RUN.replace(b"Q0 x", b"Q0 my doc"), "a document id with a space"),
+        (RUN.replace(b"Q0 x", b"Q0 my doc"), "a document id that contains a space"),
         (
             RUN + b"1 Q0 a 9 0.1 tag\n",
-            "run.txt:4: expected each document once in a query's results, "
+            "run.txt:4: expected each document once in the ranking of a query, "
             "found document 'a' again for query '1' (first on line 1)",
         ),
         (RUN.replace(b"Q0 x", b"Q0 x\0y"), "NUL byte at offset 23"),
         (RUN.decode().encode("utf-16"), "UTF-16"),
         (RUN.decode().encode("utf-16-le"), "UTF-16"),
-        (RUN.replace(b"\n", b"\r"), "carriage-return line ends"),
+        (RUN.replace(b"\n", b"\r"), "carriage returns as line endings"),
         (gzip.compress(RUN)[:-9], "compressed stream ends early"),
     ],
 )
@@ -154,7 +154,7 @@ def test_twenty_errors_are_listed_and_the_rest_counted(tmp_path: Path) -> None:
     ("data", "said"),
     [
         (b"\xef\xbb\xbf" + RUN, "a byte order mark, skipped"),
-        (RUN.replace(b" tag", b" tag and more"), "found 8: the rest is ignored"),
+        (RUN.replace(b" tag", b" tag and more"), "found 8: the extra ones are ignored"),
         (RUN.replace(b"2.5", b"inf"), "expected a finite score"),
         (RUN.replace(b"2.5", b"1e400"), "expected a finite score"),
         (RUN.replace(b"Q0 x", b"Q0 \x1b[31mx"), r"found document '\\x1b\[31mx'$"),
@@ -175,7 +175,7 @@ def test_ids_are_bytes(tmp_path: Path) -> None:
 def test_a_repeated_document_may_be_kept_once(tmp_path: Path, qrels: Path) -> None:
     path = written(tmp_path, RUN + b"1 Q0 a 9 0.1 tag\n")
     assert len(read_run(path, on_duplicate="first")) == 3
-    assert evaluate(qrels, path, "RR", on_duplicate="first")["RR"] == 1.0
+    assert evaluate(qrels, path, "RR", reading=Reading(on_duplicate="first"))["RR"] == 1.0
 
 
 @pytest.mark.parametrize("path", ["nowhere.txt", "."])

@@ -74,8 +74,8 @@ def test_queries_are_looked_into_where_both_sides_have_one_too_many() -> None:
 def test_of_long_results_only_the_first_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setattr(joining, "LOOKED_AT", 20)
-    monkeypatch.setattr(joining, "LOOKED_AT_ROWS", 1)
+    monkeypatch.setattr(joining, "EXAMINED_BYTES", 20)
+    monkeypatch.setattr(joining, "EXAMINED_ROWS", 1)
     path = tmp_path / "run"
     path.write_text(trec(FOUND))
     given = {"file": path, "run": Run.from_dict(FOUND), "dict": FOUND}[kind]

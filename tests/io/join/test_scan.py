@@ -17,11 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_all
+from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_runs
 from rankgauge.core.hits import Joined
 from rankgauge.io.join import joining, parallel, scan
-from rankgauge.io.join.joining import Reading, join_file
+from rankgauge.io.join.joining import join_file
 from rankgauge.io.join.scan import ScatteredError
+from rankgauge.io.options import Reading
 from rankgauge.io.sources import Limits
 
 QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]
@@ -91,7 +92,7 @@ def outcome(path: Path, way: str) -> Found | str:
         if way == "plain":
             patch.setattr(joining, "scan", scattered)
         try:
-            joined = join_file(QRELS, path, Reading(format="trec"))
+            joined = join_file(QRELS, path, Reading(run_format="trec"), "trec_eval-9")
         except RankgaugeError as error:
             return str(error)
     return Found(joined, sorted(str(item.message) for item in caught))
@@ -110,7 +111,7 @@ ways = settings(max_examples=300, suppress_health_check=[HealthCheck.function_sc
 def test_the_scanner_and_the_plain_way_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, data: bytes
 ) -> None:
-    monkeypatch.setattr(scan, "BLOCK", block)
+    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
     path = tmp_path / "run"
     path.write_bytes(data)
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
@@ -126,7 +127,7 @@ def test_the_scanner_and_the_plain_way_agree(
 def test_what_is_wrong_is_found_on_the_same_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, data: bytes
 ) -> None:
-    monkeypatch.setattr(scan, "BLOCK", block)
+    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
     path = tmp_path / "run"
     path.write_bytes(data)
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
@@ -146,7 +147,7 @@ def test_any_bytes_are_a_result_or_one_error(tmp_path: Path, data: bytes) -> Non
     path.write_bytes(data)
     for form in ("trec", None):
         with contextlib.suppress(RankgaugeError):
-            join_file(QRELS, path, Reading(format=form))
+            join_file(QRELS, path, Reading(run_format=form), "trec_eval-9")
 
 
 @pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
@@ -168,10 +169,10 @@ def test_a_byte_changed_anywhere_is_a_result_or_one_error(tmp_path: Path) -> Non
 
 
 def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK", 1 << 10)
+    monkeypatch.setattr(scan, "BLOCK_BYTES", 1 << 10)
     path = tmp_path / "run"
     path.write_bytes(b"".join(b"1 Q0 d%d 1 %d tag\n" % (n, 5000 - n) for n in range(5000)))
-    hits = join_file(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading()).hits
+    hits = join_file(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading(), "trec_eval-9").hits
     assert hits.rank.tolist() == [5000]
     assert hits.retrieved.tolist() == [5000]
 
@@ -189,7 +190,7 @@ def test_scattered_queries_go_the_plain_way(tmp_path: Path) -> None:
     scores = evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "RR")
     assert scores.per_query("RR") == {"1": 0.5, "2": 1.0}
     assert [note.code for note in scores.notes] == ["split-query", "unjudged"]
-    assert "run:3: expected the lines of a query together, found query '1' again" in scores.notes[0].message
+    assert "run:3: expected the lines of each query to be contiguous, found query '1' again" in scores.notes[0].message
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
@@ -221,17 +222,17 @@ def test_a_bomb_is_stopped(tmp_path: Path) -> None:
     with gzip.open(path, "wb") as out:
         for _ in range(100):
             out.write(b"1 Q0 a 1 2 tag\n" * (1 << 16))
-    with pytest.raises(InputError, match="looks like a bomb"):
+    with pytest.raises(InputError, match="looks like a decompression bomb"):
         evaluate({"1": {"a": 1}}, path, "RR")
     with pytest.raises(InputError, match="more than 1000 bytes"):
-        evaluate_all([{"1": {"a": 1}}], [path], "RR", limits=Limits(total=1000))
+        evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(limits=Limits(total=1000)))
 
 
 def test_an_endless_line_is_stopped(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 " + b"x" * (3 << 20))
     with pytest.raises(InputError, match="a line of more than 1048576 bytes"):
-        evaluate_all([{"1": {"a": 1}}], [path], "RR", run_format="trec")
+        evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(run_format="trec"))
     path.write_bytes(b"1 Q0 " + b"x" * 1_000_000 + b" 1 2 tag\n1 Q0 a 2 1 tag\n")
     assert evaluate({"1": {"a": 1}}, path, "RR")["RR"] == 0.5
 
@@ -267,32 +268,32 @@ def test_several_large_runs_are_read_by_processes_of_their_own(tmp_path: Path, m
     good.write_bytes(b"1 Q0 a 1 2 good\n1 Q0 b 2 1 good\n")
     bad.write_bytes(b"1 Q0 b 1 2 bad x\n1 Q0 a 2 1 bad x\n")
     alone = [scores.over_queries for scores in _quietly(good, bad)]
-    monkeypatch.setattr(parallel, "PAYS", 1)
+    monkeypatch.setattr(parallel, "MIN_BYTES_FOR_PROCESSES", 1)
     seen: list[tuple[int, int]] = []
-    with pytest.warns(match="found 7: the rest is ignored"):
-        together = evaluate_all(
-            [{"1": {"a": 1}}], [good, bad], "RR AP", progress=lambda done, total: seen.append((done, total))
-        )
+    reading = Reading(progress=lambda done, total: seen.append((done, total)))
+    with pytest.warns(match="found 7: the extra ones are ignored"):
+        together = evaluate_runs({"1": {"a": 1}}, [good, bad], "RR AP", reading=reading).scores
     assert [scores.over_queries for scores in together] == alone
     assert [scores.run for scores in together] == ["good", "bad"]
     assert seen[-1] == (66, 66)
     bad.write_bytes(b"1 Q0 b 1 2\n")
     with pytest.raises(InputError, match=r"bad:1: expected 6 columns"):
-        evaluate_all([{"1": {"a": 1}}], [good, bad], "RR AP")
+        evaluate_runs({"1": {"a": 1}}, [good, bad], "RR AP")
 
 
 def _quietly(*paths: Path) -> list[Scores]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return evaluate_all([{"1": {"a": 1}}], list(paths), "RR AP")
+        return list(evaluate_runs({"1": {"a": 1}}, list(paths), "RR AP").scores)
 
 
 def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK", 64)
+    monkeypatch.setattr(scan, "BLOCK_BYTES", 64)
     path = tmp_path / "run"
     path.write_bytes(b"".join(b"%d Q0 a 1 2 tag\n" % n for n in range(50)))
     seen: list[tuple[int, int]] = []
-    evaluate_all([{"1": {"a": 1}}], [path], "RR", progress=lambda done, total: seen.append((done, total)))
+    reading = Reading(progress=lambda done, total: seen.append((done, total)))
+    evaluate_runs({"1": {"a": 1}}, [path], "RR", reading=reading)
     assert len(seen) > 5
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
@@ -303,6 +304,6 @@ def test_the_hash_is_made_only_where_it_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 2 tag\n")
     assert evaluate({"1": {"a": 1}}, path, "RR").run_sha256 is None
-    scores = evaluate({"1": {"a": 1}}, path, "RR", fingerprint=True)
+    scores = evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(fingerprint=True))
     assert scores.run_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert scores.qrels_sha256 == Qrels.from_dict({"1": {"a": 1}}).sha256

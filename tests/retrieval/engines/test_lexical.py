@@ -7,8 +7,8 @@ import pytest
 
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
 from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.corpus.documents import Document, Held
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS, Bm25Parameters
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.words import Vocabulary
@@ -45,7 +45,7 @@ def test_a_depth_beyond_the_corpus_is_fine() -> None:
 
 
 def test_a_corpus_without_words_answers_nothing() -> None:
-    run = Lexical(Held({"a": "", "b": "the of"})).retrieve(QUERIES, 5)
+    run = Lexical(InMemoryCorpus({"a": "", "b": "the of"})).retrieve(QUERIES, 5)
     assert len(run) == 0
     assert len(run.queries) == len(QUERIES)
 
@@ -65,7 +65,7 @@ def test_an_index_on_disk_answers_the_same_and_is_rebuilt_only_if_something_chan
     assert (first.rebuilt, again.rebuilt) == (True, False)
     assert again.retrieve(queries, 20).sha256 == first.retrieve(queries, 20).sha256
     assert Lexical(corpus, parameters=Bm25Parameters(b=0.5), index=tmp_path / "index").rebuilt
-    more = Held([*corpus, Document(b"new", "", "w1")])
+    more = InMemoryCorpus([*corpus, CorpusDocument(b"new", "", "w1")])
     assert Lexical(more, parameters=Bm25Parameters(b=0.5), index=tmp_path / "index").rebuilt
     assert not Lexical(more, parameters=Bm25Parameters(b=0.5), index=tmp_path / "index").rebuilt
 
@@ -85,7 +85,7 @@ def test_a_damaged_index_is_rebuilt(tmp_path: Path) -> None:
 
 def test_a_document_id_that_appears_twice_is_an_error() -> None:
     with pytest.raises(InputError, match="each document id once, found 'a' again"):
-        Lexical(Held([Document(b"a", "", "x"), Document(b"a", "", "y")]))
+        Lexical(InMemoryCorpus([CorpusDocument(b"a", "", "x"), CorpusDocument(b"a", "", "y")]))
 
 
 @pytest.mark.parametrize(

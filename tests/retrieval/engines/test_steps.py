@@ -10,8 +10,8 @@ import pytest
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError, UsageError
+from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.corpus.documents import Held
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -57,7 +57,7 @@ def test_reranking_changes_the_first_and_leaves_the_rest_behind_them() -> None:
 
 
 def test_the_built_in_reranker_goes_by_the_best_sentence() -> None:
-    corpus = Held(
+    corpus = InMemoryCorpus(
         {"a": "Nothing here. Boil the soup! More of nothing.", "b": "Boil some other things and the soup.", "c": ""}
     )
     both = CallableRetriever(lambda text: ["b", "c", "a"], name="both")
@@ -134,8 +134,8 @@ def test_a_gate_must_return_true_or_false() -> None:
             parse_rule(text)
 
 
-BAKERY = Held({"bread": "bake bread dough oven", "cake": "bake cake sugar oven"})
-KITCHENETTE = Held({"soup": "boil soup onions", "tea": "boil water tea leaves"})
+BAKERY = InMemoryCorpus({"bread": "bake bread dough oven", "cake": "bake cake sugar oven"})
+KITCHENETTE = InMemoryCorpus({"soup": "boil soup onions", "tea": "boil water tea leaves"})
 
 
 def test_a_query_goes_to_the_expert_whose_centroid_is_nearest() -> None:
@@ -166,7 +166,7 @@ def test_a_router_can_be_any_function_and_must_name_an_expert() -> None:
 
 
 def test_texts_are_found_by_id_and_the_first_of_a_name_counts() -> None:
-    texts = DocumentTexts(KITCHEN, Held({"bread": "another bread", "new": "fresh"}))
+    texts = DocumentTexts(KITCHEN, InMemoryCorpus({"bread": "another bread", "new": "fresh"}))
     assert texts.of(Ids.from_text(["new", "bread"])) == [
         "fresh",
         "Bread Knead the dough, let it rise, bake the bread in a hot oven.",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError
+from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.corpus.documents import Held
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.callables import CallableEmbedder
 from rankgauge.retrieval.engines.exact import Exact
@@ -89,7 +89,7 @@ def test_vectors_on_disk_answer_the_same_and_are_rebuilt_only_if_something_chang
 @pytest.mark.parametrize("center", [0.0, 0.5, 1.0])
 def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path) -> None:
     texts = ["salt and pepper", "salt the water", "", "pepper grinder", "boil water"]
-    corpus = Held({f"d{place}": text for place, text in enumerate(texts)})
+    corpus = InMemoryCorpus({f"d{place}": text for place, text in enumerate(texts)})
     made = Vector(corpus, BagOfWords(64), center=center, index=tmp_path / "v")
     plain = Vector(corpus, BagOfWords(64)).vectors.astype(np.float64)
     has = plain.any(axis=1)
@@ -111,7 +111,7 @@ def test_the_embedder_gives_the_default_share_of_the_mean_to_subtract() -> None:
     class Leaning(BagOfWords):
         center = 0.25
 
-    corpus = Held({"a": "one two", "b": "two three"})
+    corpus = InMemoryCorpus({"a": "one two", "b": "two three"})
     assert Vector(corpus, Leaning(64)).identity()["center"] == 0.25
     assert Vector(corpus, Leaning(64), center=0).identity()["center"] == 0
     with pytest.raises(UsageError, match="from 0"):

@@ -211,10 +211,10 @@ def test_a_retriever_that_answers_other_queries_is_refused(tmp_path: Path) -> No
 
 def test_ids_that_a_trec_file_cannot_hold_are_refused_before_the_work(tmp_path: Path) -> None:
     counting = Counting()
-    with pytest.raises(InputError, match="query id 'q 1' has white space"):
+    with pytest.raises(InputError, match="query id 'q 1' contains white space"):
         fetch_run(counting_retriever(counting), QueryBatch(Ids.from_text(["q 1"]), ["x"]), tmp_path / "r")
     assert counting.calls == 0
-    with pytest.raises(InputError, match="document id 'd 1' has white space"):
+    with pytest.raises(InputError, match="document id 'd 1' contains white space"):
         fetch_run(CallableRetriever(lambda text: ["d 1"], name="s"), QUERIES, tmp_path / "r")
 
 

@@ -20,7 +20,7 @@ from rankgauge.errors import InputError
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.join.inputs import as_qrels
-from rankgauge.io.sources import name_of, read_bytes
+from rankgauge.io.sources import read_bytes, source_name
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 
@@ -80,4 +80,4 @@ def evaluate_pipeline(
     if routing is None and gate is None and rerank is None:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in absent.items())
         raise InputError.at(str(path), None, f"the log has no step of a pipeline ({reasons})")
-    return PipelineReport(name_of(path), len(steps.log.queries), routing, gate, rerank, absent)
+    return PipelineReport(source_name(path), len(steps.log.queries), routing, gate, rerank, absent)

@@ -16,11 +16,11 @@ from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
-from rankgauge.io.formats.jsonl import said
-from rankgauge.io.formats.jsontext import Pairs
-from rankgauge.io.formats.names import plain
-from rankgauge.io.rows import qrels_of, run_of
-from rankgauge.io.sources import name_of
+from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.jsontext import JsonPairs
+from rankgauge.io.formats.names import normalize_name
+from rankgauge.io.rows import build_qrels, build_run
+from rankgauge.io.sources import source_name
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 
@@ -44,7 +44,7 @@ class PipelineSteps:
     def __init__(self, faults: Faults, data: bytes, qrels: Qrels | None, measure: str | Measure) -> None:
         self.faults, self.measure, self._qrels = faults, measure, qrels
         self.log = log.load(faults, data)
-        faults.stop()
+        faults.raise_errors()
         self.keys = {role: _key_of(faults.source, self.log.records.names, role) for role in STEP_KEYS}
 
     def routing(self) -> RoutingResult:
@@ -112,8 +112,8 @@ class PipelineSteps:
         if self._qrels is None and ("relevant" in self.log.keys or "grades" in self.log.keys):
             keys = [self.log.keys[role] for role in ("relevant", "grades") if role in self.log.keys]
             rows = self._rows_with(*keys).qrels_rows(self.faults)
-            self.faults.stop()
-            self._qrels = qrels_of(rows, name=name_of(self.faults.source))
+            self.faults.raise_errors()
+            self._qrels = build_qrels(rows, name=source_name(self.faults.source))
         return self._qrels
 
     def _run(self, key: str) -> Run | None:
@@ -121,8 +121,8 @@ class PipelineSteps:
         if not answered.queries:
             return None
         rows = replace(answered, keys={**answered.keys, "retrieved": key}).run_rows(self.faults)
-        self.faults.stop()
-        return run_of(rows, name=key)
+        self.faults.raise_errors()
+        return build_run(rows, name=key)
 
     def _rows_with(self, *keys: str) -> log.Log:
         """The log with only the rows that have a list or an object under one of the keys."""
@@ -130,7 +130,7 @@ class PipelineSteps:
         rows = {
             row: query
             for row, query in self.log.queries.items()
-            if any(isinstance(records[row].get(key), (list, Pairs, str)) for key in keys)
+            if any(isinstance(records[row].get(key), (list, JsonPairs, str)) for key in keys)
         }
         return replace(self.log, queries=rows)
 
@@ -149,15 +149,15 @@ class PipelineSteps:
             raise InputError.at(
                 self.faults.source,
                 None,
-                f"expected true or false as {key} of query {shown(query)}, found {said(value)}",
+                f"expected true or false as {key} of query {shown(query)}, found {describe_json(value)}",
             )
         return value
 
 
 def _key_of(source: str, names: Iterable[str], role: str) -> str | None:
     """The key of a log that holds a role."""
-    spellings = {plain(key) for key in STEP_KEYS[role]}
-    keys = [name for name in names if plain(name) in spellings]
+    spellings = {normalize_name(key) for key in STEP_KEYS[role]}
+    keys = [name for name in names if normalize_name(name) in spellings]
     if len(keys) > 1:
         raise InputError.at(
             source, None, f"expected one key for {role}, found {len(keys)}: {', '.join(map(shown, keys))}"

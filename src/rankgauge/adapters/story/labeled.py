@@ -17,8 +17,8 @@ from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import said
-from rankgauge.io.formats.jsontext import Pairs
+from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.sources import read_bytes
 
 QUERY_ID_KEYS = ("query_id", "qid", "question_id", "id", "_id")
@@ -86,8 +86,8 @@ def _records(source: str, data: bytes) -> list[SourceRecord]:
     if document is None:
         return records
     inner = document.first((QUERIES_KEY,))
-    if isinstance(inner, Pairs) or not isinstance(inner, list):
-        raise document.error(f"expected a list under {QUERIES_KEY}, found {said(inner)}")
+    if isinstance(inner, JsonPairs) or not isinstance(inner, list):
+        raise document.error(f"expected a list under {QUERIES_KEY}, found {describe_json(inner)}")
     return records_of(inner, source)
 
 
@@ -110,7 +110,7 @@ def _query(record: SourceRecord, number: int) -> LabeledQuery:
     text = record.first(QUERY_TEXT_KEYS)
     if not isinstance(text, str) or not text.strip():
         keys = ", ".join(QUERY_TEXT_KEYS)
-        raise record.error(f"expected a search text ({keys}) of query {shown(id)}, found {said(text or None)}")
+        raise record.error(f"expected a search text ({keys}) of query {shown(id)}, found {describe_json(text or None)}")
     return LabeledQuery(id, canonical_text(text), _relevant(record, id), _top_k(record, id), record.line)
 
 
@@ -121,8 +121,10 @@ def _relevant(record: SourceRecord, id: str) -> tuple[str, ...]:
         return ()
     if isinstance(value, (str, int)):
         value = [value]
-    if isinstance(value, (Pairs, Mapping)) or not isinstance(value, (list, tuple, set, frozenset)):
-        raise record.error(f"expected a list of scene ids as relevant to query {shown(id)}, found {said(value)}")
+    if isinstance(value, (JsonPairs, Mapping)) or not isinstance(value, (list, tuple, set, frozenset)):
+        raise record.error(
+            f"expected a list of scene ids as relevant to query {shown(id)}, found {describe_json(value)}"
+        )
     ids = [check_id(scene, f"scene id of query {shown(id)}", record) for scene in value]
     return tuple(dict.fromkeys(sorted(ids) if isinstance(value, (set, frozenset)) else ids))
 
@@ -130,5 +132,7 @@ def _relevant(record: SourceRecord, id: str) -> tuple[str, ...]:
 def _top_k(record: SourceRecord, id: str) -> int | None:
     value = record.only(TOP_K_KEYS, "topK")
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-        raise record.error(f"expected a whole number of at least 1 as topK of query {shown(id)}, found {said(value)}")
+        raise record.error(
+            f"expected a whole number of at least 1 as topK of query {shown(id)}, found {describe_json(value)}"
+        )
     return value

@@ -11,9 +11,9 @@ from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import jsonl
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import id_of, said
-from rankgauge.io.formats.jsontext import Pairs, parse
-from rankgauge.io.formats.names import plain
+from rankgauge.io.formats.jsonl import describe_json, id_from_json
+from rankgauge.io.formats.jsontext import JsonPairs, parse_json
+from rankgauge.io.formats.names import normalize_name
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class SourceRecord:
 
     def keys(self, names: Sequence[str]) -> list[str]:
         """The keys with a value that are one of the names, in the order of the names."""
-        order = [plain(name) for name in names]
-        keys = [key for key, value in self.record.items() if value is not None and plain(key) in order]
-        return sorted(keys, key=lambda key: order.index(plain(key)))
+        order = [normalize_name(name) for name in names]
+        keys = [key for key, value in self.record.items() if value is not None and normalize_name(key) in order]
+        return sorted(keys, key=lambda key: order.index(normalize_name(key)))
 
     def first(self, names: Sequence[str]) -> Any:
         """The value under the first of the names; None if there is none."""
@@ -51,15 +51,15 @@ def read_records(faults: Faults, data: bytes, inner_key: str) -> tuple[list[Sour
     """The objects of JSON Lines or of an array; or else the one document that has them under ``inner_key``."""
     head = Head(data)
     if head.is_array:
-        return records_of(parse(faults.source, None, head.data[head.begin :]), faults.source), None
-    if head.record is not None and plain(inner_key) not in map(plain, head.record):
-        lines = jsonl.read(faults, data)
-        faults.stop()
+        return records_of(parse_json(faults.source, None, head.data[head.begin :]), faults.source), None
+    if head.record is not None and normalize_name(inner_key) not in map(normalize_name, head.record):
+        lines = jsonl.read_records(faults, data)
+        faults.raise_errors()
         return [
             SourceRecord(faults.source, line, record)
             for line, record in zip(lines.line.tolist(), lines.records, strict=True)
         ], None
-    document = unique_keys(parse(faults.source, None, head.data[head.begin :]), faults.source)
+    document = unique_keys(parse_json(faults.source, None, head.data[head.begin :]), faults.source)
     return [], SourceRecord(faults.source, None, document)
 
 
@@ -67,23 +67,23 @@ def records_of(values: Iterable[Any], source: str) -> list[SourceRecord]:
     """One record per object of a list."""
     records = []
     for number, value in enumerate(values, 1):
-        if not isinstance(value, (Mapping, Pairs)):
-            raise InputTypeError(f"{source}: expected an object as entry {number}, found {said(value)}")
+        if not isinstance(value, (Mapping, JsonPairs)):
+            raise InputTypeError(f"{source}: expected an object as entry {number}, found {describe_json(value)}")
         records.append(SourceRecord(source, None, unique_keys(value, source)))
     return records
 
 
-def unique_keys(value: Mapping[str, Any] | Pairs, source: str) -> Mapping[str, Any]:
+def unique_keys(value: Mapping[str, Any] | JsonPairs, source: str) -> Mapping[str, Any]:
     """An object as a mapping; a key that appears twice is an error."""
-    return value.once(source, None) if isinstance(value, Pairs) else value
+    return value.to_dict(source, None) if isinstance(value, JsonPairs) else value
 
 
 def check_id(value: object, label: str, record: SourceRecord) -> str:
     """Return an id: a string, or a whole number as its digits."""
     try:
-        return id_of(value, label).decode("utf-8", "surrogateescape")
+        return id_from_json(value, label).decode("utf-8", "surrogateescape")
     except InputError:
-        raise record.error(f"expected a string or a whole number as {label}, found {said(value)}") from None
+        raise record.error(f"expected a string or a whole number as {label}, found {describe_json(value)}") from None
 
 
 def canonical_text(text: str) -> str:

@@ -28,11 +28,11 @@ from rankgauge.adapters.story.records import (
 from rankgauge.errors import InputError, InputTypeError, location, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import said
-from rankgauge.io.formats.jsontext import Pairs
-from rankgauge.io.formats.names import plain
+from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.jsontext import JsonPairs
+from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.sources import read_bytes
-from rankgauge.io.text import checked
+from rankgauge.io.text import check_text
 
 SCENE_ID_KEYS = ("scene_id", "id", "_id")
 CANONICAL_TEXT_KEYS = ("scene_text", "canonical_text")
@@ -78,7 +78,8 @@ def read_story(story: AnyStory) -> Story:
         return _read_file(str(story), read_bytes(story)[0])
     if isinstance(story, Mapping):
         is_document = any(
-            plain(key) == plain(SCENES_KEY) and not isinstance(value, str) for key, value in story.items()
+            normalize_name(key) == normalize_name(SCENES_KEY) and not isinstance(value, str)
+            for key, value in story.items()
         )
         return _from_document(SourceRecord(STORY_SOURCE, None, story if is_document else {SCENES_KEY: story}))
     if not isinstance(story, Iterable):
@@ -88,7 +89,7 @@ def read_story(story: AnyStory) -> Story:
 
 def _read_file(source: str, data: bytes) -> Story:
     faults = Faults(source)
-    data = checked(faults, data)
+    data = check_text(faults, data)
     if Head(data).is_json:
         records, document = read_records(faults, data, SCENES_KEY)
         return _story(source, [_scene(record) for record in records]) if document is None else _from_document(document)
@@ -108,28 +109,28 @@ def _read_file(source: str, data: bytes) -> Story:
 
 def _from_document(document: SourceRecord) -> Story:
     scenes, order = document.only((SCENES_KEY,), SCENES_KEY), document.only((ORDER_KEY,), ORDER_KEY)
-    if isinstance(scenes, (Mapping, Pairs)):
+    if isinstance(scenes, (Mapping, JsonPairs)):
         by_id = unique_keys(scenes, document.source)
         story = _story(document.source, [_scene_by_id(document, id, value) for id, value in by_id.items()])
     elif isinstance(scenes, (list, tuple)):
         story = _story(document.source, [_scene(record) for record in records_of(scenes, document.source)])
     else:
-        raise document.error(f"expected scenes under {SCENES_KEY}, found {said(scenes)}")
+        raise document.error(f"expected scenes under {SCENES_KEY}, found {describe_json(scenes)}")
     return story if order is None else _reorder(document, story, order)
 
 
 def _scene_by_id(document: SourceRecord, id: str, value: object) -> SceneAtLine:
     if isinstance(value, str):
         return _scene_of(document, id, value)
-    if isinstance(value, (Mapping, Pairs)):
+    if isinstance(value, (Mapping, JsonPairs)):
         return _scene(SourceRecord(document.source, None, unique_keys(value, document.source)), id)
-    raise document.error(f"expected a text or an object as scene {shown(str(id))}, found {said(value)}")
+    raise document.error(f"expected a text or an object as scene {shown(str(id))}, found {describe_json(value)}")
 
 
 def _reorder(document: SourceRecord, story: Story, order: Any) -> Story:
     """The story in the order of a list of ids, which must have each scene once and no other."""
-    if not isinstance(order, (list, tuple)) or isinstance(order, Pairs):
-        raise document.error(f"expected a list of scene ids under {ORDER_KEY}, found {said(order)}")
+    if not isinstance(order, (list, tuple)) or isinstance(order, JsonPairs):
+        raise document.error(f"expected a list of scene ids under {ORDER_KEY}, found {describe_json(order)}")
     ids = [check_id(value, "scene id", document) for value in order]
     by_id = {scene.id: scene for scene in story.scenes}
     for id, count in Counter(ids).items():
@@ -156,7 +157,9 @@ def _scene(record: SourceRecord, id: str | None = None) -> SceneAtLine:
 def _text(record: SourceRecord, keys: tuple[str, ...], id: str) -> str:
     value = record.first(keys)
     if value is not None and not isinstance(value, str):
-        raise record.error(f"expected a text as {record.keys(keys)[0]} of scene {shown(id)}, found {said(value)}")
+        raise record.error(
+            f"expected a text as {record.keys(keys)[0]} of scene {shown(id)}, found {describe_json(value)}"
+        )
     return value or ""
 
 

@@ -16,7 +16,7 @@ from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.tokens import Lines, cut, padded
+from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
 from rankgauge.io.sources import read_bytes
 from rankgauge.measures import trec_names as trec
 
@@ -61,7 +61,7 @@ def read_results(path: str, compat: Compat) -> Results:
     return Results(run, lines.column(5)[len(lines) - 1])
 
 
-def _read_lines(path: str, columns: int, compat: Compat) -> Lines:
+def _read_lines(path: str, columns: int, compat: Compat) -> TokenLines:
     if path == "-" and compat == "trec_eval-9":
         raise TrecEvalError(
             TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
@@ -77,7 +77,7 @@ def _read_lines(path: str, columns: int, compat: Compat) -> Lines:
     if compat == "trec_eval-10" and b"#" in data:
         # A comment is a line that begins with #; within a line, # is part of an id.
         data = re.sub(rb"(?m)^#[^\n]*\n?", b"", data)
-    return cut(padded(data), columns)
+    return split_columns(pad(data), columns)
 
 
 def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
@@ -94,10 +94,10 @@ def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
     return np.array(values, dtype=np.float64)[index.reshape(-1)]
 
 
-def _scores(path: str, lines: Lines) -> Floats:
+def _scores(path: str, lines: TokenLines) -> Floats:
     """Numbers as C's atof reads them; NaN, which has no order, is an error."""
     tokens = lines.column(4)
-    values, is_plain = decimals.parse(tokens)
+    values, is_plain = decimals.parse_plain(tokens)
     for row in np.flatnonzero(~is_plain).tolist():
         values[row] = leading_number(tokens[row])
         if math.isnan(values[row]):

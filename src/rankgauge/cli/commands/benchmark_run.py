@@ -35,7 +35,7 @@ from rankgauge.cli.options.settings import (
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import UsageError, printable
-from rankgauge.io.writing import atomic
+from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.fetch import FetchProgress
@@ -148,7 +148,7 @@ def command(config_file: str | None, source: Source, options: dict[str, Any], ou
     PageRequest(output.path).check(plan.queries, plan.qrels)
     code = run_and_show(plan, output.out, index=output.index, restart=output.restart)
     if output.path is not None:
-        with atomic(output.path) as file:
+        with write_atomically(output.path) as file:
             file.write((Path(output.out) / PAGE).read_bytes())
     return code
 

@@ -7,8 +7,8 @@ import click
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.reading import read_run
-from rankgauge.io.writing import refuse_inputs
-from rankgauge.retrieval.fetch.trec import write_run
+from rankgauge.io.trec_writer import write_run
+from rankgauge.io.writing import check_not_an_input
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, fuse
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
@@ -53,7 +53,7 @@ def command(
     """
     if len(runs) < 2:
         raise UsageError("fusing takes two runs or more, found one")
-    refuse_inputs(out, runs)
+    check_not_an_input(out, runs)
     given = None if weights is None else numbers(weights)
     with collected_notes() as notes:
         read = [read_run(path) for path in runs]

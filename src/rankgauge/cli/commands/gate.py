@@ -27,7 +27,7 @@ from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
-from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.io.writing import check_not_an_input, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
@@ -133,7 +133,7 @@ def command(
     check_one_stdin(*inputs)
     for path in (output.store, output.summary):
         if path is not None:
-            refuse_inputs(path, inputs)
+            check_not_an_input(path, inputs)
     output.page.check(*inputs)
     reading = replace(reading, on_duplicate=settings.on_duplicate)
     if output.store is not None and not require and against is None:
@@ -210,7 +210,7 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
     text = render_ci.as_markdown(result, bands=settings.bands)
     if github and Path(path).is_file() and Path(path).samefile(github):
         text = Path(path).read_text(encoding="utf-8", errors="surrogateescape") + text
-    with atomic(path) as file:
+    with write_atomically(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
 
 

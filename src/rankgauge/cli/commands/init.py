@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from rankgauge.errors import InputError
-from rankgauge.io.writing import atomic
-from rankgauge.retrieval.corpus.opening import CORPORA, QRELS, QUERIES
+from rankgauge.io.corpus.collection import QRELS_FILE_NAMES, QUERIES_FILE_NAMES
+from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
+from rankgauge.io.writing import write_atomically
 
 CONFIG = "rankgauge.yaml"
 CI = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
@@ -33,16 +34,16 @@ def command(ci: str | None, force: bool) -> None:
     if there and not force:
         raise InputError(f"{there[0]} is there already", hint="--force writes over it")
     names = {
-        "CORPUS": _found(CORPORA, "corpus.jsonl"),
-        "QUERIES": _found(QUERIES, "queries.jsonl"),
-        "QRELS": _found((*QRELS, "qrels/test.tsv"), "qrels.trec"),
+        "CORPUS": _found(CORPUS_FILE_NAMES, "corpus.jsonl"),
+        "QUERIES": _found(QUERIES_FILE_NAMES, "queries.jsonl"),
+        "QRELS": _found((*QRELS_FILE_NAMES, "qrels/test.tsv"), "qrels.trec"),
     }
     for path, template in made.items():
         text = (files("rankgauge") / "data" / "starter" / template).read_text(encoding="utf-8")
         for mark, name in names.items():
             text = text.replace(f" {mark} ", f" {name} ")
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with atomic(path) as file:
+        with write_atomically(path) as file:
             file.write(text.encode())
         click.echo(f"wrote {path}", err=True)
     missing = sorted(name for name in names.values() if not Path(name).exists())

@@ -6,12 +6,13 @@ import click
 
 from rankgauge.cli.options import validating
 from rankgauge.io.formats import registry as formats
+from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
-from rankgauge.validation.repair import Repair, repaired
-from rankgauge.validation.topics import query_ids
-from rankgauge.validation.validate import retrieved, validate_qrels
+from rankgauge.validation.options import ValidationOptions
+from rankgauge.validation.repair import Repair, repair_text
+from rankgauge.validation.validate import read_retrieved, validate_qrels
 
-FORMATS = ", ".join(format.name for format in formats.FORMATS if format.holds("qrels"))
+FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("qrels"))
 
 
 @click.command("validate")
@@ -58,22 +59,24 @@ def command(
 
     Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
     """
-    results = retrieved(runs) if runs else ()
-    topics = None if queries is None else list(query_ids(queries))
+    results = read_retrieved(runs) if runs else ()
+    topics = None if queries is None else list(read_query_ids(queries))
 
     def validate(path: str) -> Validation:
         return validate_qrels(
             path,
             results,
             topics,
-            min_judged=min_judged,
-            by_subtopic=by_subtopic,
-            format=given,
-            strict=strict,
-            places=validating.places(form),
+            ValidationOptions(
+                min_judged=min_judged,
+                by_subtopic=by_subtopic,
+                format=given,
+                strict=strict,
+                max_places=validating.places(form),
+            ),
         )
 
     def repair(data: bytes, found: Validation) -> Repair:
-        return repaired(data, "qrels", found, by_subtopic=by_subtopic)
+        return repair_text(data, "qrels", found, by_subtopic=by_subtopic)
 
     return validating.run(qrels, validate, repair, form=form, fix=fix, others=[*runs, queries])

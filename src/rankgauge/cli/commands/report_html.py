@@ -10,6 +10,7 @@ from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.options.html import write_page
 from rankgauge.errors import InputError, printable
+from rankgauge.io.records import read_document
 from rankgauge.render.text.benchmark import SCHEMA
 from rankgauge.report import manifest as manifests
 
@@ -38,5 +39,5 @@ def command(source: str, out: str) -> None:
 def _folder_of(path: Path) -> Path:
     """The folder that a report lies in; raises where the file is none of a benchmark."""
     hint = "a page needs the rankings: `rankgauge evaluate --html` or `rankgauge compare --html` write one"
-    manifests.opened_json(path, SCHEMA, hint=hint)
+    read_document(path, SCHEMA, hint=hint)
     return path.parent

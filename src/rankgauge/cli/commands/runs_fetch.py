@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,13 @@ from rankgauge.cli.commands.fuse import numbers
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.errors import UsageError, shown
+from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES, read_corpus
 from rankgauge.io.queries import read_queries
-from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.writing import check_not_an_input, write_atomically
 from rankgauge.retrieval.base import QueryBatch, Retriever
-from rankgauge.retrieval.corpus.documents import Documents
-from rankgauge.retrieval.corpus.opening import CORPORA, QUERIES, open_documents
 from rankgauge.retrieval.decisions import Decisions, write_decisions
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
@@ -103,15 +104,15 @@ def command(out: str, k: int, tag: str | None, batch: int, restart: bool, **opti
     elif options["retriever"] is not None:
         raise UsageError("--retriever names one of a configuration", hint="name it: --config rankgauge.yaml")
     corpus, queries_path = options["corpus"], options["queries"]
-    experts = {name: open_documents(path) for name, path in _experts(options["experts"]).items()}
+    experts = {name: read_corpus(path) for name, path in _experts(options["experts"]).items()}
     queries_path = queries_path or _beir_queries(corpus)
-    documents = None if corpus is None else open_documents(corpus)
+    documents = None if corpus is None else read_corpus(corpus)
     corpora = [one for one in (documents, *experts.values()) if one is not None]
     inputs = [queries_path, *(file for one in corpora for file in one.files)]
     inputs += [path for path in (options["vectors"], options["query_vectors"]) if path is not None]
     for path in (out, options["log"], options["manifest"]):
         if path is not None:
-            refuse_inputs(path, inputs)
+            check_not_an_input(path, inputs)
     with collected_notes() as notes:
         queries = read_queries(queries_path)
         asked = QueryBatch.from_queries(queries)
@@ -146,8 +147,8 @@ def _experts(given: tuple[str, ...]) -> dict[str, str]:
 
 def _beir_queries(corpus: str | None) -> str:
     folder = None if corpus is None else Path(corpus)
-    if folder is not None and folder.is_dir() and any((folder / name).is_file() for name in CORPORA):
-        found = next((folder / name for name in QUERIES if (folder / name).is_file()), None)
+    if folder is not None and folder.is_dir() and any((folder / name).is_file() for name in CORPUS_FILE_NAMES):
+        found = next((folder / name for name in QUERIES_FILE_NAMES if (folder / name).is_file()), None)
         if found is not None:
             return str(found)
     raise UsageError("no queries", hint="name them: --queries")
@@ -156,7 +157,7 @@ def _beir_queries(corpus: str | None) -> str:
 def _write_manifest(
     path: str,
     retriever: Retriever,
-    documents: Documents | None,
+    documents: Corpus | None,
     queries: str,
     done: FetchResult,
     out: str,
@@ -169,21 +170,22 @@ def _write_manifest(
         "rankgauge": __version__,
         "retriever": retriever.identity(),
         "corpus": None if documents is None else {"path": documents.source, "sha256": documents.sha256},
-        "queries": {"path": queries, "sha256": _sha256(queries), "count": len(done.answers)},
+        "queries": {
+            "path": queries,
+            "sha256": sha256_of_file(queries) if Path(queries).is_file() else None,
+            "count": len(done.answers),
+        },
         "k": k,
-        "run": {"path": out, "sha256": _sha256(out), "results": sum(len(one.docs) for one in done.answers)},
+        "run": {
+            "path": out,
+            "sha256": sha256_of_file(out) if Path(out).is_file() else None,
+            "results": sum(len(one.docs) for one in done.answers),
+        },
         "seconds": round(done.seconds, 3),
         "latency": latency.to_dict(),
     }
-    with atomic(path, inputs=inputs) as file:
+    with write_atomically(path, inputs=inputs) as file:
         file.write(json.dumps(said, indent=2, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
-
-
-def _sha256(path: str) -> str | None:
-    if not Path(path).is_file():
-        return None
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _report(done: FetchResult, out: str, latency: Latency) -> None:

@@ -7,13 +7,13 @@ import click
 from rankgauge.cli.options import validating
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.io.formats import registry as formats
+from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
-from rankgauge.validation.repair import Repair, repaired
-from rankgauge.validation.results import CUTOFFS
-from rankgauge.validation.topics import query_ids
-from rankgauge.validation.validate import judgments, validate_run
+from rankgauge.validation.options import DEFAULT_CUTOFFS, ValidationOptions
+from rankgauge.validation.repair import Repair, repair_text
+from rankgauge.validation.validate import read_qrels_to_check_against, validate_run
 
-FORMATS = ", ".join(format.name for format in formats.FORMATS if format.holds("run"))
+FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("run"))
 
 
 @click.command("validate")
@@ -37,7 +37,7 @@ FORMATS = ", ".join(format.name for format in formats.FORMATS if format.holds("r
     type=click.IntRange(min=1),
     multiple=True,
     metavar="K",
-    help=f"A rank at which no tie may stand; again for more.  [default: {', '.join(map(str, CUTOFFS))}]",
+    help=f"A rank at which no tie may stand; again for more.  [default: {', '.join(map(str, DEFAULT_CUTOFFS))}]",
 )
 @click.option(
     "--run-format", "given", metavar="FORMAT", help="The run's format: " + FORMATS + ".  [default: by its content]"
@@ -60,24 +60,26 @@ def command(
     Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
     """
     with collected_notes() as notes:
-        judged = None if qrels is None else judgments(qrels)
-    topics = None if queries is None else list(query_ids(queries))
+        judged = None if qrels is None else read_qrels_to_check_against(qrels)
+    topics = None if queries is None else list(read_query_ids(queries))
 
     def validate(path: str) -> Validation:
         return validate_run(
             path,
             judged,
             topics,
-            max_depth=max_depth,
-            min_depth=min_depth,
-            cutoffs=tuple(sorted(set(cutoffs))) or CUTOFFS,
-            format=given,
-            strict=strict,
-            places=validating.places(form),
+            ValidationOptions(
+                max_depth=max_depth,
+                min_depth=min_depth,
+                cutoffs=tuple(sorted(set(cutoffs))) or DEFAULT_CUTOFFS,
+                format=given,
+                strict=strict,
+                max_places=validating.places(form),
+            ),
         )
 
     def repair(data: bytes, found: Validation) -> Repair:
-        return repaired(data, "run", found, max_depth=max_depth)
+        return repair_text(data, "run", found, max_depth=max_depth)
 
     print_warnings(notes)
     return validating.run(runs, validate, repair, form=form, fix=fix, others=[qrels, queries])

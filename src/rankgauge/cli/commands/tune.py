@@ -8,11 +8,10 @@ import click
 
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.errors import printable
-from rankgauge.io.queries import read_queries
+from rankgauge.io.queries import read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
-from rankgauge.io.sources import read_bytes
-from rankgauge.io.writing import refuse_inputs
-from rankgauge.retrieval.fetch.trec import write_run
+from rankgauge.io.trec_writer import write_run
+from rankgauge.io.writing import check_not_an_input
 from rankgauge.retrieval.fusion.tune import TuningResult, tune
 
 
@@ -57,7 +56,7 @@ def command(
     """
     inputs = [path for path in (qrels, *runs, dev, test) if path is not None]
     if out is not None:
-        refuse_inputs(out, inputs)
+        check_not_an_input(out, inputs)
     with collected_notes() as notes:
         found = tune(
             read_qrels(qrels),
@@ -65,8 +64,8 @@ def command(
             measure=measure,
             methods=methods or ("rrf", "weighted"),
             steps=steps,
-            dev=None if dev is None else listed(dev),
-            test=None if test is None else listed(test),
+            dev=None if dev is None else read_query_ids(dev).to_text(),
+            test=None if test is None else read_query_ids(test).to_text(),
         )
     if out is not None:
         write_run(found.run, out, inputs=inputs)
@@ -88,13 +87,3 @@ def table(found: TuningResult) -> str:
         f"tuned on {len(found.split.dev)} queries, tested on {len(found.split.test)}; tried {found.choices_tried} ways",
     ]
     return "\n".join([*out, f"chosen: {found.choice}", ""])
-
-
-def listed(path: str) -> list[str]:
-    """The ids of a file: one a line, or those of a query file."""
-    data, _ = read_bytes(path)
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    plain = [line.strip() for line in lines if line.strip()]
-    if plain and not any(mark in line for line in plain for mark in "\t{,"):
-        return plain
-    return read_queries(path).ids.to_text()

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from rankgauge.cli.options.groups import option_group
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.io.writing import check_not_an_input, write_atomically
 
 if TYPE_CHECKING:
     from rankgauge.config.settings import Settings
@@ -48,7 +48,7 @@ class PageRequest:
             raise InputError.at(
                 self.path, None, "cannot write a report there", hint="name a file in an existing folder"
             )
-        refuse_inputs(self.path, [file for file in (*files, self.corpus) if file is not None])
+        check_not_an_input(self.path, [file for file in (*files, self.corpus) if file is not None])
 
     def reading(self, reading: Reading) -> Reading:
         """How files are read if their rankings are shown: whole, so that no file is opened again."""
@@ -62,10 +62,10 @@ class PageRequest:
 
         snippets = {}
         if self.corpus is not None:
+            from rankgauge.io.corpus.reading import read_corpus
             from rankgauge.report.snippets import snippets_of
-            from rankgauge.retrieval.corpus.opening import open_documents
 
-            snippets = snippets_of(open_documents(self.corpus), [joined.run for joined in evaluation.joined])
+            snippets = snippets_of(read_corpus(self.corpus), [joined.run for joined in evaluation.joined])
         command = reproducible_command(click.get_current_context())
         report = report_of(evaluation, settings, snippets=snippets, reproduce=command, **details)
         write_page(report, self.path)
@@ -79,7 +79,7 @@ def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path]
     """Write the HTML of a report, completely or not at all."""
     from rankgauge.render.html import as_html
 
-    with atomic(path, inputs=inputs) as file:
+    with write_atomically(path, inputs=inputs) as file:
         file.write(as_html(report).encode("utf-8", "surrogateescape"))
 
 

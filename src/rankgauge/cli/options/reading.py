@@ -9,7 +9,7 @@ import click
 from rankgauge.cli.options.groups import option_group
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import DEFAULT as DEFAULT_LIMITS
+from rankgauge.io.sources import DEFAULT_LIMITS
 
 
 def make_reading(

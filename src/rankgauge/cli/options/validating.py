@@ -10,7 +10,7 @@ import click
 from rankgauge.cli.options.terminal import use_color, width, write
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.sources import read_bytes
-from rankgauge.io.writing import atomic, refuse_inputs
+from rankgauge.io.writing import check_not_an_input, write_atomically
 from rankgauge.render.text import validation as render
 from rankgauge.validation.findings import Validation, unreadable
 from rankgauge.validation.repair import Repair
@@ -62,7 +62,7 @@ def run(
     if fix is not None and (len(files) > 1 or files[0] == "-"):
         raise UsageError("--fix takes one file, and not standard input", hint="validate them one at a time")
     if fix is not None:
-        refuse_inputs(fix, [*files, *(other for other in others if other)])
+        check_not_an_input(fix, [*files, *(other for other in others if other)])
     found = [_validated(file, validate) for file in files]
     write(render.as_json(found) if form == "json" else render.as_text(found, color=use_color(), width=width()))
     if fix is not None:
@@ -91,7 +91,7 @@ def _fix(before: Validation, out: str, validate: Validate, repair: Mend) -> None
     done = repair(data, before)
     after = None
     if done.text is not None:
-        with atomic(out, inputs=[before.file]) as file:
+        with write_atomically(out, inputs=[before.file]) as file:
             file.write(done.text)
         after = validate(out)
     click.echo(render.fixed_text(out, done, after), err=True, nl=False)

@@ -22,7 +22,7 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.writing import atomic
+from rankgauge.io.writing import write_atomically
 
 SCHEMA = "rankgauge.baseline/1"
 SCORES = "rankgauge.scores/1"
@@ -134,7 +134,7 @@ class Baseline:
     def write(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
         """Write it to a file, completely or not at all."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        with atomic(path, inputs=inputs) as file:
+        with write_atomically(path, inputs=inputs) as file:
             file.write(text.encode("utf-8", "surrogateescape"))
 
 

@@ -10,10 +10,10 @@ from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
+from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
-from rankgauge.io.queries import read_corpus
-from rankgauge.io.sources import Limits, is_dataset, name_of, rereadable
+from rankgauge.io.sources import Limits, is_dataset, rereadable, source_name
 
 AnyCorpus = str | Path | Iterable[str]
 SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
@@ -22,7 +22,7 @@ SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for bei
 def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
     """Judgments; a blank file has no labeled query, which is not an error here."""
     if isinstance(source, (str, Path)) and _is_blank(Path(source)):
-        return Qrels.from_dict({}, name=name_of(source))
+        return Qrels.from_dict({}, name=source_name(source))
     return as_qrels(source, reading)
 
 

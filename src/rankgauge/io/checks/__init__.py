@@ -1,1 +1,1 @@
-"""What is odd or wrong in input that can be read all the same."""
+"""Checks of the content of files, whatever their format."""

@@ -1,4 +1,4 @@
-"""Collects what is wrong in a source while it is read."""
+"""A collector for the faults of a source while it is read."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, location
 
-Said = str | Callable[[int], str]
-Advice = str | Callable[[int], str | None] | None
+MessageText = str | Callable[[int], str]  # a text, or a function of the position in the list of lines
+HintText = str | Callable[[int], str | None] | None
 
 
 class Faults:
-    """The faults of one source: the first few of each code in full (all of them without a limit), and the counts.
+    """The faults of one source: the first few of each code as examples (all of them without a limit), and the counts.
 
-    ``strict`` makes errors of warnings; notes stay what they are.
+    ``strict`` turns warnings into errors; notes stay notes.
     """
 
     def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS, strict: bool = False) -> None:
         self.source = source
         self.limit = limit
         self.strict = strict
-        self.listed: list[Fault] = []
+        self.examples: list[Fault] = []
         self.counts: Counter[tuple[str, Severity]] = Counter()
 
     def add(
@@ -32,48 +32,61 @@ class Faults:
         code: str,
         lines: Iterable[int] | NDArray[np.int64],
         *,
-        expected: Said,
-        found: Said,
-        action: Advice = None,
+        expected: MessageText,
+        found: MessageText,
+        action: HintText = None,
         severity: Severity = "error",
     ) -> None:
-        """Faults of one kind on some lines; the texts may be made from the place in that list."""
-        places = lines if isinstance(lines, np.ndarray) else np.array(list(lines), dtype=np.int64)
-        if not len(places):
+        """Add faults of one code on some lines; the texts may be functions of the position in that list."""
+        line_numbers = lines if isinstance(lines, np.ndarray) else np.array(list(lines), dtype=np.int64)
+        if not len(line_numbers):
             return
         severity = "error" if self.strict and severity == "warning" else severity
-        already = self.counts[code, severity]
-        self.counts[code, severity] += len(places)
-        room = len(places) if self.limit is None else max(0, self.limit - already)
-        for at, line in enumerate(places[:room].tolist()):
-            self.listed.append(
+        earlier = self.counts[code, severity]
+        self.counts[code, severity] += len(line_numbers)
+        room = len(line_numbers) if self.limit is None else max(0, self.limit - earlier)
+        for position, line in enumerate(line_numbers[:room].tolist()):
+            self.examples.append(
                 Fault(
                     code,
                     line or None,
-                    found(at) if callable(found) else found,
-                    expected(at) if callable(expected) else expected,
-                    action(at) if callable(action) else action,
+                    found(position) if callable(found) else found,
+                    expected(position) if callable(expected) else expected,
+                    action(position) if callable(action) else action,
                     severity,
                 )
             )
 
-    def of(self, severity: Severity) -> list[Fault]:
-        """The listed faults of a severity, in the order of lines."""
-        return sorted((fault for fault in self.listed if fault.severity == severity), key=lambda f: f.line or 0)
+    def examples_of(self, severity: Severity) -> list[Fault]:
+        """The examples of a severity, in the order of lines."""
+        return sorted((fault for fault in self.examples if fault.severity == severity), key=lambda f: f.line or 0)
 
     def total(self, severity: Severity) -> int:
-        """How many there are, listed or not."""
-        return sum(count for (_, kind), count in self.counts.items() if kind == severity)
+        """The number of faults of a severity."""
+        return sum(count for (_, counted), count in self.counts.items() if counted == severity)
 
-    def stop(self) -> None:
+    def raise_errors(self) -> None:
         """Raise if there is an error."""
         if self.total("error"):
-            raise InputError.from_faults(self.source, self.of("error"), self.total("error"))
+            raise InputError.from_faults(self.source, self.examples_of("error"), self.total("error"))
 
     def notes(self, severity: Severity) -> Iterable[Note]:
-        """One sentence for each kind of fault of a severity: the first of them, and how many there are."""
-        for (code, kind), count in self.counts.items():
-            if kind == severity and count:
-                first = next(f for f in self.listed if (f.code, f.severity) == (code, severity))
-                more = f" ({count} in all)" if count > 1 else ""
-                yield Note(code, f"{location(self.source, first.line)}{first.message}{more}")
+        """One sentence for each code of a severity: the first fault, and how many there are."""
+        for (code, counted), count in self.counts.items():
+            if counted == severity and count:
+                first = next(f for f in self.examples if (f.code, f.severity) == (code, severity))
+                total = f" ({count} in total)" if count > 1 else ""
+                yield Note(code, f"{location(self.source, first.line)}{first.message}{total}")
+
+    def copy(self, *, limit: int | None) -> Faults:
+        """The same faults in a collector of their own."""
+        faults = Faults(self.source, limit=limit)
+        faults.examples, faults.counts = list(self.examples), self.counts.copy()
+        return faults
+
+    def errors_only(self) -> Faults:
+        """The errors without warnings and notes, in a collector of their own."""
+        faults = Faults(self.source, limit=self.limit)
+        faults.examples = self.examples_of("error")
+        faults.counts.update({key: count for key, count in self.counts.items() if key[1] == "error"})
+        return faults

@@ -1,8 +1,9 @@
-"""The rank column beside the scores. Evaluation goes by the scores; where the ranks say another order, one is wrong.
+"""The rank column against the scores. Evaluation uses the scores; if the ranks state another order, one is wrong.
 
-Two rows of a query contradict each other if they are next to each other in rank and the lower-ranked has the higher
-score. To see that costs as much as to read the scores, so not every rank is read: of a query whose scores never grow
-from row to row the first ten and every fiftieth must not fall; of every other query, and where one falls, all are read.
+Two rows of a query contradict each other if they are neighbors by rank and the lower-ranked one has the higher score.
+Checking that costs as much as reading the scores, so not every rank is read: if the scores of a query never increase
+from row to row, only its first ten ranks and every fiftieth are compared; if these decrease somewhere, or if the scores
+do increase, all ranks of the query are read.
 """
 
 from __future__ import annotations
@@ -18,32 +19,33 @@ from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals
 
-CODE = "rank-order"
-EXPECTED = "scores that do not grow with the rank"
-Cells = Callable[[Ints], Ids]  # those of some rows
-CLOSELY, SPARSELY = 10, 50  # the first so many rows of a query, and every so-manieth
+RANK_ORDER = "rank-order"
+SCORES_BY_RANK = "scores that do not increase with the rank"
+CellsOfRows = Callable[[Ints], Ids]
+DENSE_ROWS, SPARSE_STEP = 10, 50  # of each query the first rows, then every n-th row
 
 
-def add_contradictions(
-    faults: Faults, line: Ints, query: Callable[[int], bytes], rank: Cells, scores: Floats, offsets: Ints
+def report_contradictions(
+    faults: Faults, line: Ints, query: Callable[[int], bytes], rank: CellsOfRows, scores: Floats, offsets: Ints
 ) -> None:
-    """A warning for each row whose rank contradicts the scores. The rows stand by query; the cells are asked for."""
-    odd = np.zeros(len(offsets) - 1, dtype=bool)
-    odd[_growing(scores, offsets)] = True
-    odd[_falling(rank, offsets)] = True
-    suspect = np.flatnonzero(odd)
-    if not len(suspect):
+    """Add a warning for each row whose rank contradicts the scores. Rows are sorted by query; cells are read lazily."""
+    is_suspect = np.zeros(len(offsets) - 1, dtype=bool)
+    is_suspect[_queries_with_increasing_scores(scores, offsets)] = True
+    is_suspect[_queries_with_decreasing_ranks(rank, offsets)] = True
+    suspect_queries = np.flatnonzero(is_suspect)
+    if not len(suspect_queries):
         return
-    rows = within(suspect, offsets)
-    ranks = numbers(rank(rows))
-    higher, lower = contradictions(np.repeat(suspect, np.diff(offsets)[suspect]), ranks, scores[rows])
-    by = np.argsort(line[rows[lower]], kind="stable")
-    higher, lower = higher[by], lower[by]
+    rows = within(suspect_queries, offsets)
+    ranks = rank_numbers(rank(rows))
+    query_of_row = np.repeat(suspect_queries, np.diff(offsets)[suspect_queries])
+    higher, lower = contradictions(query_of_row, ranks, scores[rows])
+    by_line = np.argsort(line[rows[lower]], kind="stable")
+    higher, lower = higher[by_line], lower[by_line]
     faults.add(
-        CODE,
+        RANK_ORDER,
         line[rows[lower]],
-        expected=EXPECTED,
-        found=lambda at: said(
+        expected=SCORES_BY_RANK,
+        found=lambda at: describe_contradiction(
             ranks, scores[rows], int(higher[at]), int(lower[at]), f"query {shown(query(int(rows[lower[at]])))}"
         ),
         severity="warning",
@@ -51,54 +53,54 @@ def add_contradictions(
 
 
 def contradictions(query: Ints, ranks: Floats, scores: Floats) -> tuple[Ints, Ints]:
-    """Pairs of rows next to each other in rank of which the second has the higher score. A rank of NaN is none."""
+    """Pairs of rows with neighboring ranks of which the second has the higher score. A rank of NaN is not a rank."""
     order = np.lexsort((ranks, query))
     order = order[~np.isnan(ranks[order])]
-    one, other = order[:-1], order[1:]
+    rows, next_rows = order[:-1], order[1:]
     key = comparable(scores, "trec_eval-9")
-    grows = (query[one] == query[other]) & (key[other] > key[one]) & (ranks[other] > ranks[one])
-    return one[grows], other[grows]
+    is_wrong = (query[rows] == query[next_rows]) & (key[next_rows] > key[rows]) & (ranks[next_rows] > ranks[rows])
+    return rows[is_wrong], next_rows[is_wrong]
 
 
-def said(ranks: Floats, scores: Floats, higher: int, lower: int, query: str) -> str:
+def describe_contradiction(ranks: Floats, scores: Floats, higher: int, lower: int, query: str) -> str:
     """Two rows that contradict each other, for a message."""
     return (
         f"score {scores[lower]:g} at rank {ranks[lower]:.0f}, {scores[higher]:g} at rank {ranks[higher]:.0f} of {query}"
     )
 
 
-def numbers(rank: Ids) -> Floats:
-    """What the column says: whole numbers, NaN where it holds none."""
-    values, bad = decimals.read(rank)
-    values[bad] = np.nan
+def rank_numbers(rank: Ids) -> Floats:
+    """The values of the column: whole numbers, NaN if a cell is not one."""
+    values, bad_rows = decimals.read(rank)
+    values[bad_rows] = np.nan
     values[np.floor(values) != values] = np.nan
     return values
 
 
-def _growing(scores: Floats, offsets: Ints) -> Ints:
-    """The queries in which a score is higher than the one before, once for each."""
-    grows = np.flatnonzero(scores[1:] > scores[:-1]) + 1
-    query: Ints = np.searchsorted(offsets, grows, side="right") - 1
-    found: Ints = query[offsets[query] != grows]
-    return found
+def _queries_with_increasing_scores(scores: Floats, offsets: Ints) -> Ints:
+    """The queries in which a score is higher than the one before it."""
+    increases = np.flatnonzero(scores[1:] > scores[:-1]) + 1
+    query: Ints = np.searchsorted(offsets, increases, side="right") - 1
+    queries: Ints = query[offsets[query] != increases]
+    return queries
 
 
-def _falling(rank: Cells, offsets: Ints) -> Ints:
-    """The queries in which one of the ranks looked at is lower than the one before it, once for each."""
+def _queries_with_decreasing_ranks(rank: CellsOfRows, offsets: Ints) -> Ints:
+    """The queries in which one of the sampled ranks is lower than the sampled one before it."""
     sizes = np.diff(offsets)
-    looked = np.minimum(sizes, CLOSELY) + np.maximum(sizes - 1, 0) // SPARSELY
-    ends = np.cumsum(looked)
-    place = np.arange(int(ends[-1])) - np.repeat(ends - looked, looked)
-    deep = place >= CLOSELY
-    place[deep] = (place[deep] - CLOSELY + 1) * SPARSELY
-    key = _sortable(rank(np.repeat(offsets[:-1], looked) + place))
-    falls = np.flatnonzero(key[1:] < key[:-1]) + 1
-    query: Ints = np.searchsorted(ends, falls, side="right")
-    found: Ints = query[(ends - looked)[query] != falls]
-    return found
+    sampled = np.minimum(sizes, DENSE_ROWS) + np.maximum(sizes - 1, 0) // SPARSE_STEP
+    ends = np.cumsum(sampled)
+    position = np.arange(int(ends[-1])) - np.repeat(ends - sampled, sampled)
+    is_sparse = position >= DENSE_ROWS
+    position[is_sparse] = (position[is_sparse] - DENSE_ROWS + 1) * SPARSE_STEP
+    key = _sort_keys(rank(np.repeat(offsets[:-1], sampled) + position))
+    decreases = np.flatnonzero(key[1:] < key[:-1]) + 1
+    query: Ints = np.searchsorted(ends, decreases, side="right")
+    queries: Ints = query[(ends - sampled)[query] != decreases]
+    return queries
 
 
-def _sortable(rank: Ids) -> Words:
-    """Numbers in the order of whole numbers without leading zeros, at a fraction of the cost of reading them."""
+def _sort_keys(rank: Ids) -> Words:
+    """Keys in the order of whole numbers without leading zeros, at a fraction of the cost of parsing them."""
     unused = np.uint64(WORD_BYTES) * (np.uint64(WORD_BYTES) - np.minimum(rank.length, WORD_BYTES).astype(np.uint64))
     return rank.words(0).byteswap() >> unused

@@ -1,4 +1,4 @@
-"""Judgments where a run should be, or the other way round: one clear error instead of one for each line."""
+"""Judgments in place of a run, or a run in place of judgments: one clear error instead of one for each line."""
 
 from __future__ import annotations
 
@@ -9,54 +9,59 @@ from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.text import BOM
 
-SAMPLE = 10
-SAMPLED_BYTES = 1 << 16
-WHOLE = re.compile(rb"[+-]?[0-9]+")
+SAMPLE_LINES = 10
+SAMPLE_BYTES = 1 << 16  # of each line
+WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "run": ("query", "Q0", "document", "rank", "score", "tag"),
     "qrels": ("query", "iter", "document", "grade"),
 }
-CALLED: dict[Kind, str] = {"run": "a run", "qrels": "judgments"}
-Sample = list[tuple[int, list[bytes]]]
+KIND_NAMES: dict[Kind, str] = {"run": "a run", "qrels": "judgments"}
+OTHER_KIND: dict[Kind, Kind] = {"run": "qrels", "qrels": "run"}
+SampledLine = tuple[int, list[bytes]]  # its number and its fields
 
 
-def refuse_swapped(source: str, data: bytes, kind: Kind) -> None:
-    """Raise where the first lines are those of the other kind."""
-    found = first_of_the_other(sample(data), kind)
-    if found is not None:
-        line, fields = found
-        other: Kind = "qrels" if kind == "run" else "run"
+def describe_columns(names: tuple[str, ...]) -> str:
+    """The columns of a TREC file, for a message."""
+    return f"{len(names)} columns ({' '.join(names)})"
+
+
+def check_kind(source: str, data: bytes, kind: Kind) -> None:
+    """Raise if the first lines are those of the other kind of file."""
+    swapped = first_of_other_kind(sample(data), kind)
+    if swapped is not None:
+        line, fields = swapped
+        expected = f"{KIND_NAMES[kind]} ({' '.join(COLUMNS[kind])})"
         raise InputError.at(
             source,
             line,
-            f"expected {CALLED[kind]} ({' '.join(COLUMNS[kind])}), found {CALLED[other]}: {shown(b' '.join(fields))}",
+            f"expected {expected}, found {KIND_NAMES[OTHER_KIND[kind]]}: {shown(b' '.join(fields))}",
             hint="are the judgments and the run swapped? judgments come first, then runs",
         )
 
 
-def first_of_the_other(lines: Sample, kind: Kind) -> tuple[int, list[bytes]] | None:
-    """The first line of the other kind, where most are of that and none is of this."""
-    other: Kind = "qrels" if kind == "run" else "run"
-    alike = [looks_like(other, fields) for _, fields in lines]
-    if 2 * sum(alike) <= len(lines) or any(looks_like(kind, fields) for _, fields in lines):
+def first_of_other_kind(lines: list[SampledLine], kind: Kind) -> SampledLine | None:
+    """The first line of the other kind, if most lines are of that kind and none is of this one."""
+    is_other = [looks_like(OTHER_KIND[kind], fields) for _, fields in lines]
+    if 2 * sum(is_other) <= len(lines) or any(looks_like(kind, fields) for _, fields in lines):
         return None
-    return lines[alike.index(True)]
+    return lines[is_other.index(True)]
 
 
-def sample(data: bytes) -> Sample:
-    """The first lines that hold something: number and fields."""
-    found: Sample = []
-    begin = line = 0
+def sample(data: bytes) -> list[SampledLine]:
+    """The first lines that are not blank."""
+    lines: list[SampledLine] = []
+    begin = number = 0
     text = data.removeprefix(BOM)
-    while len(found) < SAMPLE and begin < len(text):
+    while len(lines) < SAMPLE_LINES and begin < len(text):
         end = text.find(b"\n", begin)
         end = len(text) if end < 0 else end
-        line += 1
-        fields = text[begin : min(end, begin + SAMPLED_BYTES)].split()
+        number += 1
+        fields = text[begin : min(end, begin + SAMPLE_BYTES)].split()
         if fields:
-            found.append((line, fields))
+            lines.append((number, fields))
         begin = end + 1
-    return found
+    return lines
 
 
 def looks_like(kind: Kind, fields: list[bytes]) -> bool:
@@ -64,5 +69,5 @@ def looks_like(kind: Kind, fields: list[bytes]) -> bool:
     if len(fields) != len(COLUMNS[kind]):
         return False
     if kind == "qrels":
-        return WHOLE.fullmatch(fields[3]) is not None
+        return WHOLE_NUMBER.fullmatch(fields[3]) is not None
     return all(DECIMAL.fullmatch(field) for field in fields[3:5])

@@ -1,4 +1,4 @@
-"""Parquet and Arrow IPC, in and out. The only file that imports pyarrow (extra ``arrow``)."""
+"""Parquet and Arrow IPC, reading and writing. Only this file imports pyarrow (extra ``arrow``)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_of
+from rankgauge.io.formats.columns import rows_from_columns
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows
 
-BATCH = 4096  # rows held as Python objects at once, where a file is streamed
+BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-LARGEST = 1 << 36  # bytes that a file may say it unpacks to
+MAGIC_BYTES = (PARQUET, FILE, STREAM)  # the first bytes of the files
+ColumnChoice = Callable[[Sequence[str]], Sequence[str]]
+MAX_DECOMPRESSED_BYTES = 1 << 36  # by the metadata of the file
 
 
 def library(what: str) -> Any:
@@ -30,8 +32,8 @@ def library(what: str) -> Any:
     return pyarrow
 
 
-def installed() -> bool:
-    """Whether pyarrow is here."""
+def is_installed() -> bool:
+    """Whether pyarrow is installed."""
     from importlib.util import find_spec
 
     return find_spec("pyarrow") is not None
@@ -39,7 +41,7 @@ def installed() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class ArrowTable:
-    """A pyarrow table. Rows are named in messages by their number from 1, as a line."""
+    """A pyarrow table. Messages refer to a row by its number from 1, as a line."""
 
     table: Any
 
@@ -56,17 +58,18 @@ class ArrowTable:
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids: text, bytes or whole numbers, which become their digits."""
-        ids = ids_of(faults.source, name, self.table.column(name))
-        missing = np.flatnonzero(ids.length == 0)
-        faults.add("empty-id", missing + 1, expected=f"a {what}", found="nothing")
+        ids = ids_from_column(faults.source, name, self.table.column(name))
+        empty_rows = np.flatnonzero(ids.length == 0)
+        faults.add("empty-id", empty_rows + 1, expected=f"a {what}", found="nothing")
         if len(ids.buffer) > PADDING and (ids.buffer[: len(ids.buffer) - PADDING] == 0).any():
-            bad = [row for row, value in enumerate(ids) if b"\0" in value]
-            faults.add("nul", [row + 1 for row in bad], expected=f"a {what}", found=lambda at: shown(ids[bad[at]]))
+            nul_rows = [row for row, value in enumerate(ids) if b"\0" in value]
+            lines = [row + 1 for row in nul_rows]
+            faults.add("nul", lines, expected=f"a {what}", found=lambda at: shown(ids[nul_rows[at]]))
         return ids
 
     def texts(self, name: str) -> Ids:
-        """A column of texts, perhaps empty."""
-        return ids_of(name, name, self.table.column(name))
+        """A column of texts, possibly empty."""
+        return ids_from_column(name, name, self.table.column(name))
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of numbers."""
@@ -83,19 +86,19 @@ class ArrowTable:
             )
         column = column.cast(pyarrow.float64(), safe=False)
         values: Floats = np.array(column.to_numpy(), dtype=np.float64)
-        bad = np.flatnonzero(np.isnan(values))
-        empty = column.is_null().to_numpy()
+        bad_rows = np.flatnonzero(np.isnan(values))
+        is_null = column.is_null().to_numpy()
         faults.add(
             what,
-            bad + 1,
+            bad_rows + 1,
             expected=f"a number as {what}",
-            found=lambda at: "nothing" if empty[bad[at]] else "NaN",
+            found=lambda at: "nothing" if is_null[bad_rows[at]] else "NaN",
         )
         return values
 
 
-def ids_of(source: str, name: str, column: Any) -> Ids:
-    """A column's values over one buffer, without a Python object for each; a null is empty."""
+def ids_from_column(source: str, name: str, column: Any) -> Ids:
+    """The values of a column over one buffer, without a Python object for each; a null is empty."""
     pyarrow = library("a column of ids")
     types, kind = pyarrow.types, column.type
     if types.is_dictionary(kind):
@@ -114,7 +117,7 @@ def ids_of(source: str, name: str, column: Any) -> Ids:
         raise InputError.at(
             source,
             None,
-            f"expected texts or whole numbers in column {shown(name)}, found {shown(str(kind))}",
+            f"expected strings or whole numbers in column {shown(name)}, found {shown(str(kind))}",
             hint="write the ids as text",
         )
     column = column.cast(pyarrow.large_binary())
@@ -122,10 +125,10 @@ def ids_of(source: str, name: str, column: Any) -> Ids:
     if hasattr(array, "chunks"):
         array = pyarrow.concat_arrays(array.chunks) if array.num_chunks else pyarrow.array([], pyarrow.large_binary())
     array = array.fill_null(b"")
-    _, where, data = array.buffers()
+    _, offset_buffer, data = array.buffers()
     if not len(array):
         return Ids.from_bytes([])
-    offsets = np.frombuffer(where, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     body = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
     body = body[int(offsets[0]) : int(offsets[-1])]
     start = offsets[:-1] - offsets[0]
@@ -134,12 +137,12 @@ def ids_of(source: str, name: str, column: Any) -> Ids:
 
 def parquet_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
     """Judgments or results in Parquet."""
-    return rows_of(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
+    return rows_from_columns(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
 
 
 def ipc_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Judgments or results in Arrow's IPC (Feather 2), file or stream."""
-    return rows_of(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
+    """Judgments or results in Arrow IPC (Feather 2), file or stream."""
+    return rows_from_columns(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
 
 
 def table_of(source: str, data: bytes) -> Any:
@@ -150,22 +153,24 @@ def table_of(source: str, data: bytes) -> Any:
             from pyarrow import parquet
 
             file = parquet.ParquetFile(pyarrow.BufferReader(data))
-            size = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
-            if size > LARGEST:
-                raise InputError.at(source, None, f"says that it unpacks to {size} bytes: this looks like a bomb")
+            size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
+            if size > MAX_DECOMPRESSED_BYTES:
+                raise InputError.at(
+                    source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb"
+                )
             table = file.read()
         elif data.startswith(FILE):
             table = pyarrow.ipc.open_file(pyarrow.BufferReader(data)).read_all()
         elif data.startswith(STREAM):
             table = pyarrow.ipc.open_stream(pyarrow.BufferReader(data)).read_all()
         else:
-            raise InputError.at(source, None, "neither Parquet nor Arrow: its first bytes say otherwise")
+            raise InputError.at(source, None, "neither Parquet nor Arrow, by its first bytes")
         table.validate(full=True)
     except InputError:
         raise
     except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
         raise _unreadable(source, error) from None
-    _each_once(source, table.column_names)
+    _check_unique_names(source, table.column_names)
     return table
 
 
@@ -174,13 +179,13 @@ def _unreadable(source: str, error: Exception) -> InputError:
     return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")
 
 
-def _each_once(source: str, names: Sequence[str]) -> None:
+def _check_unique_names(source: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         raise InputError.at(source, None, "two columns have the same name")
 
 
-def streamed(path: str, chosen: Callable[[Sequence[str]], Sequence[str]]) -> Iterator[dict[str, Any]]:
-    """The rows of a file that is not packed, a batch at a time; ``chosen`` picks columns from all their names."""
+def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, Any]]:
+    """The rows of an uncompressed file, in batches; ``choose_columns`` selects columns from all their names."""
     pyarrow = library(path)
     try:
         with pyarrow.memory_map(path) as mapped:
@@ -190,42 +195,43 @@ def streamed(path: str, chosen: Callable[[Sequence[str]], Sequence[str]]) -> Ite
 
                 file = parquet.ParquetFile(mapped)
                 names = file.schema_arrow.names
-                batches = file.iter_batches(BATCH, columns=_chosen(path, names, chosen))
+                batches = file.iter_batches(BATCH_ROWS, columns=_chosen_columns(path, names, choose_columns))
             else:
                 reader = pyarrow.ipc.open_file(mapped) if first.startswith(FILE) else pyarrow.ipc.open_stream(mapped)
-                wanted = _chosen(path, reader.schema.names, chosen)
-                found = map(reader.get_batch, range(reader.num_record_batches)) if first.startswith(FILE) else reader
-                batches = (batch.select(wanted) for batch in found)
+                columns = _chosen_columns(path, reader.schema.names, choose_columns)
+                is_file = first.startswith(FILE)
+                all_batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+                batches = (batch.select(columns) for batch in all_batches)
             for batch in batches:
                 batch.validate(full=True)
-                for begin in range(0, batch.num_rows, BATCH):
-                    yield from batch.slice(begin, BATCH).to_pylist()
+                for begin in range(0, batch.num_rows, BATCH_ROWS):
+                    yield from batch.slice(begin, BATCH_ROWS).to_pylist()
     except InputError:
         raise
     except Exception as error:
         raise _unreadable(path, error) from None
 
 
-def _chosen(path: str, names: Sequence[str], chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[str]:
-    _each_once(path, names)
-    return list(dict.fromkeys(chosen(names)))
+def _chosen_columns(path: str, names: Sequence[str], choose_columns: ColumnChoice) -> list[str]:
+    _check_unique_names(path, names)
+    return list(dict.fromkeys(choose_columns(names)))
 
 
 def write(rows: Rows, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
-    """What writes rows into an open file."""
+    """A function that writes the rows into an open file."""
     pyarrow = library("Parquet" if parquet else "Arrow")
-    named: dict[str, Any] = {"query_id": _texts(pyarrow, rows.query)}
+    columns: dict[str, Any] = {"query_id": _texts(pyarrow, rows.query)}
     if rows.iters is not None:
-        named["iter"] = _texts(pyarrow, rows.iters)
-    named["doc_id"] = _texts(pyarrow, rows.doc)
+        columns["iter"] = _texts(pyarrow, rows.iters)
+    columns["doc_id"] = _texts(pyarrow, rows.doc)
     if rows.rank is not None:
-        named["rank"] = _texts(pyarrow, rows.rank)
-    named["relevance" if kind == "qrels" else "score"] = pyarrow.array(rows.value)
+        columns["rank"] = _texts(pyarrow, rows.rank)
+    columns["relevance" if kind == "qrels" else "score"] = pyarrow.array(rows.value)
     if rows.tag is not None:
-        named["tag"] = _texts(pyarrow, rows.tag)
-    table = pyarrow.table(named)
+        columns["tag"] = _texts(pyarrow, rows.tag)
+    table = pyarrow.table(columns)
 
-    def into(out: Any) -> None:
+    def write_table(out: Any) -> None:
         if parquet:
             from pyarrow import parquet as files
 
@@ -234,18 +240,18 @@ def write(rows: Rows, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
             with pyarrow.ipc.new_file(out, table.schema) as writer:
                 writer.write_table(table)
 
-    return into
+    return write_table
 
 
 def _texts(pyarrow: Any, ids: Ids) -> Any:
-    """A column of ids: text, or bytes where one of them is no UTF-8."""
-    packed = ids.compact()
-    size = int(packed.length.sum())
-    offsets = np.concatenate([packed.start, [size]]).astype(np.int64)
+    """A column of ids: text, or bytes if one of them is not UTF-8."""
+    compact = ids.compact()
+    size = int(compact.length.sum())
+    offsets = np.concatenate([compact.start, [size]]).astype(np.int64)
     array = pyarrow.Array.from_buffers(
         pyarrow.large_binary(),
         len(ids),
-        [None, pyarrow.py_buffer(offsets.tobytes()), pyarrow.py_buffer(packed.buffer[:size].tobytes())],
+        [None, pyarrow.py_buffer(offsets.tobytes()), pyarrow.py_buffer(compact.buffer[:size].tobytes())],
     )
     try:
         return array.cast(pyarrow.large_string())

@@ -1,4 +1,4 @@
-"""Rows out of any table with named columns: delimited text, JSON Lines, Arrow, data frames."""
+"""Rows from any table with named columns: delimited text, JSON Lines, Arrow, data frames."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.names import Columns, Kind, find
+from rankgauge.io.formats.names import Columns, Kind, find_columns
 from rankgauge.io.rows import Rows
 
+SPACE = 0x20
 
-class Table(Protocol):
-    """Columns by name. What cannot be read of a cell becomes a fault, and an empty id or a NaN here."""
+
+class NamedColumns(Protocol):
+    """Columns by name. A cell that cannot be read becomes a fault, and an empty id or a NaN."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -27,105 +29,115 @@ class Table(Protocol):
 
     @property
     def line(self) -> Ints:
-        """The line of each row; zeros where there are no lines."""
+        """The line of each row; zeros if there are no lines."""
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids, none of them empty."""
 
     def texts(self, name: str) -> Ids:
-        """A column of texts, perhaps empty."""
+        """A column of texts, possibly empty."""
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of numbers."""
 
 
-def rows_of(faults: Faults, table: Table, kind: Kind, columns: Columns | None = None) -> Rows:
+def rows_from_columns(faults: Faults, table: NamedColumns, kind: Kind, columns: Columns | None = None) -> Rows:
     """The rows of a table, with a fault for each that is wrong."""
-    found = find(faults.source, table.names, kind, columns)
-    query = table.ids(faults, found["query"], "query id")
-    doc = table.ids(faults, found["doc"], "document id")
-    note_blanks(faults, query, table.line, "query id")
-    note_blanks(faults, doc, table.line, "document id")
-    good = (query.length > 0) & (doc.length > 0)
+    names = find_columns(faults.source, table.names, kind, columns)
+    query = table.ids(faults, names["query"], "query id")
+    doc = table.ids(faults, names["doc"], "document id")
+    report_surrounding_spaces(faults, query, table.line, "query id")
+    report_surrounding_spaces(faults, doc, table.line, "document id")
+    is_valid = (query.length > 0) & (doc.length > 0)
     if kind == "qrels":
-        value = table.numbers(faults, found["grade"], "grade")
-        good &= graded(faults, value, table.line, query, doc)
-    elif "score" in found:
-        value = table.numbers(faults, found["score"], "score")
-        note_infinite(faults, value, table.line, query, doc)
-        good &= ~np.isnan(value)
+        value = table.numbers(faults, names["grade"], "grade")
+        is_valid &= grades_within_limits(faults, value, table.line, query, doc)
+    elif "score" in names:
+        value = table.numbers(faults, names["score"], "score")
+        report_infinite_scores(faults, value, table.line, query, doc)
+        is_valid &= ~np.isnan(value)
     else:
-        value = table.numbers(faults, found["rank"], "rank")
-        good &= ~np.isnan(value)
-    more = {role: table.texts(found[role]) for role in ("iter", "rank", "tag") if role in found}
+        value = table.numbers(faults, names["rank"], "rank")
+        is_valid &= ~np.isnan(value)
+    optional = {role: table.texts(names[role]) for role in ("iter", "rank", "tag") if role in names}
     rows = Rows(
-        faults, table.line, query, doc, value, iters=more.get("iter"), rank=more.get("rank"), tag=more.get("tag")
-    ).kept(good)
-    return rows if kind == "qrels" or "score" in found else scored_by_rank(rows)
+        faults,
+        table.line,
+        query,
+        doc,
+        value,
+        iters=optional.get("iter"),
+        rank=optional.get("rank"),
+        tag=optional.get("tag"),
+    ).select(is_valid)
+    return rows if kind == "qrels" or "score" in names else scores_from_ranks(rows)
 
 
-def graded(faults: Faults, grades: Floats, line: Ints, query: Ids, doc: Ids) -> NDArray[np.bool_]:
-    """Which grades are within the limits; NaN has its fault already."""
-    bad = np.flatnonzero(np.abs(grades) > LARGEST_GRADE)
+def grades_within_limits(faults: Faults, grades: Floats, line: Ints, query: Ids, doc: Ids) -> NDArray[np.bool_]:
+    """Which grades are within the limits, with a fault for each that is not; NaN has its fault already."""
+    bad_rows = np.flatnonzero(np.abs(grades) > LARGEST_GRADE)
     faults.add(
         "grade",
-        line[bad],
+        line[bad_rows],
         expected=f"a number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade",
-        found=lambda at: f"{grades[bad[at]]:g}" + _of(line, query, doc, int(bad[at])),
+        found=lambda at: f"{grades[bad_rows[at]]:g}" + _describe_row(line, query, doc, int(bad_rows[at])),
     )
     return np.abs(grades) <= LARGEST_GRADE
 
 
-def note_infinite(faults: Faults, scores: Floats, line: Ints, query: Ids, doc: Ids) -> None:
-    """Warn of infinite scores: they have a place in an order, but seldom a meaning."""
-    infinite = np.flatnonzero(np.isinf(scores))
+def report_infinite_scores(faults: Faults, scores: Floats, line: Ints, query: Ids, doc: Ids) -> None:
+    """Add a warning for infinite scores: they can be ordered, but seldom mean anything."""
+    infinite_rows = np.flatnonzero(np.isinf(scores))
     faults.add(
         "infinite-score",
-        line[infinite],
+        line[infinite_rows],
         expected="a finite score",
-        found=lambda at: f"{scores[infinite[at]]:g}" + _of(line, query, doc, int(infinite[at])),
+        found=lambda at: f"{scores[infinite_rows[at]]:g}" + _describe_row(line, query, doc, int(infinite_rows[at])),
         severity="warning",
     )
 
 
-def note_blanks(faults: Faults, ids: Ids, line: Ints, what: str) -> None:
-    """Warn of ids with blanks around them: they are exact, and match only ids that have the same."""
+def report_surrounding_spaces(faults: Faults, ids: Ids, line: Ints, what: str) -> None:
+    """Add a warning for ids with leading or trailing spaces: ids are exact, and match only ids with the same spaces."""
     if not len(ids):
         return
-    last = ids.buffer[ids.start + np.maximum(ids.length - 1, 0)]
-    odd = np.flatnonzero((ids.length > 0) & ((ids.buffer[ids.start] == 0x20) | (last == 0x20)))
+    last_bytes = ids.buffer[ids.start + np.maximum(ids.length - 1, 0)]
+    spaced_rows = np.flatnonzero((ids.length > 0) & ((ids.buffer[ids.start] == SPACE) | (last_bytes == SPACE)))
     faults.add(
         "blank-around-id",
-        line[odd],
-        expected=f"a {what} without blanks around it",
-        found=lambda at: f"{shown(ids[int(odd[at])])}, taken as it stands",
+        line[spaced_rows],
+        expected=f"a {what} without leading or trailing spaces",
+        found=lambda at: f"{shown(ids[int(spaced_rows[at])])}, used as it is",
         severity="warning",
     )
 
 
-def scored_by_rank(rows: Rows) -> Rows:
-    """Rows whose value is a rank, with scores that make that order: the deepest rank of a query gets 1."""
+def scores_from_ranks(rows: Rows) -> Rows:
+    """Rows whose value is a rank, with scores that give the same order: the deepest rank of a query gets 1."""
     rank, group = rows.value, rows.group()
-    bad = np.flatnonzero((rank < 0) | (rank != np.floor(rank)) | (rank > 2**53))
+    bad_rows = np.flatnonzero((rank < 0) | (rank != np.floor(rank)) | (rank > 2**53))
     rows.faults.add(
         "rank",
-        rows.line[bad],
+        rows.line[bad_rows],
         expected="a whole number as rank",
-        found=lambda at: f"{rank[bad[at]]:g}" + _of(rows.line, rows.query, rows.doc, int(bad[at])),
+        found=lambda at: f"{rank[bad_rows[at]]:g}" + _describe_row(rows.line, rows.query, rows.doc, int(bad_rows[at])),
     )
-    by = np.lexsort((rank, group))
-    twice = by[1:][(rank[by][1:] == rank[by][:-1]) & (group[by][1:] == group[by][:-1])]
+    order = np.lexsort((rank, group))
+    is_repeated = (rank[order][1:] == rank[order][:-1]) & (group[order][1:] == group[order][:-1])
+    repeated_rows = order[1:][is_repeated]
     rows.faults.add(
         "duplicate-rank",
-        rows.line[twice],
-        expected="each rank once in a query's results",
-        found=lambda at: f"rank {rank[twice[at]]:.0f} again for query {shown(rows.query[int(twice[at])])}",
+        rows.line[repeated_rows],
+        expected="each rank once per query",
+        found=lambda at: (
+            f"rank {rank[repeated_rows[at]]:.0f} again for query {shown(rows.query[int(repeated_rows[at])])}"
+        ),
     )
     deepest = np.zeros(int(group.max(initial=-1)) + 1)
     np.maximum.at(deepest, group, rank)
     return replace(rows, value=deepest[group] + 1 - rank)
 
 
-def _of(line: Ints, query: Ids, doc: Ids, row: int) -> str:
+def _describe_row(line: Ints, query: Ids, doc: Ids, row: int) -> str:
     """The query and document of a row that has no line."""
     return "" if line[row] else f" for document {shown(doc[row])} of query {shown(query[row])}"

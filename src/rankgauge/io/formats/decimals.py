@@ -1,9 +1,9 @@
-"""Numbers out of bytes, many at once and exact.
+"""Numbers from bytes, many at once and exact.
 
-The digits of a plain decimal (``12.3456``, ``-7``) are turned into a whole number eight at a time, by integer
-arithmetic on words. Where that number is below 2^53 and the decimals are few, one division gives the correctly rounded
-double; longer ones are divided in extended precision where the machine has it, and the rare result that two roundings
-could spoil is left out. Whatever is not so plain goes to Python, one by one.
+The digits of a plain decimal (``12.3456``, ``-7``) are converted to a whole number eight at a time, by integer
+arithmetic on words. If that number is below 2^53 and the decimals are few, one division gives the correctly rounded
+double; longer ones are divided in extended precision if the machine has it, and the rare result that rounding twice
+could change is left out. Everything else is converted by Python, one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
-CHUNK = 1 << 15  # rows at a time: what is computed on the way stays in the cache
+CHUNK_ROWS = 1 << 15  # converted together, so that intermediate results stay in the cache
 DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 Flags = NDArray[np.bool_]
@@ -36,33 +36,42 @@ _EVEN, _ODD = np.uint64(0x000F424000000064), np.uint64(0x0000271000000001)
 _EXACT = np.uint64(1 << 53)
 _TOP = np.uint64(1843)  # as the first of three words it keeps the number below 2^64
 _POWERS = np.array([10.0**n for n in range(23)])  # each of them exact
-# The bytes of a word that lie before a token which fills only its last n bytes.
+# The bytes of a word before a token that fills only its last n bytes.
 _BEFORE = np.array([(1 << (8 * (WORD_BYTES - n))) - 1 for n in range(WORD_BYTES + 1)], dtype=np.uint64)
 _EXTENDED = np.finfo(np.longdouble).nmant == 63 and np.dtype(np.longdouble).itemsize == 16
 
 
 def read(tokens: Ids) -> tuple[Floats, Ints]:
-    """The value of each token, and the rows of those that are no decimal number (nor infinity)."""
-    values, plain = parse(tokens)
-    bad = []
-    for row in np.flatnonzero(~plain).tolist():
+    """The value of each token, and the rows of those that are neither a decimal number nor infinity."""
+    values, is_plain = parse_plain(tokens)
+    bad_rows = []
+    for row in np.flatnonzero(~is_plain).tolist():
         text = tokens[row]
         if DECIMAL.fullmatch(text) or INFINITE.fullmatch(text):
             values[row] = float(text)
         else:
-            bad.append(row)
-    return values, np.array(bad, dtype=np.int64)
+            bad_rows.append(row)
+    return values, np.array(bad_rows, dtype=np.int64)
 
 
-def parse(tokens: Ids) -> tuple[Floats, Flags]:
-    """The value of each token, and whether it is a plain decimal (where not, the value means nothing)."""
-    values, ok = np.zeros(len(tokens)), np.zeros(len(tokens), dtype=bool)
-    for first in range(0, len(tokens), CHUNK):
-        part = slice(first, first + CHUNK)
+def number_hint(text: bytes) -> str | None:
+    """What may have gone wrong with a text that should be a number."""
+    if b"," in text and DECIMAL.fullmatch(text.replace(b",", b".", 1)):
+        return "a decimal comma? write a decimal point"
+    if text.lower().lstrip(b"+-") == b"nan":
+        return "NaN cannot be ordered: give the document a score or leave it out"
+    return None
+
+
+def parse_plain(tokens: Ids) -> tuple[Floats, Flags]:
+    """The value of each token, and whether it is a plain decimal (if not, the value is meaningless)."""
+    values, is_plain = np.zeros(len(tokens)), np.zeros(len(tokens), dtype=bool)
+    for first in range(0, len(tokens), CHUNK_ROWS):
+        part = slice(first, first + CHUNK_ROWS)
         chunk = Ids(tokens.buffer, tokens.start[part], tokens.length[part])
-        if not _same_decimals(chunk, values[part], ok[part]):
-            _any_decimals(chunk, values[part], ok[part])
-    return values, ok
+        if not _same_decimals(chunk, values[part], is_plain[part]):
+            _any_decimals(chunk, values[part], is_plain[part])
+    return values, is_plain
 
 
 def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
@@ -104,13 +113,13 @@ def _same_decimals(tokens: Ids, values: Floats, ok: Flags) -> bool:
 
 
 def _blank_out(word: Words, digits: Ints, fewest: int, most: int) -> None:
-    """Write '0' over what stands before each number, whose digits are the last of its word."""
+    """Write '0' over the bytes before each number, whose digits are the last of its word."""
     if most - fewest > 1:
         before = _BEFORE[digits]
         word &= ~before
         word |= _ZEROS & before
         return
-    # All the same but for one digit: where that is missing, whatever stands in its place is written over too.
+    # All have the same number of digits except for one: if that one is missing, its byte is overwritten too.
     word &= ~_BEFORE[most]
     word |= _ZEROS & _BEFORE[most]
     if most > fewest:
@@ -122,62 +131,62 @@ def _blank_out(word: Words, digits: Ints, fewest: int, most: int) -> None:
 def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
     """Any plain decimal of up to 24 characters."""
     end = tokens.start + tokens.length
-    negative = tokens.buffer[tokens.start] == 0x2D
-    size = tokens.length - negative
-    plain = (size > 0) & (size <= 3 * WORD_BYTES) & (end >= 3 * WORD_BYTES)
-    end, size = np.where(plain, end, 3 * WORD_BYTES), np.where(plain, size, 1)
-    # The token stands at the end of some words, the last one first; what lies before it is read as '0'.
+    is_negative = tokens.buffer[tokens.start] == 0x2D
+    size = tokens.length - is_negative
+    is_plain = (size > 0) & (size <= 3 * WORD_BYTES) & (end >= 3 * WORD_BYTES)
+    end, size = np.where(is_plain, end, 3 * WORD_BYTES), np.where(is_plain, size, 1)
+    # The token is at the end of some words, the last one first; the bytes before it are read as '0'.
     count = 2 if int(size.max()) <= 2 * WORD_BYTES else 3
     view = words_of(tokens.buffer)
     words = []
-    for place in range(count):
-        outside = _BEFORE[np.clip(size - WORD_BYTES * place, 0, WORD_BYTES)]
-        words.append((view[end - WORD_BYTES * (place + 1)] & ~outside) | (_ZEROS & outside))
-    words, decimals, has = _without_point(words)
+    for index in range(count):
+        outside = _BEFORE[np.clip(size - WORD_BYTES * index, 0, WORD_BYTES)]
+        words.append((view[end - WORD_BYTES * (index + 1)] & ~outside) | (_ZEROS & outside))
+    words, decimals, has_point = _without_point(words)
     number = _eight(words[1]) * _EIGHT_DIGITS + _eight(words[0])
-    good = plain & (size > has) & _are_digits(*words) & (decimals < len(_POWERS))
+    is_valid = is_plain & (size > has_point) & _are_digits(*words) & (decimals < len(_POWERS))
     if count == 3:
         top = _eight(words[2])
-        good &= top < _TOP
+        is_valid &= top < _TOP
         number += top * np.uint64(10**16)
-    short = number < _EXACT
+    is_short = number < _EXACT
     power = _POWERS[np.minimum(decimals, len(_POWERS) - 1)]
     np.divide(number, power, out=values)
-    good &= short | _in_extended(number, power, good & ~short, values)
-    np.negative(values, out=values, where=negative)
-    ok[:] = good
+    is_valid &= is_short | _in_extended(number, power, is_valid & ~is_short, values)
+    np.negative(values, out=values, where=is_negative)
+    ok[:] = is_valid
 
 
 def _in_extended(number: Words, power: Floats, chosen: Flags, values: Floats) -> Flags:
-    """Divide long numbers in extended precision; says which results a second rounding cannot have spoilt."""
-    safe = np.zeros(len(number), dtype=bool)
+    """Divide long numbers in extended precision; return which results a second rounding cannot have changed."""
+    is_safe = np.zeros(len(number), dtype=bool)
     rows = np.flatnonzero(chosen)
     if _EXTENDED and len(rows):
         quotient = number[rows].astype(np.longdouble) / power[rows].astype(np.longdouble)
         values[rows] = quotient
-        # Eleven bits are dropped on the way to a double. Exactly half of their range is what rounds twice.
+        # Converting to double drops eleven bits. Exactly half of their range would be rounded twice.
         dropped = quotient.view(np.uint64)[::2] & np.uint64(0x7FF)
-        safe[rows] = dropped != 0x400
-    return safe
+        is_safe[rows] = dropped != 0x400
+    return is_safe
 
 
 def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
-    """The words with everything before the point moved over it; how many decimals; whether there was a point."""
+    """The words with the digits before the point moved over it, the number of decimals, and whether it has a point."""
     decimals = np.zeros(len(words[0]), dtype=np.int64)
-    found = np.zeros(len(words[0]), dtype=bool)
-    out = []
-    for place, word in enumerate(words):
-        filler = words[place + 1] >> _LAST if place + 1 < len(words) else _ZERO
-        # A second point stays where it is, and is no digit.
-        dot = np.where(found, _NOTHING, _lowest_dot(word))
-        here = dot != 0
+    has_point = np.zeros(len(words[0]), dtype=bool)
+    shifted = []
+    for index, word in enumerate(words):
+        filler = words[index + 1] >> _LAST if index + 1 < len(words) else _ZERO
+        # A second point stays where it is, and is not a digit.
+        dot = np.where(has_point, _NOTHING, _lowest_dot(word))
+        is_here = dot != 0
         before = (dot >> _SEVEN) - _ONE
         moved = (word & ~((dot << _ONE) - _ONE)) | ((word & before) << _EIGHT) | filler
-        out.append(np.where(here, moved, np.where(found, (word << _EIGHT) | filler, word)))
-        behind = WORD_BYTES * place + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
-        decimals = np.where(here, behind, decimals)
-        found |= here
-    return out, decimals, found
+        shifted.append(np.where(is_here, moved, np.where(has_point, (word << _EIGHT) | filler, word)))
+        after = WORD_BYTES * index + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
+        decimals = np.where(is_here, after, decimals)
+        has_point |= is_here
+    return shifted, decimals, has_point
 
 
 def _lowest_dot(word: Words) -> Words:
@@ -195,8 +204,8 @@ def _are_digits(*words: Words) -> Flags:
         wrong |= word + _OVER
         wrong |= word - _ZEROS
     wrong &= _HIGH
-    found: Flags = wrong == 0
-    return found
+    are_digits: Flags = wrong == 0
+    return are_digits
 
 
 def _eight(word: Words) -> Words:

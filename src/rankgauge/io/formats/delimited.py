@@ -1,6 +1,6 @@
-"""CSV and TSV: columns by name where there is a header, by position where there is none.
+"""CSV and TSV: columns by name if there is a header, otherwise by position.
 
-A file without quotation marks is cut all at once, without a Python object per cell; one that has them goes through
+A file without quotation marks is split all at once, without a Python object per cell; one that has them goes through
 Python's csv module. Ids keep their exact bytes.
 """
 
@@ -18,24 +18,24 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.columns import rows_of
+from rankgauge.io.formats.columns import SPACE, rows_from_columns
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import Columns, Kind, find, is_header
-from rankgauge.io.formats.tokens import padded
+from rankgauge.io.formats.names import Columns, Kind, find_columns, is_header
+from rankgauge.io.formats.tokens import pad
 from rankgauge.io.rows import Rows
-from rankgauge.io.text import checked
+from rankgauge.io.text import check_text
 
-# How many columns a file without a header has → what stands in them.
+# The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
     "qrels": {3: ("query_id", "doc_id", "relevance"), 4: ("query_id", "iter", "doc_id", "relevance")},
     "run": {3: ("query_id", "doc_id", "score"), 6: ("query_id", "iter", "doc_id", "rank", "score", "tag")},
 }
-HEADER = "a header? name its columns: columns={'query': …}, --column query=NAME"
+HEADER_HINT = "a header? name its columns: columns={'query': …}, --column query=NAME"
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Texts in columns, all rows of the same width."""
+    """Texts in columns; all rows have the same width."""
 
     names: Sequence[str]
     line: Ints
@@ -48,157 +48,164 @@ class Cells:
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids, none of them empty."""
         ids = self.column(name)
-        empty = np.flatnonzero(ids.length == 0)
-        faults.add("empty-id", self.line[empty], expected=f"a {what}", found="nothing")
+        empty_rows = np.flatnonzero(ids.length == 0)
+        faults.add("empty-id", self.line[empty_rows], expected=f"a {what}", found="nothing")
         return ids
 
     def texts(self, name: str) -> Ids:
-        """A column of texts, perhaps empty."""
+        """A column of texts, possibly empty."""
         return self.column(name)
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
-        """A column of decimal numbers; blanks around them do no harm."""
-        tokens = stripped(self.column(name))
-        values, bad = decimals.read(tokens)
+        """A column of decimal numbers; spaces around them are ignored."""
+        tokens = strip_spaces(self.column(name))
+        values, bad_rows = decimals.read(tokens)
         faults.add(
             what,
-            self.line[bad],
+            self.line[bad_rows],
             expected=f"a number as {what}",
-            found=lambda at: shown(tokens[int(bad[at])]),
-            action=lambda at: _hint(tokens[int(bad[at])], int(self.line[bad[at]])),
+            found=lambda at: shown(tokens[int(bad_rows[at])]),
+            action=lambda at: _number_hint(tokens[int(bad_rows[at])], int(self.line[bad_rows[at]])),
         )
         values = np.array(values)
-        values[bad] = np.nan
+        values[bad_rows] = np.nan
         return values
 
 
 def csv_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Separated by commas, or by semicolons where the first line has them and no comma."""
-    data = checked(faults, data)
-    first = Head(data).line
-    return _rows(faults, data, b";" if b";" in first and b"," not in first else b",", kind, columns)
+    """Rows separated by commas, or by semicolons if the first line has them and no comma."""
+    data = check_text(faults, data)
+    return _rows(faults, data, comma_or_semicolon(Head(data).line), kind, columns)
 
 
 def tsv_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Separated by tabs."""
-    return _rows(faults, checked(faults, data), b"\t", kind, columns)
+    """Rows separated by tabs."""
+    return _rows(faults, check_text(faults, data), b"\t", kind, columns)
 
 
-def _rows(faults: Faults, data: bytes, mark: bytes, kind: Kind, columns: Columns | None) -> Rows:
-    return rows_of(faults, named(faults, cut(faults, data, mark), kind, columns), kind, columns)
+def delimiter_of(line: bytes) -> bytes:
+    """The delimiter of a file by its first line: a tab if there is one, else a comma or a semicolon."""
+    return b"\t" if b"\t" in line else comma_or_semicolon(line)
 
 
-def named(faults: Faults, cells: Cells, kind: Kind, columns: Columns | None = None) -> Cells:
-    """The cells under the names of their header, or under those that their number tells."""
-    first = [column[0].decode("utf-8", "surrogateescape") for column in cells.cells]
-    if is_header(first, kind, columns):
-        return headed(cells)
-    names = POSITIONS[kind].get(len(first))
+def comma_or_semicolon(line: bytes) -> bytes:
+    """A semicolon if the first line has one and no comma, else a comma."""
+    return b";" if b";" in line and b"," not in line else b","
+
+
+def _rows(faults: Faults, data: bytes, delimiter: bytes, kind: Kind, columns: Columns | None) -> Rows:
+    cells = split_cells(faults, data, delimiter)
+    return rows_from_columns(faults, _with_names(faults, cells, kind, columns), kind, columns)
+
+
+def _with_names(faults: Faults, cells: Cells, kind: Kind, columns: Columns | None) -> Cells:
+    """The cells under the names of their header, or under those of their positions."""
+    first_row = [column[0].decode("utf-8", "surrogateescape") for column in cells.cells]
+    if is_header(first_row, kind, columns):
+        return with_header(cells)
+    names = POSITIONS[kind].get(len(first_row))
     if names is None:
-        # There may be a header that is not known as one: the error says what it lacks.
-        find(faults.source, first, kind, columns)
-        raise InputError.at(faults.source, int(cells.line[0]), f"expected a header, found {len(first)} columns")
+        # The first row may be a header with unknown names: the error says what it lacks.
+        find_columns(faults.source, first_row, kind, columns)
+        raise InputError.at(faults.source, int(cells.line[0]), f"expected a header, found {len(first_row)} columns")
     return Cells(names, cells.line, cells.cells)
 
 
-def headed(cells: Cells) -> Cells:
-    """The cells below the first row, under the names that stand in it."""
+def with_header(cells: Cells) -> Cells:
+    """The cells below the first row, under the names in it."""
     names = [column[0].decode("utf-8", "surrogateescape").strip() for column in cells.cells]
-    rest = np.arange(1, len(cells.line))
-    return Cells(names, cells.line[rest], [column.take(rest) for column in cells.cells])
+    rows = np.arange(1, len(cells.line))
+    return Cells(names, cells.line[rows], [column.take(rows) for column in cells.cells])
 
 
-def cut(faults: Faults, data: bytes, mark: bytes, *, quoted: bool = True) -> Cells:
-    """All cells; the first row says how many there must be on each line."""
-    line, ragged = _quoted(faults, data, mark) if quoted and b'"' in data else _plain(data, mark)
+def split_cells(faults: Faults, data: bytes, delimiter: bytes, *, quoted: bool = True) -> Cells:
+    """All cells; the first row sets the number of columns of every line."""
+    has_quotes = quoted and b'"' in data
+    line, ragged = _split_quoted(faults, data, delimiter) if has_quotes else _split_plain(data, delimiter)
     if not len(line):
-        raise InputError.at(faults.source, None, "no lines with anything on them")
+        raise InputError.at(faults.source, None, "no lines with content")
     width = int(ragged.count[0])
     keep = ragged.count == width
-    wrong = np.flatnonzero(~keep)
+    wrong_rows = np.flatnonzero(~keep)
     faults.add(
         "columns",
-        line[wrong],
+        line[wrong_rows],
         expected=f"{width} columns, as on the first line",
-        found=lambda at: f"{ragged.count[wrong[at]]}: {shown(mark.join(ragged[int(wrong[at])]))}",
+        found=lambda at: f"{ragged.count[wrong_rows[at]]}: {shown(delimiter.join(ragged[int(wrong_rows[at])]))}",
     )
     return Cells([], line[keep], ragged.columns(width, keep))
 
 
 @dataclass(frozen=True, eq=False)
-class Ragged:
-    """The cells of lines that may differ in width: where each line's first cell stands, and how many it has."""
+class RaggedCells:
+    """The cells of lines of different widths: all cells, the first cell of each line, and how many each line has."""
 
-    every: Ids
+    cells: Ids
     first: Ints
     count: Ints
 
     def __getitem__(self, row: int) -> list[bytes]:
         begin = int(self.first[row])
-        return [self.every[at] for at in range(begin, begin + int(self.count[row]))]
+        return [self.cells[position] for position in range(begin, begin + int(self.count[row]))]
 
     def columns(self, width: int, keep: NDArray[np.bool_]) -> list[Ids]:
-        """The columns of the lines that are as wide as they must be."""
+        """The columns of the lines that have the right width."""
         begins = self.first[keep]
-        return [self.every.take(begins + at) for at in range(width)]
+        return [self.cells.take(begins + number) for number in range(width)]
 
 
-def _plain(data: bytes, mark: bytes) -> tuple[Ints, Ragged]:
-    """Cut at every mark and newline."""
+def _split_plain(data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:
+    """Split at every delimiter and newline."""
     if not data.endswith(b"\n"):
         data += b"\n"
-    buffer = padded(data)
+    buffer = pad(data)
     text = buffer[: len(data)]
-    newline = text == 0x0A
-    ends = np.flatnonzero(newline | (text == mark[0]))
+    is_newline = text == 0x0A
+    ends = np.flatnonzero(is_newline | (text == delimiter[0]))
     start = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
     length = ends - start
-    last = newline[ends]
-    # A carriage return before a newline belongs to the line's end.
-    length -= last & (length > 0) & (buffer[np.maximum(ends - 1, 0)] == 0x0D)
-    stops = np.flatnonzero(last)
-    count = np.diff(stops, prepend=-1)
-    first = stops - count + 1
-    full = np.flatnonzero((count > 1) | (length[first] > 0))
-    return full + 1, Ragged(Ids(buffer, start, length), first[full], count[full])
+    is_last = is_newline[ends]
+    # A carriage return before a newline belongs to the line ending.
+    length -= is_last & (length > 0) & (buffer[np.maximum(ends - 1, 0)] == 0x0D)
+    last_cells = np.flatnonzero(is_last)
+    count = np.diff(last_cells, prepend=-1)
+    first = last_cells - count + 1
+    lines = np.flatnonzero((count > 1) | (length[first] > 0))
+    return lines + 1, RaggedCells(Ids(buffer, start, length), first[lines], count[lines])
 
 
-def _quoted(faults: Faults, data: bytes, mark: bytes) -> tuple[Ints, Ragged]:
-    """Cut as the csv module does; a cell may hold marks, quotation marks and newlines."""
+def _split_quoted(faults: Faults, data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:
+    """Split as the csv module does; a cell may contain delimiters, quotation marks and newlines."""
     text = data.decode("utf-8", "surrogateescape")
-    # Only a newline ends a line: str.splitlines would also cut at U+2028 and 0x1C, which are part of an id.
-    reader = csv.reader((part + "\n" for part in text.split("\n")), delimiter=mark.decode(), strict=True)
+    # Only a newline ends a line: str.splitlines would also split at U+2028 and 0x1C, which are part of an id.
+    reader = csv.reader((part + "\n" for part in text.split("\n")), delimiter=delimiter.decode(), strict=True)
     lines: list[int] = []
     sizes: list[int] = []
     cells: list[bytes] = []
-    before = 0
+    lines_before = 0
     try:
         for row in reader:
             if row:
-                lines.append(before + 1)
+                lines.append(lines_before + 1)
                 sizes.append(len(row))
                 cells += [cell.encode("utf-8", "surrogateescape") for cell in row]
-            before = reader.line_num
+            lines_before = reader.line_num
     except csv.Error as error:
-        raise InputError.at(faults.source, before + 1, f"quotation marks are wrong: {error}") from None
+        raise InputError.at(faults.source, lines_before + 1, f"wrong quotation marks: {error}") from None
     count = np.array(sizes, dtype=np.int64)
-    return np.array(lines, dtype=np.int64), Ragged(Ids.from_bytes(cells), np.cumsum(count) - count, count)
+    return np.array(lines, dtype=np.int64), RaggedCells(Ids.from_bytes(cells), np.cumsum(count) - count, count)
 
 
-def stripped(ids: Ids) -> Ids:
-    """The texts without blanks around them."""
+def strip_spaces(ids: Ids) -> Ids:
+    """The texts without leading and trailing spaces."""
     start, length = ids.start.copy(), ids.length.copy()
-    while len(odd := np.flatnonzero((length > 0) & (ids.buffer[start] == 0x20))):
-        start[odd] += 1
-        length[odd] -= 1
-    while len(odd := np.flatnonzero((length > 0) & (ids.buffer[start + np.maximum(length - 1, 0)] == 0x20))):
-        length[odd] -= 1
+    while len(rows := np.flatnonzero((length > 0) & (ids.buffer[start] == SPACE))):
+        start[rows] += 1
+        length[rows] -= 1
+    while len(rows := np.flatnonzero((length > 0) & (ids.buffer[start + np.maximum(length - 1, 0)] == SPACE))):
+        length[rows] -= 1
     return Ids(ids.buffer, start, length)
 
 
-def _hint(text: bytes, line: int) -> str | None:
-    if b"," in text and decimals.DECIMAL.fullmatch(text.replace(b",", b".", 1)):
-        return "a decimal comma? write a point"
-    if text.lower().lstrip(b"+-") == b"nan":
-        return "NaN has no place in an order: give the document a score or leave it out"
-    return HEADER if line == 1 else None
+def _number_hint(text: bytes, line: int) -> str | None:
+    return decimals.number_hint(text) or (HEADER_HINT if line == 1 else None)

@@ -1,4 +1,4 @@
-"""pandas, polars and pyarrow frames, through narwhals (extra ``frames``), whose only importer is this file."""
+"""pandas, polars and pyarrow frames, through narwhals (extra ``frames``). Only this file imports the library."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, MissingExtraError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.columns import rows_of
-from rankgauge.io.formats.jsonl import Records, number_of
+from rankgauge.io.formats.columns import rows_from_columns
+from rankgauge.io.formats.jsonl import Records, number_from_json
 from rankgauge.io.formats.names import Columns
-from rankgauge.io.rows import qrels_of, run_of
+from rankgauge.io.rows import build_qrels, build_run
 
-MARKS = ("__arrow_c_stream__", "__dataframe__", "__narwhals_dataframe__", "__narwhals_lazyframe__")
-
-
-def is_frame(given: object) -> bool:
-    """Whether something is a data frame, told without importing any library."""
-    return any(hasattr(given, mark) for mark in MARKS) or _lazy(given)
+FRAME_ATTRIBUTES = ("__arrow_c_stream__", "__dataframe__", "__narwhals_dataframe__", "__narwhals_lazyframe__")
 
 
-def _lazy(given: object) -> bool:
-    return type(given).__name__ == "LazyFrame" and hasattr(given, "collect")
+def is_frame(value: object) -> bool:
+    """Whether a value is a data frame, detected without importing any library."""
+    return any(hasattr(value, name) for name in FRAME_ATTRIBUTES) or _is_lazy(value)
+
+
+def _is_lazy(value: object) -> bool:
+    return type(value).__name__ == "LazyFrame" and hasattr(value, "collect")
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
-    """A frame as a table. Rows are named in messages by their number from 1, as a line."""
+class FrameTable:
+    """A frame as a table. Messages refer to a row by its number from 1, as a line."""
 
     frame: Any
 
@@ -51,16 +51,16 @@ class Frame:
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids: text or whole numbers, which become their digits."""
-        if arrow.installed():
-            table = arrow.library("a frame").table({name: self._arrow(name)})
+        if arrow.is_installed():
+            table = arrow.library("a frame").table({name: self._to_arrow(name)})
             return arrow.ArrowTable(table).ids(faults, name, what)
-        return self._listed(name).ids(faults, name, what)
+        return self._to_records(name).ids(faults, name, what)
 
     def texts(self, name: str) -> Ids:
-        """A column of texts, perhaps empty."""
-        if arrow.installed():
-            return arrow.ids_of(name, name, self._arrow(name))
-        return self._listed(name).texts(name)
+        """A column of texts, possibly empty."""
+        if arrow.is_installed():
+            return arrow.ids_from_column(name, name, self._to_arrow(name))
+        return self._to_records(name).texts(name)
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of numbers."""
@@ -68,46 +68,46 @@ class Frame:
         if column.dtype.is_numeric() and column.null_count() == 0:
             values = np.array(column.to_numpy(), dtype=np.float64)
         else:
-            found = [number_of(value) for value in column.to_list()]
-            values = np.array([np.nan if number is None else number for number in found], dtype=np.float64)
-        bad = np.flatnonzero(np.isnan(values))
+            numbers = [number_from_json(value) for value in column.to_list()]
+            values = np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
+        bad_rows = np.flatnonzero(np.isnan(values))
         faults.add(
             what,
-            bad + 1,
+            bad_rows + 1,
             expected=f"a number as {what}",
-            found=lambda at: shown(repr(column[int(bad[at])])),
+            found=lambda at: shown(repr(column[int(bad_rows[at])])),
         )
         return values
 
-    def _arrow(self, name: str) -> Any:
+    def _to_arrow(self, name: str) -> Any:
         try:
             return self.frame[name].to_arrow()
-        except Exception as error:  # a column of mixed Python objects, told by each library in its own way
+        except Exception as error:  # a column of mixed Python objects, reported differently by each library
             raise InputTypeError(
-                f"column {shown(name)} holds more than texts or whole numbers: {shown(str(error))}"
+                f"expected strings or whole numbers in column {shown(name)}, found other values: {shown(str(error))}"
             ) from None
 
-    def _listed(self, name: str) -> Records:
+    def _to_records(self, name: str) -> Records:
         return Records(self.line, [{name: value} for value in self.frame[name].to_list()])
 
 
 def qrels_from_frame(
     frame: Any, *, columns: Columns | None = None, name: str = "qrels", by_subtopic: bool = False
 ) -> Qrels:
-    """Judgments from a pandas, polars or pyarrow frame; columns are known by name, or said with ``columns``."""
-    faults = Faults(name)
-    return qrels_of(rows_of(faults, _table(frame, name), "qrels", columns), name=name, by_subtopic=by_subtopic)
+    """Judgments from a pandas, polars or pyarrow frame; columns are detected by name, or given as ``columns``."""
+    rows = rows_from_columns(Faults(name), _to_table(frame, name), "qrels", columns)
+    return build_qrels(rows, name=name, by_subtopic=by_subtopic)
 
 
 def run_from_frame(
     frame: Any, *, columns: Columns | None = None, name: str = "run", on_duplicate: OnDuplicate = "error"
 ) -> Run:
-    """A run from a pandas, polars or pyarrow frame; without scores, ranks make the order."""
-    faults = Faults(name)
-    return run_of(rows_of(faults, _table(frame, name), "run", columns), name=name, on_duplicate=on_duplicate)
+    """A run from a pandas, polars or pyarrow frame; without scores, ranks give the order."""
+    rows = rows_from_columns(Faults(name), _to_table(frame, name), "run", columns)
+    return build_run(rows, name=name, on_duplicate=on_duplicate)
 
 
-def _table(frame: Any, name: str) -> Frame:
+def _to_table(frame: Any, name: str) -> FrameTable:
     try:
         import narwhals
     except ImportError:
@@ -115,9 +115,9 @@ def _table(frame: Any, name: str) -> Frame:
             "a data frame needs the library narwhals", hint="pip install 'rankgauge[frames]'"
         ) from None
     try:
-        found: Any = narwhals.from_native(frame.collect() if _lazy(frame) else frame, eager_only=True)
+        native: Any = narwhals.from_native(frame.collect() if _is_lazy(frame) else frame, eager_only=True)
     except TypeError:
         raise InputTypeError(f"expected a pandas, polars or pyarrow frame, found {type(frame).__name__}") from None
     except Exception as error:
         raise InputError(f"{name}: {shown(str(error), 120)}") from None
-    return Frame(found)
+    return FrameTable(native)

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line (or one array of objects), columns by name."""
+"""JSON Lines: one object per line (or one array of objects), with columns by name."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from rankgauge.core.ids import Ids, Ints, encode_id
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_of
-from rankgauge.io.formats.jsontext import Pairs, parse
+from rankgauge.io.formats.columns import rows_from_columns
+from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows
-from rankgauge.io.text import checked
+from rankgauge.io.text import check_text
 
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Objects with what their keys hold, as a table. A missing key is as a null."""
+    """Objects as a table: their keys are the columns. A missing key is the same as null."""
 
     line: Ints
     records: Sequence[Record]
 
     @property
     def names(self) -> Sequence[str]:
-        """Every key that some object has."""
+        """Every key of any object."""
         return list(dict.fromkeys(key for record in self.records for key in record))
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids: strings, or whole numbers, which become their digits."""
-        out: list[bytes] = []
+        ids: list[bytes] = []
         for line, record in zip(self.line.tolist(), self.records, strict=True):
             value = record.get(name)
             try:
-                out.append(id_of(value, what))
+                ids.append(id_from_json(value, what))
             except InputError:
-                out.append(b"")
-                faults.add("id", [line], expected=f"a string or a whole number as {what}", found=said(value))
-        return Ids.from_bytes(out)
+                ids.append(b"")
+                faults.add("id", [line], expected=f"a string or a whole number as {what}", found=describe_json(value))
+        return Ids.from_bytes(ids)
 
     def texts(self, name: str) -> Ids:
-        """A column of texts; what is neither text nor a number is empty."""
-        out = []
+        """A column of texts; a value that is neither a string nor a whole number is empty."""
+        texts = []
         for record in self.records:
             try:
-                out.append(id_of(record.get(name), name))
+                texts.append(id_from_json(record.get(name), name))
             except InputError:
-                out.append(b"")
-        return Ids.from_bytes(out)
+                texts.append(b"")
+        return Ids.from_bytes(texts)
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
-        """A column of numbers; true and false count 1 and 0."""
+        """A column of numbers; true and false are 1 and 0."""
         values = np.full(len(self.records), np.nan)
         for row, record in enumerate(self.records):
-            number = number_of(record.get(name))
+            number = number_from_json(record.get(name))
             if number is None:
-                found = said(record.get(name))
+                found = describe_json(record.get(name))
                 faults.add(what, [int(self.line[row])], expected=f"a number as {what}", found=found)
             else:
                 values[row] = number
@@ -69,46 +69,46 @@ class Records:
 
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Judgments or results, one a line."""
-    return rows_of(faults, read(faults, data), kind, columns)
+    """Judgments or results, one per line."""
+    return rows_from_columns(faults, read_records(faults, data), kind, columns)
 
 
-def read(faults: Faults, data: bytes) -> Records:
-    """The objects of a file. What is no JSON stops the reading; what is no object is a fault."""
-    data = checked(faults, data)
+def read_records(faults: Faults, data: bytes) -> Records:
+    """The objects of a file. Text that is not JSON is an error at once; a value that is not an object is a fault."""
+    data = check_text(faults, data)
     lines: list[int] = []
     records: list[Record] = []
-    for line, value in _values(faults, data):
-        if isinstance(value, Pairs):
+    for line, value in _read_values(faults, data):
+        if isinstance(value, JsonPairs):
             lines.append(line)
-            records.append(value.once(faults.source, line or None))
+            records.append(value.to_dict(faults.source, line or None))
         else:
-            faults.add("record", [line], expected="an object", found=said(value))
+            faults.add("record", [line], expected="an object", found=describe_json(value))
     if not records:
-        faults.stop()
-        raise InputError.at(faults.source, None, "no lines with anything on them")
+        faults.raise_errors()
+        raise InputError.at(faults.source, None, "no lines with content")
     return Records(np.array(lines, dtype=np.int64), records)
 
 
-def _values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:
-    """Each value and its line. One at a time: a million of them as pairs is what takes memory here."""
+def _read_values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:
+    """Each value and its line, one at a time: a million objects as pairs would take much memory."""
     if data.lstrip()[:1] == b"[":
-        yield from ((0, value) for value in parse(faults.source, None, data))
+        yield from ((0, value) for value in parse_json(faults.source, None, data))
         return
     for number, text in enumerate(data.split(b"\n"), 1):
         if text.strip(b" \t\r"):
-            yield number, parse(faults.source, number, text)
+            yield number, parse_json(faults.source, number, text)
 
 
-def id_of(value: object, what: str) -> bytes:
-    """An id out of JSON: a string, or a whole number as its digits."""
+def id_from_json(value: object, what: str) -> bytes:
+    """An id from a JSON value: a string, or a whole number as its digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     return encode_id(value, what)
 
 
-def number_of(value: object) -> float | None:
-    """A JSON number as a float; None where it is none, or none that a float can hold."""
+def number_from_json(value: object) -> float | None:
+    """A JSON number as a float; None if it is not a number, or too large for a float."""
     if not isinstance(value, (bool, int, float)):
         return None
     try:
@@ -117,10 +117,10 @@ def number_of(value: object) -> float | None:
         return None
 
 
-def said(value: object) -> str:
+def describe_json(value: object) -> str:
     """A JSON value for a message."""
     if value is None:
         return "nothing"
-    if isinstance(value, Pairs):
+    if isinstance(value, JsonPairs):
         return "an object"
     return "a list" if isinstance(value, list) else shown(value if isinstance(value, str) else repr(value))

@@ -1,4 +1,4 @@
-"""JSON, read so that nothing is lost: repeated keys are kept, and what JSON does not have is refused."""
+"""JSON, read without losing anything: repeated keys are kept, and what is not JSON is refused."""
 
 from __future__ import annotations
 
@@ -8,36 +8,37 @@ from typing import Any
 from rankgauge.errors import InputError, shown
 
 
-class Pairs(list[tuple[str, Any]]):
-    """An object as its pairs: a key that stands in it twice is still there twice."""
+class JsonPairs(list[tuple[str, Any]]):
+    """An object as its keys and values: a key that appears twice is there twice."""
 
     def names(self) -> list[str]:
-        """The keys, in order (under another name: dict() takes whatever has keys() for a mapping)."""
+        """The keys, in order (not called keys, because dict() treats whatever has keys() as a mapping)."""
         return [key for key, _ in self]
 
-    def once(self, source: str, line: int | None) -> dict[str, Any]:
-        """The object as a dict; raises where a key stands twice."""
-        out = dict(self)
-        if len(out) != len(self):
+    def to_dict(self, source: str, line: int | None) -> dict[str, Any]:
+        """The object as a dict; raises if a key appears twice."""
+        values = dict(self)
+        if len(values) != len(self):
             seen: set[str] = set()
-            key = next(key for key in self.names() if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise InputError.at(source, line, f"expected each key once in an object, found {shown(key)} twice")
-        return out
+            for key in self.names():
+                if key in seen:
+                    raise InputError.at(source, line, f"expected each key once in an object, found {shown(key)} twice")
+                seen.add(key)
+        return values
 
 
-def parse(source: str, line: int | None, data: bytes) -> Any:
-    """The value of a JSON text; objects are :class:`Pairs`. A line of None means a document of several lines."""
+def parse_json(source: str, line: int | None, data: bytes) -> Any:
+    """The value of a JSON text; objects are :class:`JsonPairs`. A line of None means a text of several lines."""
     text = data.decode("utf-8", "surrogateescape")
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        at = error.lineno if line is None else line
-        lines = line is None and error.msg == "Extra data"
+        may_be_lines = line is None and error.msg == "Extra data"
         raise InputError.at(
             source,
-            at,
+            error.lineno if line is None else line,
             f"not JSON: {error.msg}: {shown(text[error.pos : error.pos + 100])}",
-            hint="one object a line? say so: format='jsonl' or 'log', --from" if lines else None,
+            hint="if it has one object per line: format='jsonl' or 'log', --from" if may_be_lines else None,
         ) from None
     except RecursionError:
         raise InputError.at(source, line, "JSON is nested too deeply") from None
@@ -45,8 +46,8 @@ def parse(source: str, line: int | None, data: bytes) -> Any:
         raise InputError.at(source, line, f"not JSON: {error}") from None
 
 
-def _refused(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number: leave the document out, or give it a finite number")
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number: leave the document out, or give it a finite number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=Pairs, parse_constant=_refused)  # made once: lines are many
+_DECODER = json.JSONDecoder(object_pairs_hook=JsonPairs, parse_constant=_reject_constant)  # made once for many lines

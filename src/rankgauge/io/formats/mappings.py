@@ -5,33 +5,33 @@ from __future__ import annotations
 from rankgauge.core.ids import encode_id
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.entries import SHAPES, Collected, Wrong, entries
-from rankgauge.io.formats.jsonl import said
-from rankgauge.io.formats.jsontext import Pairs, parse
+from rankgauge.io.formats.entries import STRUCTURES, EntryRows, StructureError, read_entries
+from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows
-from rankgauge.io.text import checked
+from rankgauge.io.text import check_text
 
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """The rows of the document. There are no lines to speak of, so a fault names its query and document."""
-    top = parse(faults.source, None, checked(faults, data))
-    if not isinstance(top, Pairs):
-        raise InputError.at(faults.source, None, f"expected an object of queries, found {said(top)}")
-    collected = Collected(faults, kind)
-    seen: set[bytes] = set()
-    for key, value in top:
+    """The rows of the document. Its lines mean nothing, so a fault names its query and document."""
+    document = parse_json(faults.source, None, check_text(faults, data))
+    if not isinstance(document, JsonPairs):
+        raise InputError.at(faults.source, None, f"expected an object of queries, found {describe_json(document)}")
+    entry_rows = EntryRows(faults, kind)
+    seen_queries: set[bytes] = set()
+    for key, value in document:
         try:
             query = encode_id(key, "query id")
         except InputError as error:
             faults.add("id", [0], expected="a query id", found=error.message)
             continue
-        if query in seen:
+        if query in seen_queries:
             faults.add("duplicate-query", [0], expected="each query once", found=f"query {shown(query)} again")
             continue
-        seen.add(query)
+        seen_queries.add(query)
         try:
-            collected.add(0, query, entries(value, kind))
-        except Wrong as wrong:
-            faults.add("shape", [0], expected=SHAPES, found=f"{wrong} for query {shown(query)}")
-    return collected.rows()
+            entry_rows.add(0, query, read_entries(value, kind))
+        except StructureError as error:
+            faults.add("shape", [0], expected=STRUCTURES, found=f"{error} for query {shown(query)}")
+    return entry_rows.rows()

@@ -1,4 +1,4 @@
-"""MS MARCO's runs: ``query document rank`` between tabs, without scores. Its judgments are TREC's."""
+"""MS MARCO's runs: ``query document rank`` separated by tabs, without scores. Its judgments are TREC's."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ import numpy as np
 
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_of
-from rankgauge.io.formats.delimited import Cells, cut
+from rankgauge.io.formats.columns import rows_from_columns
+from rankgauge.io.formats.delimited import Cells, split_cells
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.trec import qrels_rows
 from rankgauge.io.rows import Rows
-from rankgauge.io.text import checked
+from rankgauge.io.text import check_text
 
-NAMES = ("query_id", "doc_id", "rank")
-WHOLE = re.compile(rb"[0-9]{1,9}")
+RUN_NAMES = ("query_id", "doc_id", "rank")
+RANK = re.compile(rb"[0-9]{1,9}")
 
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """The rows; a run's scores are made from its ranks."""
+    """The rows; the scores of a run are derived from its ranks."""
     if kind == "qrels":
         return qrels_rows(faults, data)
-    data = checked(faults, data)
-    cells = cut(faults, data, b"\t", quoted=False)  # a quotation mark is part of an id here
-    if len(cells.cells) != len(NAMES):
+    data = check_text(faults, data)
+    cells = split_cells(faults, data, b"\t", quoted=False)  # a quotation mark is part of an id here
+    if len(cells.cells) != len(RUN_NAMES):
         raise InputError.at(
             faults.source, int(cells.line[0]), f"expected 3 columns (query document rank), found {len(cells.cells)}"
         )
-    return rows_of(faults, Cells(NAMES, cells.line, cells.cells), kind)
+    return rows_from_columns(faults, Cells(RUN_NAMES, cells.line, cells.cells), kind)
 
 
-def looks(lines: Sequence[bytes]) -> bool:
-    """Whether three columns end in ranks: whole numbers that rise from 0 or 1 in each query.
+def has_ranks(lines: Sequence[bytes]) -> bool:
+    """Whether the third of three columns is a rank: whole numbers that increase from 0 or 1 in each query.
 
-    Raises where they may as well be scores: nobody can tell 3, 1, 2 apart.
+    Raises if they could as well be scores, as in 3, 1, 2.
     """
-    split = [line.split(b"\t") for line in lines]
-    if not split or any(len(cells) != 3 or not WHOLE.fullmatch(cells[2]) for cells in split):
+    rows = [line.split(b"\t") for line in lines]
+    if not rows or any(len(cells) != 3 or not RANK.fullmatch(cells[2]) for cells in rows):
         return False
-    ranks: dict[bytes, list[int]] = {}
-    for query, _, rank in split:
-        ranks.setdefault(query, []).append(int(rank))
-    if all(found[0] in (0, 1) and np.all(np.diff(found) > 0) for found in ranks.values()):
+    values: dict[bytes, list[int]] = {}
+    for query, _, number in rows:
+        values.setdefault(query, []).append(int(number))
+    if all(numbers[0] in (0, 1) and np.all(np.diff(numbers) > 0) for numbers in values.values()):
         return True
-    falling = all(np.all(np.diff(found) <= 0) for found in ranks.values())
-    if falling and not all(sorted(found) == list(range(1, len(found) + 1)) for found in ranks.values()):
+    never_increase = all(np.all(np.diff(numbers) <= 0) for numbers in values.values())
+    if never_increase and not all(sorted(numbers) == list(range(1, len(numbers) + 1)) for numbers in values.values()):
         return False
     raise InputError(
         f"the third column may be a rank or a score: {shown(lines[0])}",
-        hint="say which: format='msmarco' (ranks) or format='tsv' (scores), --run-format, --from",
+        hint="choose one: format='msmarco' (ranks) or format='tsv' (scores), --run-format, --from",
     )

@@ -1,12 +1,12 @@
-"""Which column of a table holds what: given by the caller, or known by its name.
+"""Which column of a table contains what: given by the caller, or detected by its name.
 
-A name counts without case, blanks, hyphens, dots and underscores: ``Query-ID`` is ``query_id``. Where the best names
-stand in a table twice, the reader does not choose: the error lists them.
+Names are compared without case, spaces, hyphens, dots and underscores: ``Query-ID`` is ``query_id``. If two columns of
+a table match a role equally well, the reader does not choose: the error lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from rankgauge.errors import InputError, UsageError, nearest, shown
@@ -14,8 +14,8 @@ from rankgauge.errors import InputError, UsageError, nearest, shown
 Kind = Literal["qrels", "run"]
 Columns = Mapping[str, str]  # role → the name of its column
 
-# Role → names, the sure ones first, then those that are taken where no sure one is there.
-NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
+# Role → names in tiers: the certain ones first, then those that are used if no certain one is there.
+COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "query": (("query_id", "qid", "question_id", "topic_id", "topic", "_qid"), ("query", "q", "question")),
     "doc": (
         ("doc_id", "docno", "document_id", "pid", "passage_id", "corpus_id", "chunk_id", "did", "doc_no"),
@@ -31,90 +31,101 @@ ROLES: dict[Kind, tuple[str, ...]] = {
     "qrels": ("query", "iter", "doc", "grade"),
     "run": ("query", "iter", "doc", "rank", "score", "tag"),
 }
+# The names of ids, titles and texts in files of queries and documents, the best first.
+QUERY_ID_NAMES = ("_id", "query_id", "qid", "question_id", "topic_id", "id")
+DOC_ID_NAMES = ("_id", "doc_id", "docno", "document_id", "pid", "passage_id", "corpus_id", "chunk_id", "id")
+TITLE_NAMES = ("title", "headline", "name")
+TEXT_NAMES = ("text", "query", "question", "title", "user_input", "prompt", "contents", "body")
+LISTED_NAMES = 12
 
 
-def plain(name: str) -> str:
-    """A name as it is compared."""
+def normalize_name(name: str) -> str:
+    """A name in the form in which names are compared."""
     return "".join(c for c in name.casefold() if c not in "_-. ").strip()
 
 
-def candidates(names: Sequence[str], role: str) -> list[str]:
-    """The columns whose name fits a role, of the surest kind that is there."""
-    for tier in NAMES[role]:
-        known = {plain(name) for name in tier}
-        found = [name for name in names if plain(name) in known]
-        if found:
-            return found
+def has_name(name: str, names: Iterable[str]) -> bool:
+    """Whether a column's name is one of some names."""
+    return normalize_name(name) in map(normalize_name, names)
+
+
+def columns_for(names: Sequence[str], role: str) -> list[str]:
+    """The columns whose names match a role, of the most certain tier."""
+    for tier in COLUMN_NAMES[role]:
+        tier_names = {normalize_name(name) for name in tier}
+        matches = [name for name in names if normalize_name(name) in tier_names]
+        if matches:
+            return matches
     return []
 
 
-def is_header(names: Sequence[str], kind: Kind, given: Columns | None = None) -> bool:
-    """Whether a first row holds names, not data: a query and a document column are there, or one the caller named."""
-    if given and any(name in names for name in given.values()):
+def is_header(names: Sequence[str], kind: Kind, columns: Columns | None = None) -> bool:
+    """Whether a first row is a header: it names a query and a document column, or one that the caller named."""
+    if columns and any(name in names for name in columns.values()):
         return True
-    return bool(candidates(names, "query") and candidates(names, "doc"))
+    return bool(columns_for(names, "query") and columns_for(names, "doc"))
 
 
-def find(source: str, names: Sequence[str], kind: Kind, given: Columns | None = None) -> dict[str, str]:
-    """Role → column, for every role that has one; raises where a needed one is missing or could be several."""
-    given = given or {}
-    check_roles(given, ROLES[kind])
-    found: dict[str, str] = {}
+def find_columns(source: str, names: Sequence[str], kind: Kind, columns: Columns | None = None) -> dict[str, str]:
+    """Role → column, for every role that has one; raises if a required one is missing or ambiguous."""
+    columns = columns or {}
+    check_roles(columns, ROLES[kind])
+    columns_by_role: dict[str, str] = {}
     for role in ROLES[kind]:
-        if role in given:
-            found[role] = _named(source, names, role, given[role])
+        if role in columns:
+            columns_by_role[role] = _check_column(source, names, role, columns[role])
             continue
-        fitting = [name for name in candidates(names, role) if name not in given.values()]
-        if len(fitting) > 1:
+        matches = [name for name in columns_for(names, role) if name not in columns.values()]
+        if len(matches) > 1:
             raise InputError.at(
                 source,
                 None,
-                f"expected one column for the {role}, found {len(fitting)}: {_listed(fitting)}",
-                hint=f"say which: columns={{{role!r}: {fitting[0]!r}}}, --column {role}={fitting[0]}",
+                f"expected one column for the {role}, found {len(matches)}: {_list_names(matches)}",
+                hint=f"choose one: columns={{{role!r}: {matches[0]!r}}}, --column {role}={matches[0]}",
             )
-        if fitting:
-            found[role] = fitting[0]
+        if matches:
+            columns_by_role[role] = matches[0]
     for role in ("query", "doc", "grade") if kind == "qrels" else ("query", "doc"):
-        if role not in found:
-            raise _missing(source, names, role)
-    if kind == "run" and "score" not in found and "rank" not in found:
-        raise _missing(source, names, "score")
-    return found
+        if role not in columns_by_role:
+            raise _missing_column(source, names, role)
+    if kind == "run" and "score" not in columns_by_role and "rank" not in columns_by_role:
+        raise _missing_column(source, names, "score")
+    return columns_by_role
 
 
-def check_roles(given: Columns, roles: Sequence[str]) -> None:
-    """Raise where the caller speaks of a role that there is not."""
-    for role in given:
+def check_roles(columns: Columns, roles: Sequence[str]) -> None:
+    """Raise if the caller names a role that does not exist."""
+    for role in columns:
         if role not in roles:
-            close = nearest(role, roles)
+            suggestion = nearest(role, roles)
             raise UsageError(
-                f"no column is called {shown(role)} here, expected one of {', '.join(roles)}",
-                hint=f"did you mean {close}?" if close else None,
+                f"unknown column role {shown(role)}, expected one of {', '.join(roles)}",
+                hint=f"did you mean {suggestion}?" if suggestion else None,
             )
 
 
-def _named(source: str, names: Sequence[str], role: str, name: str) -> str:
+def _check_column(source: str, names: Sequence[str], role: str, name: str) -> str:
     if name in names:
         return name
-    close = nearest(name, list(names))
+    suggestion = nearest(name, list(names))
     raise InputError.at(
         source,
         None,
-        f"expected a column {shown(name)} for the {role}, found {_listed(names)}",
-        hint=f"did you mean {close}?" if close else None,
+        f"expected a column {shown(name)} for the {role}, found {_list_names(names)}",
+        hint=f"did you mean {suggestion}?" if suggestion else None,
     )
 
 
-def _missing(source: str, names: Sequence[str], role: str) -> InputError:
-    known = ", ".join(name for tier in NAMES[role] for name in tier)
+def _missing_column(source: str, names: Sequence[str], role: str) -> InputError:
+    known_names = ", ".join(name for tier in COLUMN_NAMES[role] for name in tier)
     return InputError.at(
         source,
         None,
-        f"expected a column for the {role} ({known}), found {_listed(names)}",
-        hint=f"say which: columns={{{role!r}: …}}, --column {role}=NAME",
+        f"expected a column for the {role} ({known_names}), found {_list_names(names)}",
+        hint=f"name it: columns={{{role!r}: …}}, --column {role}=NAME",
     )
 
 
-def _listed(names: Sequence[str]) -> str:
-    some = ", ".join(shown(name) for name in names[:12])
-    return some + (", …" if len(names) > 12 else "") if names else "none"
+def _list_names(names: Sequence[str]) -> str:
+    listed = ", ".join(shown(name) for name in names[:LISTED_NAMES])
+    return listed + (", …" if len(names) > LISTED_NAMES else "") if names else "none"

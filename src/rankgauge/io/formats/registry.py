@@ -1,4 +1,4 @@
-"""The table of formats: what reads, writes, tells apart and documents each of them."""
+"""The table of formats: how each of them is detected, read, written and documented."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from rankgauge.io.formats import arrow, delimited, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import Columns, Kind, candidates, is_header
+from rankgauge.io.formats.names import Columns, Kind, columns_for, is_header
 from rankgauge.io.rows import Rows
+from rankgauge.io.trec_writer import write_trec_rows
 
 
-class Reader(Protocol):
-    """Bytes in, rows out; what is wrong goes to the faults."""
+class ReadRows(Protocol):
+    """A function from bytes to rows; what is wrong is added to the faults."""
 
     def __call__(self, faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-        """Read."""
+        """Read the rows."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write judgments or results down."""
+    """One file format for judgments or runs."""
 
     name: str
     summary: str
-    columns: Mapping[Kind, str]  # what stands in it, for each kind that it can hold
-    looks: Callable[[Head, Kind], bool]
-    read: Reader
+    columns: Mapping[Kind, str]  # its columns, for each kind that it supports
+    matches: Callable[[Head, Kind], bool]
+    read: ReadRows
     write: Callable[[Rows, Kind, IO[bytes]], None] | None = None
-    keeps: frozenset[str] = frozenset()  # of what not every format has: iter rank score tag empty
+    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty
     suffixes: tuple[str, ...] = ()
-    named: bool = False  # its columns have names, so that a caller can say which is which
+    has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
 
-    def holds(self, kind: Kind) -> bool:
-        """Whether it has this kind."""
+    def supports(self, kind: Kind) -> bool:
+        """Whether the format has this kind of file."""
         return kind in self.columns
 
 
@@ -52,33 +53,33 @@ def _beir_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None 
     return delimited.tsv_rows(faults, data, kind, columns)
 
 
-def _cells(head: Head, mark: bytes) -> list[str]:
-    return [cell.strip(b' "').decode("utf-8", "surrogateescape") for cell in head.line.split(mark)]
+def _cells(head: Head, delimiter: bytes) -> list[str]:
+    return [cell.strip(b' "').decode("utf-8", "surrogateescape") for cell in head.line.split(delimiter)]
 
 
-def _looks_csv(head: Head, kind: Kind) -> bool:
-    """A header with known names; or as many commas as there must be where white space makes no columns."""
+def _is_csv(head: Head, kind: Kind) -> bool:
+    """Whether there is a header with known names, or the right number of commas and too little white space."""
     if b"\t" in head.line:
         return False
-    mark = b";" if b";" in head.line and b"," not in head.line else b","
-    cells = _cells(head, mark)
-    if mark in head.line and is_header(cells, kind):
+    delimiter = delimited.comma_or_semicolon(head.line)
+    cells = _cells(head, delimiter)
+    if delimiter in head.line and is_header(cells, kind):
         return True
-    return mark == b"," and len(cells) in delimited.POSITIONS[kind] and len(head.line.split()) <= len(cells) - 2
+    return delimiter == b"," and len(cells) in delimited.POSITIONS[kind] and len(head.line.split()) <= len(cells) - 2
 
 
-def _looks_tsv(head: Head, kind: Kind) -> bool:
-    """A header with known names; or, for a run, three columns that end in a number that is no rank."""
+def _is_tsv(head: Head, kind: Kind) -> bool:
+    """Whether there is a header with known names; or, for a run, three columns of which the last is not a rank."""
     cells = _cells(head, b"\t")
     if b"\t" in head.line and is_header(cells, kind):
         return True
     if kind == "qrels" or len(cells) != 3:
         return False
-    return bool(DECIMAL.fullmatch(cells[2].encode("utf-8", "surrogateescape"))) and not (msmarco.looks(head.lines))
+    return bool(DECIMAL.fullmatch(cells[2].encode("utf-8", "surrogateescape"))) and not msmarco.has_ranks(head.lines)
 
 
-def _looks_mapping(head: Head, kind: Kind) -> bool:
-    """An object; on one line only where objects or lists stand in it, under other names than those of columns."""
+def _is_mapping(head: Head, kind: Kind) -> bool:
+    """Whether it is one object; if it is on one line, it must contain objects or lists and not name columns."""
     if not head.is_json or head.text.lstrip()[:1] != b"{":
         return False
     if not head.record:
@@ -86,60 +87,61 @@ def _looks_mapping(head: Head, kind: Kind) -> bool:
     return any(isinstance(value, list) for value in head.record.values()) and not is_header(list(head.record), kind)
 
 
-def _delimited(mark: str) -> Callable[[Rows, Kind, IO[bytes]], None]:
-    return lambda rows, kind, out: writers.delimited(rows, kind, out, mark)
+def _write_delimited(delimiter: str) -> Callable[[Rows, Kind, IO[bytes]], None]:
+    return lambda rows, kind, out: writers.delimited(rows, kind, out, delimiter)
 
 
-def _arrow(parquet: bool) -> Callable[[Rows, Kind, IO[bytes]], None]:
+def _write_arrow(*, parquet: bool) -> Callable[[Rows, Kind, IO[bytes]], None]:
     return lambda rows, kind, out: arrow.write(rows, kind, parquet=parquet)(out)
 
 
-NAMED: dict[Kind, str] = {
-    "qrels": "query_id doc_id relevance, perhaps iter",
-    "run": "query_id doc_id score (or rank), perhaps iter tag",
+NAMED_COLUMNS: dict[Kind, str] = {
+    "qrels": "query_id doc_id relevance, optionally iter",
+    "run": "query_id doc_id score (or rank), optionally iter tag",
 }
-EVERYTHING = frozenset({"iter", "rank", "score", "tag"})
+BEIR_COLUMNS = ["query-id", "corpus-id", "score"]
+ALL_PARTS = frozenset({"iter", "rank", "score", "tag"})
 FORMATS = (
     Format(
         "parquet",
         "Parquet, with named columns",
-        NAMED,
+        NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
         arrow.parquet_rows,
-        _arrow(True),
-        EVERYTHING,
+        _write_arrow(parquet=True),
+        ALL_PARTS,
         (".parquet", ".pq"),
-        named=True,
+        has_names=True,
         extra="arrow",
     ),
     Format(
         "arrow",
         "Arrow IPC (Feather), file or stream, with named columns",
-        NAMED,
+        NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
         arrow.ipc_rows,
-        _arrow(False),
-        EVERYTHING,
+        _write_arrow(parquet=False),
+        ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
-        named=True,
+        has_names=True,
         extra="arrow",
     ),
     Format(
         "log",
-        "JSON Lines, one question a line: what was retrieved and what was wanted",
+        "JSON Lines, one question per line: the retrieved and the relevant documents",
         {
-            "qrels": "query_id or question; relevant_ids, perhaps grades; any further column",
-            "run": "query_id or question; retrieved_ids, perhaps scores",
+            "qrels": "query_id or question; relevant_ids, optionally grades; any further column",
+            "run": "query_id or question; retrieved_ids, optionally scores",
         },
-        lambda head, kind: head.is_json and head.record is not None and log.holds(head.record, kind),
+        lambda head, kind: head.is_json and head.record is not None and log.is_log_record(head.record, kind),
         log.rows,
-        named=True,
+        has_names=True,
     ),
     Format(
         "json",
-        "one JSON object of queries, as pytrec_eval and ranx dump it",
+        "one JSON object of queries, as pytrec_eval and ranx write it",
         {"qrels": "{query: {document: grade}} or {query: [document]}", "run": "{query: {document: score}} or lists"},
-        _looks_mapping,
+        _is_mapping,
         mappings.rows,
         writers.mapping,
         frozenset({"score", "empty"}),
@@ -147,40 +149,40 @@ FORMATS = (
     ),
     Format(
         "jsonl",
-        "JSON Lines, one judgment or result a line (or an array of such objects)",
-        NAMED,
+        "JSON Lines, one judgment or result per line (or an array of such objects)",
+        NAMED_COLUMNS,
         lambda head, kind: head.is_json,
         records.rows,
         writers.jsonl,
-        EVERYTHING,
+        ALL_PARTS,
         (".jsonl", ".ndjson"),
-        named=True,
+        has_names=True,
     ),
     Format(
         "beir",
         "BEIR's tab-separated judgments",
         {"qrels": "query-id corpus-id score, below a header"},
-        lambda head, kind: kind == "qrels" and _cells(head, b"\t") == ["query-id", "corpus-id", "score"],
+        lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         _beir_rows,
         writers.beir,
-        named=True,
+        has_names=True,
     ),
     Format(
         "csv",
         "comma- or semicolon-separated, with or without a header",
-        NAMED,
-        _looks_csv,
+        NAMED_COLUMNS,
+        _is_csv,
         delimited.csv_rows,
-        _delimited(","),
-        EVERYTHING,
+        _write_delimited(","),
+        ALL_PARTS,
         (".csv",),
-        named=True,
+        has_names=True,
     ),
     Format(
         "msmarco",
         "MS MARCO's tab-separated files; a run has ranks and no scores",
         {"qrels": "query iter document grade", "run": "query document rank"},
-        lambda head, kind: kind == "run" and msmarco.looks(head.lines),
+        lambda head, kind: kind == "run" and msmarco.has_ranks(head.lines),
         msmarco.rows,
         writers.msmarco,
         frozenset({"iter"}),
@@ -188,98 +190,99 @@ FORMATS = (
     Format(
         "tsv",
         "tab-separated, with or without a header",
-        NAMED,
-        _looks_tsv,
+        NAMED_COLUMNS,
+        _is_tsv,
         delimited.tsv_rows,
-        _delimited("\t"),
-        EVERYTHING,
+        _write_delimited("\t"),
+        ALL_PARTS,
         (".tsv", ".tab"),
-        named=True,
+        has_names=True,
     ),
     Format(
         "trec",
-        "TREC's files, separated by white space; taken where nothing else fits",
+        "TREC files, separated by white space; the default if no other format matches",
         {"qrels": "query iter document grade", "run": "query Q0 document rank score tag"},
         lambda head, kind: True,
         _trec_rows,
-        writers.trec,
-        EVERYTHING,
+        write_trec_rows,
+        ALL_PARTS,
         (".trec", ".txt", ".qrels", ".run", ".res"),
     ),
 )
 BY_NAME = {format.name: format for format in FORMATS}
 
 
-def named(name: str, kind: Kind | None = None) -> Format:
-    """The format of a name; an unknown one offers the nearest."""
+def format_named(name: str, kind: Kind | None = None) -> Format:
+    """The format with a name; the error for an unknown name suggests the nearest."""
     if name not in BY_NAME:
-        known = list(BY_NAME)
-        close = nearest(name, known)
+        suggestion = nearest(name, list(BY_NAME))
         raise UsageError(
-            f"unknown format {shown(name)}, expected one of {', '.join(known)}",
-            hint=f"did you mean {close}?" if close else None,
+            f"unknown format {shown(name)}, expected one of {', '.join(BY_NAME)}",
+            hint=f"did you mean {suggestion}?" if suggestion else None,
         )
-    found = BY_NAME[name]
-    if kind is not None and not found.holds(kind):
+    format = BY_NAME[name]
+    if kind is not None and not format.supports(kind):
         raise UsageError(f"format {name} has no {'judgments' if kind == 'qrels' else 'runs'}")
-    return found
+    return format
 
 
-def guess(data: bytes, kind: Kind, source: str = "input") -> Format:
-    """The format of a file, by its content. Give at least its first line; all of it does no harm."""
+def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
+    """The format of a file, detected from its content. Pass at least its first line; only the beginning is read."""
     head = Head(data)
-    _refuse(source, head)
+    _check_readable(source, head)
     try:
-        return next(format for format in FORMATS if format.holds(kind) and format.looks(head, kind))
+        return next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
     except InputError as error:
         raise InputError.at(source, None, error.message, hint=error.hint) from None
 
 
-def kind_of(data: bytes, source: str = "input") -> Kind:
-    """Whether a file holds judgments or a run; raises where it may be either."""
+def detect_kind(data: bytes, source: str = "input") -> Kind:
+    """Whether a file contains judgments or a run; raises if it could be either."""
     head = Head(data)
-    _refuse(source, head)
+    _check_readable(source, head)
     names: list[str] = []
     if head.is_json:
-        names = list(head.record or {}) if not _looks_mapping(head, "run") else []
-        if head.record is not None and log.holds(head.record):
+        names = list(head.record or {}) if not _is_mapping(head, "run") else []
+        if head.record is not None and log.is_log_record(head.record):
             names = []
     elif b"\t" in head.line or b"," in head.line or b";" in head.line:
-        names = next((_cells(head, mark) for mark in (b"\t", b",", b";") if is_header(_cells(head, mark), "run")), [])
-    if head.text.startswith((arrow.PARQUET, arrow.FILE, arrow.STREAM)):
+        rows = (_cells(head, delimiter) for delimiter in (b"\t", b",", b";"))
+        names = next((cells for cells in rows if is_header(cells, "run")), [])
+    if head.text.startswith(arrow.MAGIC_BYTES):
         names = arrow.table_of(source, data).column_names
-    if names == ["query-id", "corpus-id", "score"]:
+    if names == BEIR_COLUMNS:
         return "qrels"
-    strong = {role: bool(candidates(names, role)) for role in ("score", "rank", "tag")}
-    judged = any(candidates(names, "grade")) and candidates(names, "grade") != candidates(names, "score")
-    if judged != any(strong.values()):
-        return "qrels" if judged else "run"
+    looks_like_run = any(columns_for(names, role) for role in ("score", "rank", "tag"))
+    grade_columns = columns_for(names, "grade")
+    looks_like_qrels = any(grade_columns) and grade_columns != columns_for(names, "score")
+    if looks_like_qrels != looks_like_run:
+        return "qrels" if looks_like_qrels else "run"
     if not names and not head.is_json:
         width = len(head.line.split())
-        if width in (4, 6) or (width == 3 and msmarco.looks(head.lines)):
+        if width in (4, 6) or (width == 3 and msmarco.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
-    raise UsageError(f"{source} may hold judgments or a run", hint="say which: --kind qrels or --kind run")
+    raise UsageError(f"{source} may contain judgments or a run", hint="choose one: --kind qrels or --kind run")
 
 
-def by_suffix(path: str, kind: Kind) -> Format:
-    """The format that a new file's name asks for."""
+def format_by_suffix(path: str, kind: Kind) -> Format:
+    """The format to write, by the name of the file."""
     lower = path.casefold().removesuffix(".gz")
     for format in FORMATS:
-        if format.holds(kind) and format.write is not None and lower.endswith(format.suffixes or ("\0",)):
+        if format.supports(kind) and format.write is not None and lower.endswith(format.suffixes or ("\0",)):
             return format
-    known = ", ".join(format.name for format in FORMATS if format.holds(kind) and format.write is not None)
-    raise UsageError(f"the name of {path} says no format", hint=f"say which with --to: {known}")
+    writable = ", ".join(format.name for format in FORMATS if format.supports(kind) and format.write is not None)
+    raise UsageError(f"unknown format: the name {path} has no known suffix", hint=f"choose one with --to: {writable}")
 
 
-def _refuse(source: str, head: Head) -> None:
-    """What is known and will not be read."""
+def _check_readable(source: str, head: Head) -> None:
+    """Raise for known formats that are never read."""
     text = head.text
     if text[:1] == b"\x80" and text[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         raise InputError.at(
             source,
             None,
-            "this is a pickle, which is never read: it can run any code",
+            "this is a pickle, which is never read: it could run any code",
             hint="write it as JSON, CSV or Parquet",
         )
     if text.startswith(b"PK\x03\x04"):
-        raise InputError.at(source, None, "this is a zip archive", hint="unpack it, and name the file inside")
+        raise InputError.at(source, None, "this is a zip archive", hint="extract it and pass the file inside")

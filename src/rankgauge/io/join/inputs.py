@@ -1,4 +1,4 @@
-"""Whatever a caller has, as judgments or as a run."""
+"""Judgments or a run from whatever a caller has."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.reading import read_qrels, read_run
 
 
-def as_qrels(given: Any, reading: Reading = DEFAULT_READING) -> Qrels:
+def as_qrels(source: Any, reading: Reading = DEFAULT_READING) -> Qrels:
     """Judgments from the object itself, a path, ``{query: {document: grade}}``, ``{query: [documents]}`` or a frame."""
-    if isinstance(given, Qrels):
-        return given
-    if isinstance(given, (str, Path)):
-        return read_qrels(given, format=reading.qrels_format, limits=reading.limits)
-    if isinstance(given, Mapping):
-        return Qrels.from_dict(given) if is_graded(given) else Qrels.from_lists(given)
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, (str, Path)):
+        return read_qrels(source, format=reading.qrels_format, limits=reading.limits)
+    if isinstance(source, Mapping):
+        return Qrels.from_dict(source) if is_graded(source) else Qrels.from_lists(source)
     from rankgauge.io.formats.frames import is_frame, qrels_from_frame
 
-    if is_frame(given):
-        return qrels_from_frame(given)
-    raise InputTypeError(f"judgments must be a frame, a path, a dict or Qrels, found {type(given).__name__}")
+    if is_frame(source):
+        return qrels_from_frame(source)
+    raise InputTypeError(f"judgments must be a frame, a path, a dict or Qrels, found {type(source).__name__}")
 
 
-def as_run(given: Any, reading: Reading = DEFAULT_READING) -> Run:
+def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
     """A run from the object itself, a path, ``{query: {document: score}}``, ``{query: [documents]}`` or a frame."""
-    if isinstance(given, Run):
-        return given
-    if isinstance(given, (str, Path)):
-        return read_run(given, format=reading.run_format, on_duplicate=reading.on_duplicate, limits=reading.limits)
-    if isinstance(given, Mapping):
-        return Run.from_dict(given) if is_graded(given) else Run.from_lists(given, on_duplicate=reading.on_duplicate)
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, (str, Path)):
+        return read_run(source, format=reading.run_format, on_duplicate=reading.on_duplicate, limits=reading.limits)
+    if isinstance(source, Mapping):
+        return Run.from_dict(source) if is_graded(source) else Run.from_lists(source, on_duplicate=reading.on_duplicate)
     from rankgauge.io.formats.frames import is_frame, run_from_frame
 
-    if is_frame(given):
-        return run_from_frame(given, on_duplicate=reading.on_duplicate)
-    raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(given).__name__}")
+    if is_frame(source):
+        return run_from_frame(source, on_duplicate=reading.on_duplicate)
+    raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(source).__name__}")
 
 
-def is_graded(given: Mapping[str, Any]) -> bool:
+def is_graded(rankings: Mapping[str, Any]) -> bool:
     """Whether a dict of queries maps documents to numbers, rather than listing them."""
-    return not given or isinstance(next(iter(given.values())), Mapping)
+    return not rankings or isinstance(next(iter(rankings.values())), Mapping)

@@ -1,6 +1,6 @@
-"""Judgments meet whatever a caller has as a run, by the shortest way to the join.
+"""Judgments joined with whatever a caller has as a run, by the cheapest way.
 
-A TREC file is scanned and never becomes a run in memory; a dict is looked up where it stands; all else becomes a run
+A TREC file is scanned and never becomes a run in memory; a dict is looked up in place; everything else becomes a run
 first.
 """
 
@@ -25,11 +25,11 @@ from rankgauge.io.join.inputs import as_run, is_graded
 from rankgauge.io.join.scan import Progress, Scan, ScatteredError, scan
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import format_of, read_rows, run_from_rows
-from rankgauge.io.rows import warn
-from rankgauge.io.sources import is_dataset, name_of, opened, rereadable
+from rankgauge.io.rows import warn_of_faults
+from rankgauge.io.sources import READ_BYTES, is_dataset, open_source, rereadable, source_name
 
-FEW = 10  # ids are looked into where fewer than one in so many documents is judged that could be
-LOOKED_AT, LOOKED_AT_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a file, the first rows of a run
+FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
+EXAMINED_BYTES, EXAMINED_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a file, the first rows of a run
 
 
 def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None) -> Joined:
@@ -44,7 +44,9 @@ def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progre
         hits = join_dict(qrels, source, compat=compat)
         sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(source)[:3])
         joined = Joined(hits, "run", len(source), sample)
-        return _hinted(qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _some_of(qrels, source))
+        return _with_notes(
+            qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _first_judged_queries(qrels, source)
+        )
     return join_run(qrels, as_run(source, reading), reading, compat)
 
 
@@ -59,7 +61,7 @@ def join_run(qrels: Qrels, run: Run, reading: Reading, compat: Compat, notes: tu
         notes=notes,
         run=run if reading.keep_rankings else None,
     )
-    return _hinted(qrels, joined, lambda: run.queries, lambda: _first_of(run))
+    return _with_notes(qrels, joined, lambda: run.queries, lambda: _first_queries(run))
 
 
 def join_file(
@@ -67,77 +69,79 @@ def join_file(
 ) -> Joined:
     """Join judgments with the run in a file, standard input or a pipe."""
     with rereadable(path, limits=reading.limits) as file:
-        form = reading.run_format or format_of(file, "run", source=str(path), limits=reading.limits)
-        if form == "trec":
+        format = reading.run_format or format_of(file, "run", source=str(path), limits=reading.limits)
+        if format == "trec":
             try:
-                found, digest = _scanned(qrels, file, str(path), reading, compat, progress)
+                scanned, digest = _scan_file(qrels, file, str(path), reading, compat, progress)
             except ScatteredError:
-                pass  # rare: the rows of a query stand apart, so that all of them are needed at once
+                pass  # rare: the rows of a query are not contiguous, so that all rows are needed at once
             else:
-                name = found.tag.decode("utf-8", "surrogateescape") or name_of(path)
-                joined = Joined(found.hits, name, len(found.queries), tuple(found.queries.head(3)), digest)
-                return _hinted(qrels, joined, lambda: found.queries, lambda: _head_of(file, str(path), reading))
-        rows, _ = read_rows(file, "run", format=form, source=str(path), limits=reading.limits)
-        run = run_from_rows(rows, otherwise=name_of(path), on_duplicate=reading.on_duplicate)
+                name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
+                joined = Joined(scanned.hits, name, len(scanned.queries), tuple(scanned.queries.head(3)), digest)
+                return _with_notes(
+                    qrels, joined, lambda: scanned.queries, lambda: _first_lines(file, str(path), reading)
+                )
+        rows, _ = read_rows(file, "run", format=format, source=str(path), limits=reading.limits)
+        run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
         return join_run(qrels, run, reading, compat, tuple(rows.faults.notes("note")))
 
 
-def _scanned(
+def _scan_file(
     qrels: Qrels, file: Path, source: str, reading: Reading, compat: Compat, progress: Progress | None
 ) -> tuple[Scan, str | None]:
     faults = Faults(source, strict=reading.limits.strict)
-    with opened(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream:
-        found = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
+    with open_source(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream:
+        scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
         digest = stream.sha256
-    warn(faults)
-    return found, digest
+    warn_of_faults(faults)
+    return scanned, digest
 
 
-def _hinted(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
-    """The join with a note where ids do not match and nearly do; nothing is asked for where enough of them do."""
-    missing = joined.hits.status == Status.MISSING
-    strange = bool(missing.any()) and joined.queries > len(missing) - int(missing.sum())
-    few = _few(joined.hits)
-    if not strange and not few:
+def _with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
+    """The join with notes about ids that nearly match; ids and results are requested only if few of them match."""
+    is_missing = joined.hits.status == Status.MISSING
+    has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
+    has_few_judged = _has_few_judged(joined.hits)
+    if not has_unmatched and not has_few_judged:
         return joined
     from rankgauge.io.join.nearby import near_documents, near_queries
 
-    found = near_queries(qrels, queries()) if strange else ()
-    found += near_documents(qrels, results()) if few else ()
-    return replace(joined, notes=joined.notes + found)
+    notes = near_queries(qrels, queries()) if has_unmatched else ()
+    notes += near_documents(qrels, results()) if has_few_judged else ()
+    return replace(joined, notes=joined.notes + notes)
 
 
-def _few(hits: Hits) -> bool:
-    """Whether next to none of the documents that could be judged are."""
+def _has_few_judged(hits: Hits) -> bool:
+    """Whether almost none of the documents that could be judged are."""
     possible = int(np.minimum(np.diff(hits.judged_offsets), hits.retrieved).sum())
-    return FEW * len(hits.rank) < possible
+    return FEW_JUDGED * len(hits.rank) < possible
 
 
-def _first_of(run: Run) -> Run:
+def _first_queries(run: Run) -> Run:
     """The results of the first queries."""
-    some = np.flatnonzero(run.offsets[:-1] < LOOKED_AT_ROWS)
-    return run if len(some) == len(run.queries) else run.select(some)
+    queries = np.flatnonzero(run.offsets[:-1] < EXAMINED_ROWS)
+    return run if len(queries) == len(run.queries) else run.select(queries)
 
 
-def _some_of(qrels: Qrels, given: Mapping[str, Any]) -> Run:
+def _first_judged_queries(qrels: Qrels, rankings: Mapping[str, Any]) -> Run:
     """The results of the first judged queries."""
-    known = set(qrels.queries)
-    some: dict[str, Any] = {}
+    judged_queries = set(qrels.queries)
+    examined: dict[str, Any] = {}
     size = 0
-    for query, row in given.items():
-        if size < LOOKED_AT_ROWS and encode_id(query, "query id") in known:
-            some[query] = row
-            size += len(row)
-    return Run.from_dict(some)
+    for query, ranking in rankings.items():
+        if size < EXAMINED_ROWS and encode_id(query, "query id") in judged_queries:
+            examined[query] = ranking
+            size += len(ranking)
+    return Run.from_dict(examined)
 
 
-def _head_of(file: Path, source: str, reading: Reading) -> Run:
+def _first_lines(file: Path, source: str, reading: Reading) -> Run:
     """The results on the first lines of a TREC file."""
-    data, view = bytearray(), memoryview(bytearray(min(LOOKED_AT, 1 << 20)))
-    with opened(file, source=source, limits=reading.limits) as stream:
-        while len(data) < LOOKED_AT and (size := stream.readinto(view)):
+    data, view = bytearray(), memoryview(bytearray(min(EXAMINED_BYTES, READ_BYTES)))
+    with open_source(file, source=source, limits=reading.limits) as stream:
+        while len(data) < EXAMINED_BYTES and (size := stream.readinto(view)):
             data += view[:size]
-    if len(data) >= LOOKED_AT:
+    if len(data) >= EXAMINED_BYTES:
         del data[data.rfind(b"\n") + 1 :]
     rows = trec.run_rows(Faults(source), bytes(data))
     return Run.build(rows.query, rows.doc, rows.value)

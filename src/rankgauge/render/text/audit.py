@@ -13,6 +13,7 @@ from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.terminal import Cell, name, number, table
+from rankgauge.validation.codes import tie_message
 
 MAX_QUERIES_NAMED = 20  # JSON has all of them
 
@@ -82,7 +83,7 @@ def _straddling(audit: TieAudit) -> list[str]:
             condensed = " of the judged" if dict(one.measure.parameters).get("judged_only") else ""
             at[f"rank {one.measure.cutoff}{condensed}"] = one.straddling
     return [
-        f"tied scores with a judged document straddle {rank} in {plural(len(queries), 'query')}: "
+        f"{tie_message(rank, judged=True)} in {plural(len(queries), 'query')}: "
         f"{listing(map(name, queries), MAX_QUERIES_NAMED)}"
         for rank, queries in at.items()
     ]

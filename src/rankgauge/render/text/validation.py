@@ -47,10 +47,10 @@ def fixed_text(path: str, repair: Repair, after: Validation | None) -> str:
     lines = [f"{printable(path, None)}: not written, nothing here can be repaired"]
     if after is not None:
         lines = [f"wrote {headline(after)}"]
-    for finding in repair.done:
+    for finding in repair.resolved:
         if finding.code not in still:
             lines.append(f"  {'repaired':<{LABEL}} {finding.code} ({finding.count:,}): {CODES[finding.code].repair}")
-    for finding in repair.left if after is None else after.findings:
+    for finding in repair.remaining if after is None else after.findings:
         lines.append(f"  {'left':<{LABEL}} {finding.code} ({finding.count:,}): {finding.message}")
     return "\n".join(lines) + "\n"
 

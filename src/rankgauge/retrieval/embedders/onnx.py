@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.pieces import load_tokenizer
 
@@ -38,7 +38,7 @@ class OnnxEmbedder:
         self._max_tokens = max_tokens
         self._session = import_onnxruntime().InferenceSession(str(model), providers=["CPUExecutionProvider"])
         self._inputs = [node.name for node in self._session.get_inputs()]
-        self._sha256 = hashlib.sha256(model.read_bytes()).hexdigest()
+        self._sha256 = sha256_of_file(model)
 
     def identity(self) -> Identity:
         """The model's hash and the number of tokens it reads."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.base import Identity
 
 
@@ -28,7 +28,7 @@ class PrecomputedEmbedder:
         query_ids: Iterable[bytes],
     ) -> None:
         self._tables = {"document": _load_table(documents, document_ids), "query": _load_table(queries, query_ids)}
-        self._sha256 = {"documents": _sha256(documents), "queries": _sha256(queries)}
+        self._sha256 = {"documents": sha256_of_file(documents), "queries": sha256_of_file(queries)}
 
     def identity(self) -> Identity:
         """The hashes of both files."""
@@ -57,8 +57,3 @@ def _load_table(path: str | Path, ids: Iterable[bytes]) -> tuple[dict[bytes, int
             hint="rows must be in the order of the corpus or of the query file",
         )
     return rows, table
-
-
-def _sha256(path: str | Path) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

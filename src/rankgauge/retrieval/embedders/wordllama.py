@@ -8,7 +8,6 @@ https://github.com/dleemiller/WordLlama
 
 from __future__ import annotations
 
-import hashlib
 import json
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, MissingExtraError
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.pieces import load_tokenizer
 
@@ -38,7 +38,7 @@ class WordLlamaEmbedder:
         # float32 holds half-precision numbers exactly and is summed much faster.
         self._table = read_tensor(folder / WEIGHTS_FILE, "embedding.weight").astype(np.float32)
         self._sha256 = {
-            name: hashlib.sha256((folder / path).read_bytes()).hexdigest()
+            name: sha256_of_file(folder / path)
             for name, path in (("weights", WEIGHTS_FILE), ("tokenizer", TOKENIZER_FILE))
         }
 

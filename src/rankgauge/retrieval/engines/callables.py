@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from rankgauge.core.ids import Ids, repeated
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.errors import InputError, InputTypeError, RankgaugeError, RetrieverError, shown
+from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.base import Identity, QueryBatch, await_result
 from rankgauge.retrieval.loading import has_parameter
 from rankgauge.retrieval.results import ScoredId, parse_results
@@ -146,8 +145,8 @@ def source_identity(source: Any) -> dict[str, str | None]:
     name = f"{getattr(definition, '__module__', '?')}:{definition.__qualname__}"
     try:
         path = inspect.getsourcefile(definition)
-        digest = None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
-    except (TypeError, OSError):
+        digest = None if path is None else sha256_of_file(path)
+    except (TypeError, OSError, InputError):
         digest = None
     return {"callable": name, "source_sha256": digest}
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
+from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
-from rankgauge.retrieval.corpus.documents import Documents, ids_of
 from rankgauge.retrieval.engines.bm25 import Bm25Parameters, Postings, build_postings
 from rankgauge.retrieval.engines.words import Vocabulary
 from rankgauge.retrieval.scores import ScoredRows, contenders, ranked_run
@@ -26,7 +26,7 @@ class Lexical:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: Corpus,
         *,
         parameters: Bm25Parameters | None = None,
         stemmer: str = "english",
@@ -71,9 +71,9 @@ class Lexical:
         for document in self._documents:
             names.append(document.id)
             lines.append(document.line)
-            word_numbers.append(self._vocabulary.add_text(document.whole))
+            word_numbers.append(self._vocabulary.add_text(document.full_text))
         postings = build_postings(word_numbers, len(self._vocabulary.stem_numbers), self.parameters)
-        return ids_of(self._documents.source, names, lines), postings
+        return unique_ids(self._documents.source, names, lines), postings
 
     def _from_arrays(self, arrays: store.Arrays) -> tuple[Ids, Postings]:
         stems = store.ids_from_arrays(arrays, "stems").to_text()

@@ -10,9 +10,9 @@ from rankgauge.core.ids import Ids, Ints, concatenate
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputTypeError, UsageError, shown
+from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.batches import batches
-from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
@@ -25,7 +25,7 @@ RouterFunction = Callable[[str], str]  # a query's text → the name of an exper
 class CentroidRouter:
     """Choose the expert whose mean document is nearest to the query; of equals, the first by name."""
 
-    def __init__(self, experts: Mapping[str, Documents], embedder: Embedder) -> None:
+    def __init__(self, experts: Mapping[str, Corpus], embedder: Embedder) -> None:
         self.names, self._embedder = sorted(experts), embedder
         self._centroids = to_unit(np.stack([self._sum_vectors(experts[name]) for name in self.names]), "centroids")
 
@@ -38,11 +38,11 @@ class CentroidRouter:
         vectors = embed_texts(self._embedder, list(queries.ids), queries.texts, "query")
         return round_scores(cosines(vectors, self._centroids))
 
-    def _sum_vectors(self, documents: Documents) -> Floats:
+    def _sum_vectors(self, documents: Corpus) -> Floats:
         """The sum of the documents' vectors. On the grid of :mod:`.vectors` it is exact up to 2^29 documents."""
         total: Floats | None = None
         for batch in batches(documents, EMBEDDING_BATCH_SIZE):
-            ids, texts = [document.id for document in batch], [document.whole for document in batch]
+            ids, texts = [document.id for document in batch], [document.full_text for document in batch]
             batch_sum = embed_texts(self._embedder, ids, texts, "document").sum(axis=0, dtype=np.float64)
             total = batch_sum if total is None else total + batch_sum
         if total is None:

@@ -14,10 +14,10 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.batches import batches
-from rankgauge.retrieval.corpus.documents import Documents, ids_of
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.engines.exact import DOCUMENTS_PER_BLOCK, Exact, VectorIndex
 from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
@@ -36,7 +36,7 @@ class Vector:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: Corpus,
         embedder: Embedder,
         *,
         index: str | Path | None = None,
@@ -103,9 +103,9 @@ class Vector:
         for batch in batches(self._documents, self._batch_size):
             names += [document.id for document in batch]
             lines += [document.line for document in batch]
-            texts = [document.whole for document in batch]
+            texts = [document.full_text for document in batch]
             parts.append(embed_texts(self.embedder, [document.id for document in batch], texts, "document"))
-        return ids_of(self._documents.source, names, lines), _join_parts(parts, len(names))
+        return unique_ids(self._documents.source, names, lines), _join_parts(parts, len(names))
 
 
 def mean_vector(vectors: UnitVectors) -> Floats:

@@ -15,11 +15,11 @@ import numpy as np
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io.writing import refuse_inputs
+from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
+from rankgauge.io.writing import check_not_an_input
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions, QueryDecision, id_text
 from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
-from rankgauge.retrieval.fetch.trec import check_ids, check_tag, write_answers
 
 DEFAULT_FETCH_BATCH_SIZE = 64
 FetchProgress = Callable[[int, int, float], None]  # queries answered, queries in total, seconds since the start
@@ -78,10 +78,10 @@ def fetch_run(
     if k < 1 or options.batch_size < 1:
         raise UsageError(f"k and the batch size must be at least 1, found {k} and {options.batch_size}")
     target, name = Path(out), options.tag or retriever.name
-    refuse_inputs(target, options.inputs)
+    check_not_an_input(target, options.inputs)
     if target.is_dir():
         raise InputError.at(target, None, "cannot write: it is a folder")
-    check_ids(queries.ids, "query id")
+    check_no_white_space(queries.ids, "query id")
     check_tag(name)
     start = time.monotonic()
     journal_path = target.with_name(target.name + ".journal")
@@ -135,7 +135,7 @@ def _unanswered_batches(
 def _answers_from_run(run: Run, batch: QueryBatch, decisions: Decisions | None) -> list[FetchedAnswer]:
     if list(run.queries) != list(batch.ids):
         raise InputError(f"retriever {run.name} did not answer exactly the queries of its batch, in their order")
-    check_ids(run.docs, "document id")
+    check_no_white_space(run.docs, "document id")
     docs, scores = run.docs.to_text(), run.scores.tolist()
     answers = []
     for row, query in enumerate(run.queries):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import UsageError, shown
+from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.base import QueryBatch, Retriever
-from rankgauge.retrieval.corpus.documents import Documents
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
@@ -69,10 +69,10 @@ def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
 
 def make_retriever(
     settings: RetrieverSettings,
-    documents: Documents | None,
+    documents: Corpus | None,
     queries: QueryBatch | None = None,
     *,
-    experts: Mapping[str, Documents] | None = None,
+    experts: Mapping[str, Corpus] | None = None,
     decisions: Decisions | None = None,
 ) -> Retriever:
     """Build the retriever that the settings describe: a mode, optionally routed to experts, reranked, and gated."""
@@ -105,13 +105,13 @@ class _RetrieverBuilder:
             self._embedder = embedder(self.settings.embedder)
         return self._embedder
 
-    def check_corpus(self, documents: Documents | None) -> Documents:
+    def check_corpus(self, documents: Corpus | None) -> Corpus:
         """The corpus; an error if there is none."""
         if documents is None:
             raise UsageError(f"{self.settings.mode} retrieval needs a corpus", hint="name it: --corpus")
         return documents
 
-    def build_mode(self, documents: Documents | None, expert: str) -> Retriever:
+    def build_mode(self, documents: Corpus | None, expert: str) -> Retriever:
         """One mode over one corpus, of an expert if it is named."""
         mode = self.settings.mode
         if mode == "lexical":
@@ -132,7 +132,7 @@ class _RetrieverBuilder:
             return CallableRetriever(function, name=mode.partition(":")[2], id_key=self.settings.id_key)
         raise unknown_name("mode", mode, RETRIEVER_MODES, f"{', '.join(RETRIEVER_MODES)}, or module:callable")
 
-    def build_routed(self, experts: Mapping[str, Documents], decisions: Decisions) -> Retriever:
+    def build_routed(self, experts: Mapping[str, Corpus], decisions: Decisions) -> Retriever:
         """One index per expert, and a router between them."""
         retrievers = {name: self.build_mode(corpus, name) for name, corpus in experts.items()}
         router: CentroidRouter | RouterFunction
@@ -142,7 +142,7 @@ class _RetrieverBuilder:
             router = load_object(self.settings.router, "router")
         return RoutedRetriever(retrievers, router, decisions=decisions)
 
-    def _build_lexical(self, documents: Documents, expert: str) -> Lexical:
+    def _build_lexical(self, documents: Corpus, expert: str) -> Lexical:
         return Lexical(
             documents,
             parameters=self.settings.bm25,
@@ -151,7 +151,7 @@ class _RetrieverBuilder:
             index=self._index_folder(expert, "lexical"),
         )
 
-    def _build_vector(self, documents: Documents, expert: str) -> Vector:
+    def _build_vector(self, documents: Corpus, expert: str) -> Vector:
         return Vector(
             documents,
             self._precomputed_embedder(documents) or self.load_embedder(),
@@ -160,7 +160,7 @@ class _RetrieverBuilder:
             index=self._index_folder(expert, "vector"),
         )
 
-    def _precomputed_embedder(self, documents: Documents) -> Embedder | None:
+    def _precomputed_embedder(self, documents: Corpus) -> Embedder | None:
         document_vectors, query_vectors = self.settings.document_vectors, self.settings.query_vectors
         if document_vectors is None and query_vectors is None:
             return None

@@ -8,50 +8,51 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import InputError
-from rankgauge.retrieval.corpus.documents import Document, Documents
+from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
+from rankgauge.io.sources import sha256_of_file
 
 SUFFIXES = (".txt", ".md", ".markdown")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
-class Folder(Documents):
-    """Every ``.txt`` and ``.md`` file below a folder, by path; a Markdown file's first heading is its title."""
+class FolderCorpus(Corpus):
+    """Every ``.txt`` and ``.md`` file below a folder, by path; the first heading of a Markdown file is its title."""
 
     def __init__(self, path: str | Path) -> None:
         self.source = str(path)
         root = Path(path)
-        found = [file for file in root.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file()]
+        files = [file for file in root.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file()]
         self._files = sorted(
-            (file.relative_to(root).as_posix().encode("utf-8", "surrogateescape"), file) for file in found
+            (file.relative_to(root).as_posix().encode("utf-8", "surrogateescape"), file) for file in files
         )
         self._sha256: str | None = None
         if not self._files:
-            raise InputError.at(path, None, f"no file that ends in {', '.join(SUFFIXES)}")
+            raise InputError.at(path, None, f"no files that end in {', '.join(SUFFIXES)}")
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[CorpusDocument]:
         for name, file in self._files:
             text = _read(file).decode("utf-8", "replace").removeprefix("\ufeff")
             heading = HEADING.search(text) if file.suffix.lower() != ".txt" else None
             title = heading.group(1) if heading else ""
             body = text if heading is None else text[: heading.start()] + text[heading.end() :]
-            yield Document(name, title, body.strip())
+            yield CorpusDocument(name, title, body.strip())
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Every file in it that is read."""
+        """Every file in the folder that is read."""
         return tuple(str(file) for _, file in self._files)
 
     @property
     def sha256(self) -> str:
-        """The hash of all names and contents, taken once."""
+        """The hash of all names and contents, computed once."""
         if self._sha256 is None:
-            self._sha256 = self._hashed()
+            self._sha256 = self._compute_sha256()
         return self._sha256
 
-    def _hashed(self) -> str:
+    def _compute_sha256(self) -> str:
         digest = hashlib.sha256(b"rankgauge folder 1\n")
         for name, file in self._files:
-            digest.update(name + b"\0" + hashlib.sha256(_read(file)).digest())
+            digest.update(name + b"\0" + bytes.fromhex(sha256_of_file(file)))
         return digest.hexdigest()
 
 

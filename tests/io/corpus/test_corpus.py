@@ -3,19 +3,23 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rankgauge.errors import InputError, InputTypeError
+from rankgauge.io.corpus.collection import open_collection
+from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus, unique_ids
+from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.formats import arrow
-from rankgauge.retrieval.corpus.documents import Document, Documents, Held, ids_of
-from rankgauge.retrieval.corpus.opening import open_collection, open_documents
+from rankgauge.io.sources import Limits
 
 ROWS = [("d1", "First", "one\ntwo"), ("d2", "", 'a "quoted", text'), ("d3", "Zürich", "東京")]
 
 
-def rows(documents: Documents) -> list[tuple[str, str, str]]:
+def rows(documents: Corpus) -> list[tuple[str, str, str]]:
     return [(document.id.decode(), document.title, document.text) for document in documents]
 
 
@@ -46,7 +50,7 @@ def columnar(path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["jsonl", "jsonl.gz", "other names", "csv", "tsv", "parquet", "arrow", "arrow stream", "bom"]
+    "form", ["jsonl", "jsonl.gz", "other names", "csv", "tsv", "parquet", "arrow", "arrow stream", "bom", "json array"]
 )
 def test_a_corpus_is_read_from_any_format(form: str, tmp_path: Path) -> None:
     path = tmp_path / "corpus"
@@ -55,6 +59,8 @@ def test_a_corpus_is_read_from_any_format(form: str, tmp_path: Path) -> None:
             path.write_bytes(jsonl())
         case "bom":
             path.write_bytes(b"\xef\xbb\xbf" + jsonl())
+        case "json array":
+            path.write_bytes(b"[" + b",\n".join(jsonl().splitlines()) + b"]")
         case "jsonl.gz":
             path.write_bytes(gzip.compress(jsonl()))
         case "other names":
@@ -63,7 +69,7 @@ def test_a_corpus_is_read_from_any_format(form: str, tmp_path: Path) -> None:
             path.write_bytes(quoted("," if form == "csv" else "\t"))
         case _:
             columnar(path, form)
-    documents = open_documents(path)
+    documents = read_corpus(path)
     assert rows(documents) == ROWS
     assert rows(documents) == ROWS  # again, from the start
     assert documents.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
@@ -73,29 +79,29 @@ def test_a_large_corpus_in_columns_is_read_a_batch_at_a_time(tmp_path: Path, mon
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet as files
 
-    monkeypatch.setattr(arrow, "BATCH", 10)
+    monkeypatch.setattr(arrow, "BATCH_ROWS", 10)
     table = pyarrow.table({"doc_id": [f"d{number}" for number in range(95)], "text": ["words"] * 95})
     files.write_table(table, tmp_path / "c.parquet")
-    found = open_documents(tmp_path / "c.parquet")
+    found = read_corpus(tmp_path / "c.parquet")
     assert [document.id for document in found] == [f"d{number}".encode() for number in range(95)]
     assert [document.line for document in found] == list(range(1, 96))
 
 
-def test_columns_that_are_packed_or_damaged_are_said(tmp_path: Path) -> None:
+def test_compressed_or_damaged_columns_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "c.parquet"
     columnar(path, "parquet")
     data = path.read_bytes()
     path.write_bytes(gzip.compress(data))
-    with pytest.raises(InputError, match="a packed Parquet"):
-        open_documents(path)
+    with pytest.raises(InputError, match="a compressed Parquet"):
+        read_corpus(path)
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match="cannot be read as Parquet"):
-        list(open_documents(path))
+        list(read_corpus(path))
 
 
 def test_two_columns_without_a_header_are_id_and_text(tmp_path: Path) -> None:
     (tmp_path / "c.tsv").write_text("d1\tone\nd2\ttwo words\n")
-    assert rows(open_documents(tmp_path / "c.tsv")) == [("d1", "", "one"), ("d2", "", "two words")]
+    assert rows(read_corpus(tmp_path / "c.tsv")) == [("d1", "", "one"), ("d2", "", "two words")]
 
 
 def test_trec_sgml_is_read_document_by_document(tmp_path: Path) -> None:
@@ -104,13 +110,13 @@ def test_trec_sgml_is_read_document_by_document(tmp_path: Path) -> None:
         b"<TEXT>\n<P>Some text</P>.\n</TEXT>\n</DOC>\n"
         b"<DOC><DOCNO>2</DOCNO>no body tag</DOC>"
     )
-    assert rows(open_documents(tmp_path / "disk")) == [
+    assert rows(read_corpus(tmp_path / "disk")) == [
         ("FT911-1", "Café & bar", "Some text ."),
         ("2", "", "no body tag"),
     ]
     (tmp_path / "torn").write_bytes(b"<DOC><DOCNO>2</DOCNO>")
     with pytest.raises(InputError, match="expected </DOC>"):
-        list(open_documents(tmp_path / "torn"))
+        list(read_corpus(tmp_path / "torn"))
 
 
 def test_a_folder_of_texts_is_a_corpus_named_by_paths(tmp_path: Path) -> None:
@@ -118,11 +124,11 @@ def test_a_folder_of_texts_is_a_corpus_named_by_paths(tmp_path: Path) -> None:
     (tmp_path / "sub" / "b.md").write_text("intro\n\n# The title #\n\nbody")
     (tmp_path / "a.txt").write_text("# not a title here")
     (tmp_path / "ignored.pdf").write_bytes(b"%PDF")
-    documents = open_documents(tmp_path)
+    documents = read_corpus(tmp_path)
     assert rows(documents) == [("a.txt", "", "# not a title here"), ("sub/b.md", "The title", "intro\n\n\n\nbody")]
     before = documents.sha256
     (tmp_path / "a.txt").write_text("changed")
-    assert open_documents(tmp_path).sha256 != before
+    assert read_corpus(tmp_path).sha256 != before
 
 
 def test_a_beir_folder_is_a_whole_collection(tmp_path: Path) -> None:
@@ -137,21 +143,24 @@ def test_a_beir_folder_is_a_whole_collection(tmp_path: Path) -> None:
     assert found.qrels is not None
     assert len(found.qrels) == 1
     assert open_collection(tmp_path, split="dev").qrels is not None
-    with pytest.raises(InputError, match="the split train, found dev, test"):
+    with pytest.raises(InputError, match="for the split train, found dev, test"):
         open_collection(tmp_path, split="train")
     with pytest.raises(InputError, match="expected a folder"):
         open_collection(tmp_path / "nowhere")
 
 
 def test_documents_in_memory_have_a_hash_of_their_content() -> None:
-    one, same = Held({"a": "x", "b": {"title": "t", "text": "y"}}), Held({"a": "x", "b": {"title": "t", "text": "y"}})
-    assert one.sha256 == same.sha256 != Held({"a": "x", "b": "t y"}).sha256
-    assert [document.whole for document in one] == ["x", "t y"]
-    assert open_documents({"a": "x"}).source == "documents"
-    with pytest.raises(InputTypeError, match="document 'a' must be a text"):
-        Held({"a": 3})
+    one, same = (
+        InMemoryCorpus({"a": "x", "b": {"title": "t", "text": "y"}}),
+        InMemoryCorpus({"a": "x", "b": {"title": "t", "text": "y"}}),
+    )
+    assert one.sha256 == same.sha256 != InMemoryCorpus({"a": "x", "b": "t y"}).sha256
+    assert [document.full_text for document in one] == ["x", "t y"]
+    assert read_corpus({"a": "x"}).source == "documents"
+    with pytest.raises(InputTypeError, match="document 'a' must be a string"):
+        InMemoryCorpus({"a": 3})
     with pytest.raises(InputTypeError, match="a corpus must be a path"):
-        open_documents(3)
+        read_corpus(3)
 
 
 @pytest.mark.parametrize(
@@ -161,10 +170,10 @@ def test_documents_in_memory_have_a_hash_of_their_content() -> None:
         (b'{"_id": "a", "text": "x"}\n{"_id": \n', ":2: not JSON"),
         (b'{"_id": "a", "text": "x"}\n[1]\n', ":2: expected an object"),
         (b'{"_id": null, "text": "x"}\n', ":1: document id"),
-        (b'{"name": "a"}\n', "expected an id"),
-        (b"one,two,three\n1,2,3\n", "expected a header with an id"),
+        (b'{"name": "a"}\n', "expected a document id"),
+        (b"one,two,three\n1,2,3\n", "expected a header with a document id"),
         (b"id,text\na,b,c\n", ":2: expected 2 columns, found 3"),
-        (b'id,text\na,"b\n', "quotation marks are wrong"),
+        (b'id,text\na,"b\n', "wrong quotation marks"),
         (b"\x00\x01\x02 binary", "neither text nor Parquet"),
         (b"<DOC>no number</DOC>", "expected <DOCNO>"),
     ],
@@ -172,28 +181,58 @@ def test_documents_in_memory_have_a_hash_of_their_content() -> None:
 def test_a_corpus_that_cannot_be_read_says_where_and_why(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "c").write_bytes(content)
     with pytest.raises(InputError, match=message) as error:
-        list(open_documents(tmp_path / "c"))
+        list(read_corpus(tmp_path / "c"))
     assert str(tmp_path / "c") in str(error.value)
 
 
 def test_standard_input_and_empty_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        open_documents(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="no file that ends in"):
-        open_documents(tmp_path)
+        read_corpus(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no files that end in"):
+        read_corpus(tmp_path)
 
 
-def test_an_id_that_stands_twice_is_found_with_both_lines() -> None:
+def test_an_id_that_appears_twice_is_reported_with_both_lines() -> None:
     with pytest.raises(InputError, match=r"c:3: expected each document id once, found 'a' again \(first on line 1\)"):
-        ids_of("c", [b"a", b"b", b"a"], [1, 2, 3])
+        unique_ids("c", [b"a", b"b", b"a"], [1, 2, 3])
     with pytest.raises(InputError, match="no documents"):
-        ids_of("c", [])
+        unique_ids("c", [])
 
 
 def test_a_long_file_is_read_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     text = "x" * 5000
     path.write_text("".join(json.dumps({"_id": f"d{n}", "text": f"{text}{n}"}) + "\n" for n in range(700)))
-    found = list(open_documents(path))
+    found = list(read_corpus(path))
     assert len(found) == 700
-    assert found[699] == Document(b"d699", "", f"{text}699", 700)
+    assert found[699] == CorpusDocument(b"d699", "", f"{text}699", 700)
+
+
+def test_the_ids_of_a_corpus_are_read_without_its_texts_and_checked(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(jsonl())
+    assert list(read_corpus(path).ids) == [b"d1", b"d2", b"d3"]
+    path.write_bytes(jsonl() + jsonl())
+    with pytest.raises(InputError, match=r"c.jsonl:4: expected each document id once, found 'd1' again"):
+        _ = read_corpus(path).ids
+
+
+def test_limits_of_the_input_hold_for_a_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_bytes(jsonl())
+    with pytest.raises(InputError, match="more than 10 bytes"):
+        list(read_corpus(path, limits=Limits(total=10)))
+
+
+def test_a_collection_of_ir_datasets_is_refused_as_a_corpus() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_corpus("irds:beir/scifact")
+
+
+@pytest.mark.parametrize("tag", ["<DOC>", "</DOC>", "<TITLE>", "<"])
+def test_a_hostile_sgml_file_takes_no_longer_than_its_size(tag: str, tmp_path: Path) -> None:
+    (tmp_path / "c").write_text("<DOC><DOCNO>1</DOCNO>" + tag * 200_000 + "</DOC>")
+    started = time.perf_counter()
+    with suppress(InputError):
+        list(read_corpus(tmp_path / "c"))
+    assert time.perf_counter() - started < 5  # a search for each closing tag would take minutes

@@ -1,1 +1,0 @@
-"""Corpora and collections on disk; corpora stream."""
