@@ -115,9 +115,11 @@ def formats_page() -> str:
         lines.append(f"| {role} | {' '.join(f'`{name}`' for tier in tiers for name in tier)} |")
     lines += ["", "## Queries and documents", ""]
     lines += [
-        "`read_queries` and `read_corpus` take JSON Lines (BEIR's too), CSV, TSV, Parquet and Arrow; queries also a"
+        "`read_queries` and `read_corpus` take JSON Lines (BEIR's too), CSV, TSV, Parquet and Arrow; queries also a",
+        "log, TREC topics, lines of an id and a text, and `irds:…`; documents also TREC's SGML and folders of texts.",
+        "An id is found under the first of these names, a text likewise.",
+        "",
     ]
-    lines += ["log, `id tab text` and `irds:…`. An id is found under the first of these names, a text likewise.", ""]
     lines += [f"- queries: {' '.join(f'`{name}`' for name in QUERY_ID_NAMES)}"]
     lines += [f"- documents: {' '.join(f'`{name}`' for name in DOC_ID_NAMES)}"]
     lines += [f"- texts: {' '.join(f'`{name}`' for name in TEXT_NAMES)}"]

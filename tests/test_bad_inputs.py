@@ -232,7 +232,7 @@ CASES = [
         48,
         "document twice",
         run=R + b"2 Q0 d3 9 0.1 t\n",
-        bad="run:4: expected each document once in the ranking of a query, found document 'd3' again for query '2' (first",
+        bad="run:4: expected each document once in the ranking of a query, found document 'd3' again for query '2'",
     ),
     Case(48, "document twice in a query that is taken up again", run=R + b"1 Q0 d1 9 0.1 t\n", bad="(first on line 1)"),
     Case(49, "document twice in a query that is not judged", run=R + b"9 Q0 z 1 1 t\n9 Q0 z 2 0.5 t\n", bad="run:5"),

@@ -151,3 +151,12 @@ def test_a_file_that_holds_no_run_is_not_repaired(tmp_path: Path, data: bytes) -
 def test_every_repair_of_the_table_is_tested() -> None:
     known = {code for code, kind in CODES.items() if kind.repair}
     assert known == {*SAME, *JUDGED, "too-deep"}
+
+
+def test_columns_are_not_cut_off_if_their_number_is_uncertain(tmp_path: Path) -> None:
+    joined_lines = text(run_lines()).replace(b"\n", b"", 1)  # the first line is two lines in one
+    path = tmp_path / "run"
+    path.write_bytes(joined_lines)
+    repair = repair_text(joined_lines, "run", validate_run(path))
+    assert repair.text == joined_lines
+    assert "extra-columns" in [finding.code for finding in repair.remaining]

@@ -25,7 +25,7 @@ def report_coverage(table: CheckedRows, query_ids: Ids, *, what: str, unknown_co
     overlap = IdOverlap(queries_only(query_ids), _side_of(table))
     if _report_nothing_common(table, overlap, query_ids, what):
         return
-    _add_near_queries(table, [(code, other, one) for code, one, other in overlap.near_queries], query_ids)
+    _add_near_queries(table, [(code, here, there) for code, there, here in overlap.near_queries], query_ids)
     missing_queries = overlap.missing
     table.add_lines(
         "queries-missing",
@@ -57,7 +57,7 @@ def report_unknown_queries(table: CheckedRows, query_ids: Ids) -> None:
     overlap = IdOverlap(queries_only(query_ids), _side_of(table))
     if _report_nothing_common(table, overlap, query_ids, "the queries"):
         return
-    _add_near_queries(table, [(code, other, one) for code, one, other in overlap.near_queries], query_ids)
+    _add_near_queries(table, [(code, here, there) for code, there, here in overlap.near_queries], query_ids)
     _add_unknown_queries(table, "queries-unknown", overlap.extra, "the queries")
 
 

@@ -11,7 +11,7 @@ from rankgauge.errors import Fault, RankgaugeError, Severity, printable
 from rankgauge.io.checks.faults import Faults
 from rankgauge.validation.codes import CODES, SEVERITIES, Code
 
-SCHEMA = "rankgauge.validation/1"
+VALIDATION_SCHEMA = "rankgauge.validation/1"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def as_dict(validations: Iterable[Validation]) -> dict[str, Any]:
     """The JSON schema: every file, and the totals over all files."""
     files = list(validations)
     return {
-        "schema": SCHEMA,
+        "schema": VALIDATION_SCHEMA,
         "files": [file.to_dict() for file in files],
         "errors": sum(file.errors for file in files),
         "warnings": sum(file.warnings for file in files),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits
 
-DEFAULT_CUTOFFS = (10, 100, 1000)
+TIE_CUTOFFS = (10, 100, 1000)
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ValidationOptions:
 
     max_depth: int | None = None
     min_depth: int | None = None
-    cutoffs: tuple[int, ...] = DEFAULT_CUTOFFS
+    cutoffs: tuple[int, ...] = TIE_CUTOFFS
     min_judged: int | None = None
     by_subtopic: bool = False
     strict: bool = False

@@ -54,7 +54,7 @@ def repair_text(
         lines[(validation["header"].places[0].line or 1) - 1] = b""
     if codes & {"header", "blank-line"}:
         lines = [line for line in lines if line.strip()]
-    if "extra-columns" in codes:
+    if "extra-columns" in codes and "columns" not in codes:
         for number in _read_table(lines, kind).rows.line.tolist():
             lines[number - 1] = _first_six_columns(lines[number - 1])
     shortened_queries: set[bytes] = set()
@@ -69,12 +69,15 @@ def repair_text(
         _renumber(lines, shortened_queries)
     return Repair(
         b"".join(line + b"\n" for line in lines),
-        tuple(finding for finding in validation.findings if _is_repairable(finding)),
-        tuple(finding for finding in validation.findings if not _is_repairable(finding)),
+        tuple(finding for finding in validation.findings if _is_repairable(finding, codes)),
+        tuple(finding for finding in validation.findings if not _is_repairable(finding, codes)),
     )
 
 
-def _is_repairable(finding: Finding) -> bool:
+def _is_repairable(finding: Finding, codes: set[str]) -> bool:
+    # If some lines have the wrong number of columns, the usual number is uncertain: a long line may be two joined ones.
+    if finding.code == "extra-columns" and "columns" in codes:
+        return False
     return finding.code in CODES and CODES[finding.code].repair is not None
 
 

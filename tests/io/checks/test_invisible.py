@@ -30,7 +30,7 @@ def test_what_unicode_calls_a_space_or_a_format_character_is_found() -> None:
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 1 << 18])
 def test_it_does_not_matter_where_a_chunk_ends(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
-    monkeypatch.setattr(invisible, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(invisible, "SEARCHED_BYTES", chunk)
     ids = [b"a", "b\u200b".encode(), "é".encode(), b"\x1c", "\xa0c".encode(), b"\xe2\x80", b"d"]
     assert invisible.rows_with_invisible(Ids.from_bytes(ids)).tolist() == [1, 3, 4]
 

@@ -6,6 +6,7 @@ import contextlib
 import random
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ READERS: dict[str, Reader] = {
     "corpus": read_corpus,
     "looks_like_log": looks_like_log,
     "kind": lambda path: detect_kind(path.read_bytes()),
-    **{f"{f.name} qrels": lambda path, f=f: read_qrels(path, format=f.name) for f in FORMATS if f.supports("qrels")},  # type: ignore[misc]
-    **{f"{f.name} run": lambda path, f=f: read_run(path, format=f.name) for f in FORMATS if f.supports("run")},  # type: ignore[misc]
+    **{f"{f.name} qrels": partial(read_qrels, format=f.name) for f in FORMATS if f.supports("qrels")},
+    **{f"{f.name} run": partial(read_run, format=f.name) for f in FORMATS if f.supports("run")},
 }
 PIECES = st.sampled_from(
     [b"{", b"}", b"[", b"]", b'"', b":", b",", b"\n", b"\r", b"\t", b" ", b";", b"q1", b"1", b"0.5",

@@ -9,7 +9,7 @@ from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
-from rankgauge.validation.options import DEFAULT_CUTOFFS, ValidationOptions
+from rankgauge.validation.options import TIE_CUTOFFS, ValidationOptions
 from rankgauge.validation.repair import Repair, repair_text
 from rankgauge.validation.validate import read_qrels_to_check_against, validate_run
 
@@ -37,7 +37,7 @@ FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports
     type=click.IntRange(min=1),
     multiple=True,
     metavar="K",
-    help=f"A rank at which no tie may stand; again for more.  [default: {', '.join(map(str, DEFAULT_CUTOFFS))}]",
+    help=f"A rank at which no tie may stand; again for more.  [default: {', '.join(map(str, TIE_CUTOFFS))}]",
 )
 @click.option(
     "--run-format", "given", metavar="FORMAT", help="The run's format: " + FORMATS + ".  [default: by its content]"
@@ -71,7 +71,7 @@ def command(
             ValidationOptions(
                 max_depth=max_depth,
                 min_depth=min_depth,
-                cutoffs=tuple(sorted(set(cutoffs))) or DEFAULT_CUTOFFS,
+                cutoffs=tuple(sorted(set(cutoffs))) or TIE_CUTOFFS,
                 format=given,
                 strict=strict,
                 max_places=validating.places(form),

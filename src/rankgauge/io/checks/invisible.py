@@ -13,7 +13,7 @@ from rankgauge.io.formats.tokens import NO_LINES
 INVISIBLE_CHARACTER = "invisible-character"
 VISIBLE_IDS = "ids of visible characters"
 DELETE = 0x7F
-CHUNK_BYTES = 1 << 18  # looked at together, so that intermediate results stay in the cache
+SEARCHED_BYTES = 1 << 18  # looked at together, so that intermediate results stay in the cache
 
 
 def report_invisible(faults: Faults, line: Ints, query: Ids, doc: Ids) -> None:
@@ -59,7 +59,8 @@ def _invisible_positions(buffer: NDArray[np.uint8]) -> Ints:
     """
     text = buffer[: len(buffer) - PADDING]
     chunks = [
-        _suspect_positions(text[begin : begin + CHUNK_BYTES]) + begin for begin in range(0, len(text), CHUNK_BYTES)
+        _suspect_positions(text[begin : begin + SEARCHED_BYTES]) + begin
+        for begin in range(0, len(text), SEARCHED_BYTES)
     ]
     suspect = np.concatenate([NO_LINES, *chunks])
     control, lead = suspect[buffer[suspect] <= DELETE], suspect[buffer[suspect] > DELETE]

@@ -24,7 +24,7 @@ def read_corpus(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> Corpus:
     """Open a corpus: a file (JSON Lines, CSV, TSV, Parquet, Arrow, TREC SGML), a folder, or ``{id: text}``.
 
     A folder is read in BEIR's layout if it contains ``corpus.jsonl``, otherwise as text and Markdown files. The format
-    is detected from the content. Nothing but the beginning of the file is read before the corpus is iterated over.
+    is detected from the content. Only the beginning of the file is read before the corpus is iterated over.
     """
     if isinstance(source, Corpus):
         return source

@@ -191,8 +191,8 @@ def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
 
 def _lowest_dot(word: Words) -> Words:
     """The high bit of the lowest byte that is a point, or 0."""
-    other = word ^ _DOTS
-    dots = (other - _ONES) & ~other & _HIGH
+    difference = word ^ _DOTS
+    dots = (difference - _ONES) & ~difference & _HIGH
     return dots & (~dots + _ONE)
 
 

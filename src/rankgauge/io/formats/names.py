@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, UsageError, nearest, shown
 
 Kind = Literal["qrels", "run"]
@@ -127,5 +128,4 @@ def _missing_column(source: str, names: Sequence[str], role: str) -> InputError:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    listed = ", ".join(shown(name) for name in names[:LISTED_NAMES])
-    return listed + (", …" if len(names) > LISTED_NAMES else "") if names else "none"
+    return listing(map(shown, names), LISTED_NAMES) or "none"

@@ -17,13 +17,13 @@ from rankgauge.io.rows import Rows
 from rankgauge.io.text import check_no_nul, check_text
 
 QRELS_COLUMNS, RUN_COLUMNS = COLUMNS["qrels"], COLUMNS["run"]
-HEAD_BYTES = 4096
+FIRST_LINE_BYTES = 4096
 SPLIT_ID_HINT = "a document id that contains a space? columns are separated by white space"
 
 
 def is_certainly_trec(head: bytes, kind: str) -> bool:
     """Whether the first line proves that a file is a TREC file, so that no other format need be considered."""
-    fields = head[:HEAD_BYTES].split(b"\n", 1)[0].split()
+    fields = head[:FIRST_LINE_BYTES].split(b"\n", 1)[0].split()
     if kind == "qrels":
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
     return len(fields) == len(RUN_COLUMNS) and bool(
