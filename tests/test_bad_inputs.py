@@ -410,7 +410,7 @@ def test_from_the_command_line(case: Case, command: Callable[..., Any]) -> None:
         assert set(said) <= HARMLESS
 
 
-def test_what_is_odd_is_an_error_where_that_is_asked_for(case: Case, command: Callable[..., Any]) -> None:
+def test_odd_input_is_an_error_in_strict_mode(case: Case, command: Callable[..., Any]) -> None:
     done = command("evaluate", "qrels", "run", "-m", "RR", "--strict")
     if case.odd:
         with pytest.raises(InputError) as error:

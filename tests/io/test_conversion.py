@@ -137,7 +137,7 @@ def test_what_is_written_is_known_by_its_content(tmp_path: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "jsonl", "csv", "tsv", "trec"])
-def test_iter_rank_and_tag_are_kept_where_there_is_room(tmp_path: Path, name: str) -> None:
+def test_iter_rank_and_tag_are_kept_if_the_format_has_them(tmp_path: Path, name: str) -> None:
     data = TREC_RUN.replace(b"Q0", b"7")
     (tmp_path / "in").write_bytes(data)
     done = convert(tmp_path / "in", tmp_path / "middle", to_format=name)
@@ -146,7 +146,7 @@ def test_iter_rank_and_tag_are_kept_where_there_is_room(tmp_path: Path, name: st
     assert (tmp_path / "out.trec").read_bytes() == data
 
 
-def test_what_has_no_room_is_said(tmp_path: Path, command: Command) -> None:
+def test_parts_that_the_format_cannot_hold_are_reported(tmp_path: Path, command: Command) -> None:
     (tmp_path / "in").write_bytes(TREC_RUN)
     outcome = command("convert", tmp_path / "in", tmp_path / "out.json")
     assert (outcome.code, outcome.out) == (0, "")
@@ -171,7 +171,7 @@ def test_a_run_without_ranks_and_tag_gets_them(tmp_path: Path) -> None:
     ).read_bytes() == b"q Q0 c 1 3 my_run.json\nq Q0 b 2 3 my_run.json\nq Q0 a 3 1 my_run.json\n"
 
 
-def test_subtopics_are_kept_where_there_is_room(tmp_path: Path) -> None:
+def test_subtopics_are_kept_if_the_format_has_them(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"q 1 a 1\nq 2 a 2\n")
     convert(tmp_path / "in", tmp_path / "out.csv")
     assert len(read_qrels(tmp_path / "out.csv", by_subtopic=True)) == 2

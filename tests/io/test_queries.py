@@ -72,7 +72,7 @@ def test_the_shipped_collection_is_read() -> None:
         (b"qid,text\n1,a,b\n", "queries:2: expected 2 columns"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
+def test_faults_are_reported_with_their_place(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_queries(written(tmp_path, data))
 

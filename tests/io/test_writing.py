@@ -38,7 +38,7 @@ def _umask() -> int:
 
 
 @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit])
-def test_what_goes_wrong_leaves_the_old_file_and_no_trace(tmp_path: Path, failure: type[BaseException]) -> None:
+def test_a_failure_leaves_the_old_file_and_no_trace(tmp_path: Path, failure: type[BaseException]) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"old")
 

@@ -189,7 +189,7 @@ def test_every_fault_of_the_table_is_put_into_a_file() -> None:
     assert {code for code in CODES if "qrels" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in QRELS}
 
 
-def test_a_query_that_was_asked_and_not_judged_is_named_where_topics_are_given_too(files: tuple[Path, Path]) -> None:
+def test_an_unjudged_query_is_reported_if_queries_are_given_too(files: tuple[Path, Path]) -> None:
     run, qrels = files
     run.write_bytes(text(insert(37, "q9 Q0 doc 1 1 bm25")(run_lines())))
     assert validate_run(run, qrels, [*QUERIES, "q9"]).codes == ("queries-unjudged",)

@@ -107,7 +107,7 @@ def test_repaired_judgments_are_clean_and_the_same(tmp_path_factory: pytest.Temp
     assert repair.text == clean.read_bytes()
 
 
-def test_what_has_no_repair_stays_byte_for_byte_and_is_said(tmp_path: Path) -> None:
+def test_what_has_no_repair_stays_byte_for_byte_and_is_reported(tmp_path: Path) -> None:
     run = tmp_path / "run"
     lines = then(put(3, 5, "nan"), put(20, 6, "other"), put(30, 4, "5"), insert(9, "q1 Q0"))(run_lines())
     run.write_bytes(text(lines))

@@ -69,7 +69,7 @@ def test_judgments_that_cannot_be_read_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe1\0", b"1 Q0 a\0 1 1 x\n", b"1 Q0 a 1 1 x\r1 Q0 b 2 0 x\r"])
-def test_what_is_no_text_is_raised(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_not_text_is_an_error(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(InputError):
         validate_run(written(tmp_path, data))
 

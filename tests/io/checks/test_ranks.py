@@ -67,6 +67,6 @@ def test_of_a_deep_query_every_fiftieth_rank_is_read() -> None:
     assert found([crossed]) == [2, 21]  # now all of the query is
 
 
-def test_what_is_no_whole_number_is_no_rank() -> None:
+def test_only_whole_numbers_are_ranks() -> None:
     assert found([[("-", 1.0), ("x", 2.0), ("1.5", 3.0)]]) == []
     assert found([[("-", 1.0), ("2", 2.0), ("1", 1.0)]]) == [2]

@@ -178,7 +178,7 @@ def test_documents_in_memory_have_a_hash_of_their_content() -> None:
         (b"<DOC>no number</DOC>", "expected <DOCNO>"),
     ],
 )
-def test_a_corpus_that_cannot_be_read_says_where_and_why(content: bytes, message: str, tmp_path: Path) -> None:
+def test_the_error_for_an_unreadable_corpus_says_where_and_why(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "c").write_bytes(content)
     with pytest.raises(InputError, match=message) as error:
         list(read_corpus(tmp_path / "c"))

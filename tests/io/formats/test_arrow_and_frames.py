@@ -134,7 +134,7 @@ def test_numbers_and_flags_as_judgments(tmp_path: Path) -> None:
         ({"qid": [["q"]], "docno": ["a"], "score": [1]}, "in column 'qid'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_a_parquet_file_is_said(tmp_path: Path, table: dict[str, Any], said: str) -> None:
+def test_faults_in_a_parquet_file_are_reported(tmp_path: Path, table: dict[str, Any], said: str) -> None:
     parquet.write_table(pa.table(table), tmp_path / "run")
     with pytest.raises(InputError) as error:
         read_run(tmp_path / "run")

@@ -79,7 +79,7 @@ def test_judgments_results_and_queries(command: Callable[..., Any], tmp_path: Pa
         ("irds:beir/mini/test", "collection 'beir/mini/test' has no scoreddocs"),
     ],
 )
-def test_what_is_not_there_is_said(name: str, said: str) -> None:
+def test_what_is_missing_is_reported(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_run(name)
 

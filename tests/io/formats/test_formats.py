@@ -82,7 +82,7 @@ def test_three_columns_end_in_ranks_or_scores_or_nobody_can_tell(numbers: tuple[
         assert detect_format(data, "run").name == name
 
 
-def test_a_line_that_is_cut_where_looking_ends_does_not_mislead() -> None:
+def test_a_line_cut_at_the_end_of_the_head_does_not_mislead() -> None:
     lines = [b"q\tdocument-%d\t%d\n" % (rank, rank) for rank in range(1, 9000)]
     data = b"".join(lines)
     for size in (HEAD_BYTES, HEAD_BYTES + 1, HEAD_BYTES + 7, len(data)):
@@ -90,7 +90,7 @@ def test_a_line_that_is_cut_where_looking_ends_does_not_mislead() -> None:
 
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)
-def test_the_format_is_told_by_the_content(kind: Kind, name: str, data: bytes) -> None:
+def test_the_format_is_detected_from_the_content(kind: Kind, name: str, data: bytes) -> None:
     expected = "trec" if (kind, name) == ("qrels", "msmarco") else name  # they are the same
     assert detect_format(data, kind).name == expected
     assert detect_format(b"\xef\xbb\xbf" + data, kind).name == expected
@@ -98,7 +98,7 @@ def test_the_format_is_told_by_the_content(kind: Kind, name: str, data: bytes) -
 
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)
-def test_the_kind_is_told_by_the_content_or_asked_for(kind: Kind, name: str, data: bytes) -> None:
+def test_the_kind_is_detected_from_the_content_or_must_be_given(kind: Kind, name: str, data: bytes) -> None:
     if name in ("json", "log") or (kind, name) == ("run", "tsv"):  # three columns without names may be either
         with pytest.raises(UsageError, match="judgments or a run"):
             detect_kind(data)
@@ -124,7 +124,7 @@ def test_variants_are_read_too(tmp_path: Path, data: bytes) -> None:
     assert grades_of(read_qrels(written(tmp_path, data))) == GRADES
 
 
-def test_beir_may_lack_its_header_where_the_format_is_said(tmp_path: Path) -> None:
+def test_beir_may_lack_its_header_if_the_format_is_given(tmp_path: Path) -> None:
     path = written(tmp_path, QRELS["beir"].split(b"\n", 1)[1])
     assert grades_of(read_qrels(path, format="beir")) == GRADES
     with pytest.raises(InputError, match="--qrels-format beir"):
@@ -198,7 +198,7 @@ def test_evaluating_takes_any_format(tmp_path: Path) -> None:
         assert evaluate(qrels, read_run(run), "all_trec").over_queries == expected
 
 
-def test_what_is_odd_is_read_with_a_warning(tmp_path: Path) -> None:
+def test_odd_input_is_read_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(RankgaugeWarning, match="without leading or trailing spaces"):
         read_run(written(tmp_path, b"qid,docno,score\nq, a, 1\n"))
     with pytest.warns(RankgaugeWarning, match="finite score, found inf for document 'a' of query 'q'"):

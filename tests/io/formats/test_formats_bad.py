@@ -96,7 +96,7 @@ Command = Callable[..., Any]
     [(read_run, *case) for case in RUNS] + [(read_qrels, *case) for case in JUDGMENTS],
     ids=lambda value: str(value)[:40] if isinstance(value, (str, bytes)) else "",
 )
-def test_what_is_wrong_is_said_with_its_place(
+def test_faults_are_reported_with_their_place(
     tmp_path: Path, command: Command, read: Any, data: bytes, said: str
 ) -> None:
     path = tmp_path / "file"
@@ -114,7 +114,7 @@ def test_what_is_wrong_is_said_with_its_place(
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"qid,docno,score\n", b"{}", b"[]"])
-def test_nothing_is_no_run(tmp_path: Path, command: Command, data: bytes) -> None:
+def test_nothing_is_not_a_run(tmp_path: Path, command: Command, data: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     outcome = command("convert", path, tmp_path / "out.jsonl", "--kind", "run")

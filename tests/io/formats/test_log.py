@@ -151,7 +151,7 @@ def test_the_caller_may_say_which_key_is_which(tmp_path: Path) -> None:
         ({"id": None, "retrieved_ids": ["a"], "relevant_ids": ["a"]}, "an id or a text as id"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+def test_faults_are_reported_with_their_place(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError) as error:
         read_log(log(tmp_path, row))
     assert said in str(error.value)
@@ -170,7 +170,7 @@ def test_a_repeated_document_may_be_kept_once(tmp_path: Path) -> None:
     assert len(read_log(path, on_duplicate="first")[1]) == 2
 
 
-def test_scores_that_rise_are_told_once(tmp_path: Path) -> None:
+def test_scores_that_increase_are_reported_once(tmp_path: Path) -> None:
     path = log(tmp_path, {"retrieved_ids": ["a", "b"], "scores": [0.1, 0.9], "relevant_ids": ["a"]})
     with pytest.warns(RankgaugeWarning, match="distances") as caught:
         read_log(path)

@@ -95,7 +95,7 @@ def test_white_space_order_and_notation_do_not_matter(tmp_path: Path, qrels: Pat
         (gzip.compress(RUN)[:-9], "compressed stream ends early"),
     ],
 )
-def test_what_is_wrong_in_a_run_is_said_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
+def test_faults_in_a_run_are_reported_with_their_place(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(InputError) as error:
         read_run(written(tmp_path, data))
     assert said in str(error.value)
@@ -125,7 +125,7 @@ def test_what_is_wrong_in_a_run_is_said_with_its_place(tmp_path: Path, data: byt
         (b"# hello\n1 0 a 1\n", "a comment line"),
     ],
 )
-def test_what_is_wrong_in_judgments_is_said_with_its_place(tmp_path: Path, data: bytes, said: str) -> None:
+def test_faults_in_judgments_are_reported_with_their_place(tmp_path: Path, data: bytes, said: str) -> None:
     with pytest.raises(InputError) as error:
         read_qrels(written(tmp_path, data, "qrels.txt"))
     assert said in str(error.value)
@@ -161,7 +161,7 @@ def test_twenty_errors_are_listed_and_the_rest_counted(tmp_path: Path) -> None:
         (RUN.replace(b"a 1 ", b"a 3 "), r"found score 2\.5 at rank 3, 1\.5 at rank 2 of query '1'$"),
     ],
 )
-def test_what_is_odd_is_read_with_a_warning(tmp_path: Path, qrels: Path, data: bytes, said: str) -> None:
+def test_odd_input_is_read_with_a_warning(tmp_path: Path, qrels: Path, data: bytes, said: str) -> None:
     with pytest.warns(RankgaugeWarning, match=said):
         run = read_run(written(tmp_path, data))
     assert evaluate(qrels, run, "RR")["RR"] == 1.0

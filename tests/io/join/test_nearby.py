@@ -58,7 +58,7 @@ def test_a_shallow_run_is_not_suspect_because_much_is_judged() -> None:
     assert said(evaluate(judged, {"q": ["d0", "D1"]}, "RR")) is None
 
 
-def test_queries_are_looked_into_where_both_sides_have_one_too_many() -> None:
+def test_queries_are_examined_if_both_sides_have_an_unmatched_one() -> None:
     found = {"q1": {"a": 1.0}, "Q2": {"c": 1.0}}
     assert said(evaluate(JUDGED, found, "RR")) == (
         "1 query id of the run would match the judgments ignoring case: 'Q2' is 'q2' there"
@@ -83,7 +83,7 @@ def test_of_long_results_only_the_first_are_looked_at(
     assert (said(evaluate(JUDGED, given, "RR")) or "").startswith(counted)
 
 
-def test_nothing_is_imported_for_it_where_ids_match(tmp_path: Path) -> None:
+def test_nothing_is_imported_for_it_if_ids_match(tmp_path: Path) -> None:
     (tmp_path / "q").write_text("1 0 a 1\n2 0 a 1\n")
     (tmp_path / "r").write_text("1 Q0 a 1 1 x\n2 Q0 A 1 1 x\n")
     code = "import sys; from rankgauge.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"

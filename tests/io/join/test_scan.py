@@ -298,7 +298,7 @@ def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.Monke
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
 
 
-def test_the_hash_is_made_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_hash_is_computed_only_if_requested(tmp_path: Path) -> None:
     import hashlib
 
     path = tmp_path / "run"
