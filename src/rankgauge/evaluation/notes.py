@@ -13,7 +13,6 @@ from rankgauge.core.run import Status
 from rankgauge.core.tables import count_by
 from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
-from rankgauge.validation.codes import tie_message
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 
@@ -94,6 +93,8 @@ def _ties(hits: Hits, cutoff: int) -> Note | None:
     rows = np.flatnonzero(count_by(hits.query[straddle], len(hits)))
     if not len(rows):
         return None
+    from rankgauge.validation.codes import tie_message  # only if there are ties: evaluations should start fast
+
     return Note(
         "tie-at-cutoff",
         f"{tie_message(f'rank {cutoff}', judged=True)} in {plural(len(rows), 'query')}: {_sample(hits, rows)}",
