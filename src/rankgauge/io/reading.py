@@ -13,13 +13,24 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows, build_qrels, build_run, report_long_ids
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, open_source, read_bytes, source_name
+from rankgauge.io.sources import (
+    DEFAULT_LIMITS,
+    AnyFile,
+    ByteStream,
+    Limits,
+    is_dataset,
+    open_source,
+    read_bytes,
+    source_name,
+)
+
+DETECTION_BYTES = 1 << 16
 
 # The other formats, and the detection of formats, are imported only if a file is not certainly a TREC file.
 
 
 def read_qrels(
-    path: str | Path,
+    path: AnyFile,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -38,7 +49,7 @@ def read_qrels(
 
 
 def read_run(
-    path: str | Path,
+    path: AnyFile,
     *,
     format: str | None = None,
     columns: Columns | None = None,
@@ -62,20 +73,19 @@ def run_from_rows(rows: Rows, *, name: str | None = None, default_name: str, on_
     return build_run(rows, name=name or tag or default_name, on_duplicate=on_duplicate)
 
 
-def format_of(path: str | Path, kind: Kind, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS) -> str:
-    """The name of a file's format, detected from its first bytes."""
-    data, view = bytearray(), memoryview(bytearray(1 << 16))
-    with open_source(path, source=source, limits=limits) as stream:
-        while (b"\n" not in data and len(data) <= limits.line) or len(data) < len(view):
-            size = stream.readinto(view)
-            if not size:
-                break
-            data += view[:size]
-            if trec.is_certainly_trec(bytes(data), kind):
-                return "trec"
+def format_of(stream: ByteStream, kind: Kind) -> str:
+    """The name of a file's format, detected from its first bytes; reading the stream still starts with these."""
+    data = b""
+    while (b"\n" not in data and len(data) <= stream.limits.line) or len(data) < DETECTION_BYTES:
+        more = stream.grow_head(DETECTION_BYTES)
+        if more is None:
+            break
+        data = more
+        if trec.is_certainly_trec(data, kind):
+            return "trec"
     from rankgauge.io.formats import registry as formats
 
-    return formats.detect_format(bytes(data), kind, source or str(path)).name
+    return formats.detect_format(data, kind, stream.path).name
 
 
 def read_log(
@@ -129,7 +139,7 @@ def looks_like_log(path: str | Path) -> bool:
 
 
 def read_rows(
-    path: str | Path,
+    path: AnyFile,
     kind: Kind,
     *,
     format: str | None = None,
@@ -142,8 +152,15 @@ def read_rows(
         from rankgauge.io.formats import datasets
 
         return datasets.rows(str(path), kind), "irds"
-    source = str(path) if source is None else source
-    data, digest = read_bytes(path, source=source, limits=limits, hashed=kind == "run")
+    with open_source(path, source=source, limits=limits, hashed=kind == "run") as stream:
+        return rows_from_stream(stream, kind, format=format, columns=columns)
+
+
+def rows_from_stream(
+    stream: ByteStream, kind: Kind, *, format: str | None = None, columns: Columns | None = None
+) -> tuple[Rows, str]:
+    """The same of a stream that is open already."""
+    data, digest, limits, source = stream.read(), stream.sha256, stream.limits, stream.path
     faults = Faults(source, strict=limits.strict)
     if format in (None, "trec") and not columns and trec.is_certainly_trec(data, kind):
         rows = trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
@@ -154,7 +171,7 @@ def read_rows(
     file_format = formats.detect_format(data, kind, source) if format is None else formats.format_named(format, kind)
     if columns and not file_format.has_names:
         raise UsageError(
-            f"{path} is read as {file_format.name}, whose columns have no names",
+            f"{source} is read as {file_format.name}, whose columns have no names",
             hint=f"remove columns, --column {shown(next(iter(columns)))}, or choose another format",
         )
     rows = replace(file_format.read(faults, data, kind, columns), sha256=digest)
@@ -164,5 +181,5 @@ def read_rows(
     return rows, file_format.name
 
 
-def _default_name(path: str | Path) -> str:
+def _default_name(path: AnyFile) -> str:
     return str(path) if is_dataset(path) else source_name(path)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
@@ -64,15 +66,49 @@ class _CountedStream(io.RawIOBase):
 class ByteStream:
     """A source while it is read: decompresses it, enforces the limits, and reports every failure as an input error."""
 
-    def __init__(self, path: str, raw: _CountedStream, limits: Limits) -> None:
-        self.path, self.limits, self.bytes_read = path, limits, 0
-        self._raw = raw
-        buffered: io.BufferedReader[Any] = io.BufferedReader(raw, 1 << 16)
-        self._inner = _decompressed(path, buffered, buffered.peek(8)[:8])
+    def __init__(self, path: str, file: IO[bytes], limits: Limits, *, hashed: bool = False) -> None:
+        self.path, self.limits = path, limits
+        self._file, self._hashed = file, hashed
+        self._start()
+
+    def _start(self) -> None:
+        self.bytes_read, self._head, self._head_at = 0, bytearray(), 0
+        self._raw = _CountedStream(self._file, _new_sha256() if self._hashed else None)
+        buffered: io.BufferedReader[Any] = io.BufferedReader(self._raw, 1 << 16)
+        self._inner = _decompressed(self.path, buffered, buffered.peek(8)[:8])
         self._is_compressed = self._inner is not buffered
+
+    def rewind(self) -> None:
+        """Start again at the first byte, without opening the file again."""
+        self._file.seek(0)
+        self._start()
+
+    def grow_head(self, size: int) -> bytes | None:
+        """The first bytes, with up to ``size`` more than last time; None at the end. Reading starts before them."""
+        view = memoryview(bytearray(size))
+        count = self._read(view)
+        self._head += view[:count]
+        return bytes(self._head) if count else None
 
     def readinto(self, view: memoryview) -> int:
         """Read into a buffer and return the number of bytes; 0 at the end."""
+        kept = len(self._head) - self._head_at
+        if not kept:
+            return self._read(view)
+        size = min(kept, len(view))
+        view[:size] = self._head[self._head_at : self._head_at + size]
+        self._head_at += size
+        return size
+
+    def read(self) -> bytes:
+        """All that is left."""
+        parts = []
+        view = memoryview(bytearray(READ_BYTES))
+        while size := self.readinto(view):
+            parts.append(bytes(view[:size]))
+        return b"".join(parts)
+
+    def _read(self, view: memoryview) -> int:
         try:
             size = self._inner.readinto(view) or 0
         except EOFError:
@@ -142,19 +178,56 @@ def _new_sha256() -> Digest:
     return cast(Digest, hashlib.sha256())
 
 
+@dataclass(frozen=True, eq=False)
+class LoadedFile(os.PathLike[str]):
+    """A file whose bytes are in memory, so that several readers need no second look at the disk."""
+
+    path: str
+    stored: bytes  # as they are on disk, perhaps compressed
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __str__(self) -> str:
+        return self.path
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hash of the file as it is stored."""
+        digest = _new_sha256()
+        digest.update(self.stored)
+        return digest.hexdigest()
+
+
+AnyFile = str | Path | LoadedFile
+
+
+def load_file(path: str | Path) -> LoadedFile:
+    """Read a file into memory, as it is stored."""
+    try:
+        return LoadedFile(str(path), Path(path).read_bytes())
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+
+
 @contextmanager
 def open_source(
-    path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
+    path: AnyFile, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
 ) -> Iterator[ByteStream]:
     """Open a source for reading; ``-`` is standard input. ``source`` is its name in messages."""
     name = str(path) if source is None else source
-    digest = _new_sha256() if hashed else None
     try:
-        raw = sys.stdin.buffer if str(path) == "-" else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
+        raw: Any = (
+            io.BytesIO(path.stored)
+            if isinstance(path, LoadedFile)
+            else sys.stdin.buffer
+            if str(path) == "-"
+            else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
+        )
     except OSError as error:
         raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
     try:
-        yield ByteStream(name, _CountedStream(cast("IO[bytes]", raw), digest), limits)
+        yield ByteStream(name, raw, limits, hashed=hashed)
     except OSError as error:
         raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
     finally:
@@ -184,16 +257,11 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator
 
 
 def read_bytes(
-    path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
+    path: AnyFile, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
 ) -> tuple[bytes, str | None]:
     """All bytes of a source, decompressed, and the hash of the file if it was requested."""
-    parts = []
     with open_source(path, source=source, limits=limits, hashed=hashed) as stream:
-        view = memoryview(bytearray(READ_BYTES))
-        while size := stream.readinto(view):
-            parts.append(bytes(view[:size]))
-        digest = stream.sha256
-    return b"".join(parts), digest
+        return stream.read(), stream.sha256
 
 
 def sha256_of_file(path: str | Path) -> str:
@@ -213,6 +281,6 @@ def is_dataset(path: object) -> bool:
     return isinstance(path, str) and path.startswith(DATASET_PREFIX)
 
 
-def source_name(path: str | Path) -> str:
+def source_name(path: AnyFile) -> str:
     """The name of a source that was not given one."""
     return "stdin" if str(path) == "-" else Path(path).name

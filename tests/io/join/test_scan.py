@@ -180,7 +180,7 @@ def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: 
 def test_a_scan_keeps_no_run_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 2 tag\n1 Q0 b 2 1 tag\n")
-    monkeypatch.setattr(joining, "read_rows", lambda *_, **__: pytest.fail("the plain reader was asked"))
+    monkeypatch.setattr(joining, "rows_from_stream", lambda *_, **__: pytest.fail("the plain reader was asked"))
     assert evaluate({"1": {"a": 1}}, path, "RR")["RR"] == 1.0
 
 

@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.comparison.gate.stored import baseline_from_stream
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
+from rankgauge.errors import InputError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import Limits, is_dataset, rereadable, source_name
+from rankgauge.io.reading import rows_from_stream, run_from_rows
+from rankgauge.io.sources import Limits, is_dataset, open_source, rereadable, source_name
 
 AnyCorpus = str | Path | Iterable[str]
 SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
@@ -21,9 +23,12 @@ SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for bei
 
 def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
     """Judgments; a blank file has no labeled query, which is not an error here."""
-    if isinstance(source, (str, Path)) and _is_blank(Path(source)):
-        return Qrels.from_dict({}, name=source_name(source))
-    return as_qrels(source, reading)
+    try:
+        return as_qrels(source, reading)
+    except InputError:
+        if isinstance(source, (str, Path)) and _is_blank(Path(source)):
+            return Qrels.from_dict({}, name=source_name(source))
+        raise
 
 
 def run_or_baseline(source: AnyRun | None, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
@@ -32,22 +37,16 @@ def run_or_baseline(source: AnyRun | None, reading: Reading) -> tuple[AnyRun | N
         return None, source
     if not isinstance(source, (str, Path)) or is_dataset(source):
         return source, None
-    with rereadable(source, limits=reading.limits) as file:
-        stored = read_baseline(file, source=str(source), limits=reading.limits)
+    with (
+        rereadable(source, limits=reading.limits) as file,
+        open_source(file, source=str(source), limits=reading.limits, hashed=True) as stream,
+    ):
+        stored = baseline_from_stream(stream)
         if stored is not None:
             return None, stored
-        if file == Path(source):
-            return source, None
-        from rankgauge.io.reading import read_run
-
-        run = read_run(
-            file,
-            format=reading.run_format,
-            on_duplicate=reading.on_duplicate,
-            limits=reading.limits,
-            source=str(source),
-        )
-        return run, None
+        rows, _ = rows_from_stream(stream, "run", format=reading.run_format)
+        name = source_name(source)
+        return run_from_rows(rows, default_name=name, on_duplicate=reading.on_duplicate), None
 
 
 def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:

@@ -13,7 +13,7 @@ from rankgauge.comparison.gate.baseline import SCHEMA, SCORES, Baseline
 from rankgauge.errors import InputError, printable, shown
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, open_source, read_bytes
+from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream, Limits, open_source
 
 BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"
 RUN_PREFIX = "scores.runs[0]."
@@ -21,21 +21,26 @@ RUN_PREFIX = "scores.runs[0]."
 
 def read_baseline(path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Baseline | None:
     """The baseline in a file; None if the file is something else, such as a run. ``source`` is its name in errors."""
-    source = source or str(path)
     with open_source(path, source=source, limits=limits) as stream:
-        head = memoryview(bytearray(HEAD_BYTES))
-        if not Head(bytes(head[: stream.readinto(head)])).is_json:
-            return None
-    data, _ = read_bytes(path, source=source, limits=limits)
+        return baseline_from_stream(stream)
+
+
+def baseline_from_stream(stream: ByteStream) -> Baseline | None:
+    """The same of a stream that is open already; if it is something else, its reader can start at the first byte."""
+    head = stream.grow_head(HEAD_BYTES)
+    if head is None or not Head(head).is_json:
+        return None
+    data = stream.read()
     try:
-        content = parse_object(source, data)
+        content = parse_object(stream.path, data)
     except InputError:
         if SCHEMA.partition("/")[0].encode() in data:
             raise
-        return None  # JSON Lines, or a run whose faults its own reader reports
+        content = {}  # JSON Lines, or a run whose faults its own reader reports
     if not isinstance(content.get("schema"), str):
+        stream.rewind()
         return None
-    return _StoredBaseline(source, content, hint=BASELINE_HINT).baseline()
+    return _StoredBaseline(stream.path, content, hint=BASELINE_HINT).baseline()
 
 
 class _StoredBaseline(JsonDocument):

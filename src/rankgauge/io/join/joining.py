@@ -24,9 +24,9 @@ from rankgauge.io.formats import trec
 from rankgauge.io.join.inputs import as_run, is_graded
 from rankgauge.io.join.scan import Progress, Scan, ScatteredError, scan
 from rankgauge.io.options import Reading
-from rankgauge.io.reading import format_of, read_rows, run_from_rows
+from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows
 from rankgauge.io.rows import warn_of_faults
-from rankgauge.io.sources import READ_BYTES, is_dataset, open_source, rereadable, source_name
+from rankgauge.io.sources import READ_BYTES, ByteStream, is_dataset, open_source, rereadable, source_name
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 EXAMINED_BYTES, EXAMINED_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a file, the first rows of a run
@@ -68,33 +68,32 @@ def join_file(
     qrels: Qrels, path: str | Path, reading: Reading, compat: Compat, progress: Progress | None = None
 ) -> Joined:
     """Join judgments with the run in a file, standard input or a pipe."""
-    with rereadable(path, limits=reading.limits) as file:
-        format = reading.run_format or format_of(file, "run", source=str(path), limits=reading.limits)
+    source = str(path)
+    with (
+        rereadable(path, limits=reading.limits) as file,
+        open_source(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream,
+    ):
+        format = reading.run_format or format_of(stream, "run")
         if format == "trec":
             try:
-                scanned, digest = _scan_file(qrels, file, str(path), reading, compat, progress)
+                scanned = _scan_stream(qrels, stream, reading, compat, progress)
             except ScatteredError:
-                pass  # rare: the rows of a query are not contiguous, so that all rows are needed at once
+                stream.rewind()  # rare: the rows of a query are not contiguous, so that all rows are needed at once
             else:
                 name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
-                joined = Joined(scanned.hits, name, len(scanned.queries), tuple(scanned.queries.head(3)), digest)
-                return _with_notes(
-                    qrels, joined, lambda: scanned.queries, lambda: _first_lines(file, str(path), reading)
-                )
-        rows, _ = read_rows(file, "run", format=format, source=str(path), limits=reading.limits)
+                sample = tuple(scanned.queries.head(3))
+                joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256)
+                return _with_notes(qrels, joined, lambda: scanned.queries, lambda: _first_lines(stream))
+        rows, _ = rows_from_stream(stream, "run", format=format)
         run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
         return join_run(qrels, run, reading, compat, tuple(rows.faults.notes("note")))
 
 
-def _scan_file(
-    qrels: Qrels, file: Path, source: str, reading: Reading, compat: Compat, progress: Progress | None
-) -> tuple[Scan, str | None]:
-    faults = Faults(source, strict=reading.limits.strict)
-    with open_source(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream:
-        scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
-        digest = stream.sha256
+def _scan_stream(qrels: Qrels, stream: ByteStream, reading: Reading, compat: Compat, progress: Progress | None) -> Scan:
+    faults = Faults(stream.path, strict=reading.limits.strict)
+    scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
     warn_of_faults(faults)
-    return scanned, digest
+    return scanned
 
 
 def _with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
@@ -135,13 +134,13 @@ def _first_judged_queries(qrels: Qrels, rankings: Mapping[str, Any]) -> Run:
     return Run.from_dict(examined)
 
 
-def _first_lines(file: Path, source: str, reading: Reading) -> Run:
+def _first_lines(stream: ByteStream) -> Run:
     """The results on the first lines of a TREC file."""
+    stream.rewind()
     data, view = bytearray(), memoryview(bytearray(min(EXAMINED_BYTES, READ_BYTES)))
-    with open_source(file, source=source, limits=reading.limits) as stream:
-        while len(data) < EXAMINED_BYTES and (size := stream.readinto(view)):
-            data += view[:size]
+    while len(data) < EXAMINED_BYTES and (size := stream.readinto(view)):
+        data += view[:size]
     if len(data) >= EXAMINED_BYTES:
         del data[data.rfind(b"\n") + 1 :]
-    rows = trec.run_rows(Faults(source), bytes(data))
+    rows = trec.run_rows(Faults(stream.path), bytes(data))
     return Run.build(rows.query, rows.doc, rows.value)
