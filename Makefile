@@ -36,12 +36,12 @@ check: $(TEST)
 	$(BIN)/mypy
 
 docs: $(TEST)
-	$(BIN)/python scripts/write_reference.py
-	$(BIN)/python scripts/refresh_examples.py
+	$(BIN)/python -m scripts.write_reference
+	$(BIN)/python -m scripts.refresh_examples
 
 picture: $(TEST)
 	$(BIN)/rankgauge demo -o build/rankgauge-demo > /dev/null
-	$(BIN)/python scripts/screenshot.py build/rankgauge-demo/report.html docs/report.png --height 860
+	$(BIN)/python -m scripts.screenshot build/rankgauge-demo/report.html docs/report.png --height 860
 
 bench: $(BASE)
 	$(PYTHON) -m venv benchmarks/.venv

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from api_page import api_page
 from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.cli.main import COMMANDS, cli
 from rankgauge.io.formats.log import KEYS
@@ -19,6 +18,7 @@ from rankgauge.measures import families
 from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
+from scripts.api_page import api_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"

@@ -64,8 +64,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
-    script = ROOT / "scripts" / "write_reference.py"
-    done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "scripts.write_reference", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

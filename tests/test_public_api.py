@@ -1,42 +1,70 @@
+"""The public names: few at the top, the rest in namespaces, each listed once and documented."""
+
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from scripts.api_page import NAMESPACES, public_names
 
 import rankgauge
 
 NAMES = """
-Bands BenchmarkPlan Collection Comparison Conventions Corpus Document GateResult Hits Hybrid IRMetrics
-InputError InputTypeError Lexical Measure MeasureError MetricsCache MetricsCalculator MissingExtraError Qrels Queries
-QueryMetrics Questions RankgaugeError RankgaugeWarning Report ReportAggregator RetrievalEvaluator
-RetrievalMetricsSuite RetrievalQuality RetrievalResult RetrieverError RetrieverSettings Run Scores Statistics Story
-TieAudit UnjudgedAudit UsageError Validation Vector as_html audit_ties audit_unjudged average_precision_at_k
-batch_evaluate_metrics build_report calculate_confidence_interval compare content_key convert count_hits
-detectable_difference difference_interval embedder equivalence evaluate evaluate_all evaluate_cached evaluate_pipeline
-evaluate_retrieval_batch evaluate_retriever evaluate_retriever_async f1_at_k fetch first_relevant_position fuse gate
-gate_efficiency hit_at_k join kendall_tau load_bands load_config looks_like_log make_retriever mean_average_precision
-mean_interval mean_reciprocal_rank measure measure_latency ndcg_at_k open_collection paired_test
-parse_measure parse_measures precision_at_k qrels_from_frame queries_needed rbo read_corpus read_log read_qrels
-read_queries read_run read_story recall_at_k reciprocal_rank reranking_improvement retrieval_quality routing_accuracy
-run_benchmark run_from_frame shipped_plan statistical_significance_test tau_ap tune validate_qrels validate_run
-verify_benchmark weighted_mean welch write_baseline write_run
+Comparison Conventions Document IRMetrics InputError MeasureError MetricsCache MetricsCalculator Qrels RankgaugeError
+RankgaugeWarning Reading ReportAggregator RetrievalEvaluator RetrievalMetricsSuite Run Scores Settings Statistics
+UsageError batch_evaluate_metrics calculate_confidence_interval compare convert evaluate evaluate_retrieval_batch
+evaluate_retriever evaluate_runs fuse gate hit_at_k load_settings mean_reciprocal_rank measure ndcg_at_k parse_measure
+read_corpus read_qrels read_queries read_run run_benchmark statistical_significance_test validate_qrels validate_run
+write_baseline
 """
+ROOT = Path(__file__).parents[1]
 
 
 def test_the_public_names_are_exactly_the_intended_ones() -> None:
     assert rankgauge.__all__ == sorted(NAMES.split())
+    assert len(rankgauge.__all__) <= 45
     assert set(dir(rankgauge)) == {*rankgauge.__all__, "__version__"}
 
 
-def test_every_public_name_can_be_used_and_is_documented() -> None:
-    for name in rankgauge.__all__:
-        assert inspect.getdoc(getattr(rankgauge, name)), name
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_public_name_can_be_used_and_is_documented(namespace: str) -> None:
+    module = import_module(namespace)
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    for name in public_names(namespace):
+        value = getattr(module, name)
+        assert inspect.getdoc(value), f"{namespace}.{name} has no docstring"
+        assert f"### {name}\n" in page, f"{namespace}.{name} is not in docs/reference/api.md: run make docs"
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+@pytest.mark.parametrize("namespace", [name for name in NAMESPACES if name != "rankgauge.errors"])
+def test_a_public_name_is_not_hidden_by_a_module_of_the_same_name(namespace: str) -> None:
+    module = import_module(namespace)
+    folder = Path(str(module.__file__)).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert not modules & set(module.__all__)
+
+
+@pytest.mark.parametrize("namespace", [name for name in NAMESPACES if name != "rankgauge.errors"])
+def test_each_name_is_listed_once_in_its_namespace(namespace: str) -> None:
+    stub = Path(str(import_module(namespace).__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    listed = [line.split(" as ")[-1] for line in stub.splitlines() if " as " in line]
+    assert len(listed) == len(set(listed))
+    assert set(listed) >= set(public_names(namespace))
+
+
+def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     assert not hasattr(rankgauge, "nonsense")
+    with pytest.raises(AttributeError, match=r"module 'rankgauge\.lists' has no attribute 'nonsense'"):
+        _ = import_module("rankgauge.lists").nonsense
 
 
-def test_a_function_is_not_hidden_by_a_module_of_its_name() -> None:
-    import rankgauge.evaluation.evaluate
-
-    assert callable(rankgauge.evaluate)
+def test_names_can_be_imported_whatever_was_imported_before() -> None:
+    code = (
+        "import rankgauge.evaluation.evaluate, rankgauge.comparison.compare\nfrom rankgauge import evaluate, compare\n"
+    )
+    code += "assert callable(evaluate) and callable(compare)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, InputTypeError, MeasureError, batch_evaluate_metrics, evaluate_retrieval_batch
+from rankgauge import InputError, MeasureError, batch_evaluate_metrics, evaluate_retrieval_batch
+from rankgauge.errors import InputTypeError
 
 QUERIES: list[dict[str, Any]] = [{"query": "one", "relevant_docs": ["a", "b"]}, {"query": "two", "relevant_docs": "c"}]
 RESULTS: list[list[dict[str, Any]]] = [

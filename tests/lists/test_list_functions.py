@@ -5,18 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from rankgauge import (
-    InputError,
-    InputTypeError,
-    MeasureError,
+from rankgauge import InputError, MeasureError, hit_at_k, mean_reciprocal_rank, ndcg_at_k
+from rankgauge.errors import InputTypeError
+from rankgauge.lists import (
     average_precision_at_k,
     count_hits,
     f1_at_k,
     first_relevant_position,
-    hit_at_k,
     mean_average_precision,
-    mean_reciprocal_rank,
-    ndcg_at_k,
     precision_at_k,
     recall_at_k,
     reciprocal_rank,

@@ -6,7 +6,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 import pytest
-from rankgauge import MetricsCalculator, IRMetrics
+from rankgauge import IRMetrics, MetricsCalculator
 
 
 class TestPrecisionAtK:

@@ -13,17 +13,10 @@ from typing import Any
 
 import pytest
 
-from rankgauge import (
-    InputError,
-    RankgaugeWarning,
-    RetrieverError,
-    UsageError,
-    evaluate,
-    evaluate_retriever,
-    evaluate_retriever_async,
-)
+from rankgauge import InputError, RankgaugeWarning, UsageError, evaluate, evaluate_retriever
 from rankgauge.core.run import Status
-from rankgauge.rag import RetrieverCalls, calls
+from rankgauge.errors import RetrieverError
+from rankgauge.rag import RetrieverCalls, calls, evaluate_retriever_async
 from tests.rag.shapes import LangChainDocument
 
 CASES = [{"query": f"q{number}", "relevant_ids": [f"d{number}"]} for number in range(8)]

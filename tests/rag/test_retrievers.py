@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputTypeError
+from rankgauge.errors import InputTypeError
 from rankgauge.rag.retrievers import NoDocumentList, documents_of, retriever_function
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import InputError, gate_efficiency
+from rankgauge import InputError
+from rankgauge.adapters import gate_efficiency
 
 
 def test_efficiency_is_the_percentage_correctly_skipped() -> None:

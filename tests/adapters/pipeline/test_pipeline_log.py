@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, MeasureError, evaluate_pipeline
+from rankgauge import InputError, MeasureError
+from rankgauge.adapters import evaluate_pipeline
 
 ROWS: list[dict[str, Any]] = [
     {"query_id": "q1", "expert": "auth", "optimal_expert": "auth", "skipped": False, "needs_retrieval": True,

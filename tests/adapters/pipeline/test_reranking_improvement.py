@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rankgauge import InputError, Qrels, compare, evaluate, reranking_improvement
+from rankgauge import InputError, Qrels, compare, evaluate
+from rankgauge.adapters import reranking_improvement
 from rankgauge.stats.intervals import difference_interval
 
 BEFORE, AFTER = [0.5, 0.4, 0.3, 0.8], [0.7, 0.4, 0.2, 0.9]

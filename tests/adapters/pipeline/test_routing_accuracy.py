@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, routing_accuracy
+from rankgauge import InputError
+from rankgauge.adapters import routing_accuracy
 
 
 def test_accuracy_is_the_share_of_queries_sent_to_their_best_expert() -> None:

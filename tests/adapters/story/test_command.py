@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import retrieval_quality
+from rankgauge.adapters import retrieval_quality
 from rankgauge.render.text import story as render
 from tests.adapters.story.stories import BUNDLED
 

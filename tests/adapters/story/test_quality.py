@@ -16,11 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import InputError, RankgaugeWarning, UsageError, Vector, read_corpus, retrieval_quality
+from rankgauge import InputError, RankgaugeWarning, UsageError, read_corpus
 from rankgauge import evaluate as evaluate_run
+from rankgauge.adapters import retrieval_quality
 from rankgauge.adapters.story.result import QueryQuality
 from rankgauge.adapters.story.story import read_story
 from rankgauge.core import ranking
+from rankgauge.retrieval import Vector
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.hashing import split_words

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, RankgaugeWarning, read_story
+from rankgauge import InputError, RankgaugeWarning
+from rankgauge.adapters import read_story
 from rankgauge.adapters.story.story import Scene
 from tests.adapters.story.stories import BUNDLED
 

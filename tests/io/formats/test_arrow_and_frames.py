@@ -14,15 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from rankgauge import (
-    InputError,
-    Qrels,
-    RankgaugeWarning,
-    evaluate,
-    read_qrels,
-    read_queries,
-    read_run,
-)
+from rankgauge import InputError, Qrels, RankgaugeWarning, evaluate, read_qrels, read_queries, read_run
 from rankgauge.errors import InputTypeError, MissingExtraError
 from rankgauge.io import qrels_from_frame, run_from_frame
 from rankgauge.io.formats import arrow

@@ -16,14 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from rankgauge import (
-    RankgaugeError,
-    RankgaugeWarning,
-    read_corpus,
-    read_qrels,
-    read_queries,
-    read_run,
-)
+from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
 from rankgauge.io import looks_like_log, read_log
 from rankgauge.io.formats.registry import FORMATS, detect_kind
 from tests.io.examples import FILES

@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import (
-    InputError,
-    RankgaugeWarning,
-    evaluate,
-    read_qrels,
-    read_queries,
-    read_run,
-)
+from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries, read_run
 from rankgauge.core.run import Status
 from rankgauge.io import looks_like_log, read_log
 
