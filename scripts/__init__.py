@@ -1,0 +1,1 @@
+"""Scripts of contributors: generated pages, refreshed examples, screenshots."""

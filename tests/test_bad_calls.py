@@ -17,6 +17,7 @@ import pytest
 
 from rankgauge import Conventions, InputError, Reading, UsageError, evaluate, validate_qrels, validate_run
 from rankgauge.io.sources import Limits
+from rankgauge.validation import ValidationOptions
 
 Q = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 2\n"
 R = b"1 Q0 d1 1 3.0 t\n1 Q0 d2 2 2.0 t\n2 Q0 d3 1 1.0 t\n"
@@ -76,7 +77,7 @@ def test_scores_are_compared_as_float32_unless_version_10_is_asked_for(command: 
 @pytest.mark.usefixtures("files")
 def test_validation_is_stricter(row: int, run: bytes, code: str, command: Callable[..., Any]) -> None:
     Path("run").write_bytes(run)
-    assert code in validate_run("run", max_depth=1).codes
+    assert code in validate_run("run", options=ValidationOptions(max_depth=1)).codes
     done = command("runs", "validate", "run", "--max-depth", 1)
     assert done.code == 1
     assert f"{code} (" in done.out

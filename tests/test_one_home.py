@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rankgauge
 from rankgauge import (
     Conventions,
     Qrels,
@@ -421,3 +422,17 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
         ("better", "▲"),
         ("worse", "▼"),
     ]
+
+
+def test_topics_and_sgml_are_parsed_in_one_place() -> None:
+    """A tag of a TREC file as a constant in another file would be a second parser."""
+    tags = {"<top>", "<num>", "<docno>", "<doc>"}
+    source = Path(rankgauge.__file__).parent
+    files = set()
+    for path in source.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            value = node.value if isinstance(node, ast.Constant) else None
+            text = value.decode("latin-1") if isinstance(value, bytes) else value
+            if isinstance(text, str) and text.strip().lower() in tags:
+                files.add(path.relative_to(source).as_posix())
+    assert files == {"io/corpus/sgml.py", "io/corpus/reading.py"}

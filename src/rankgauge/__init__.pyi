@@ -45,3 +45,5 @@ from rankgauge.validation.validate import validate_qrels as validate_qrels
 from rankgauge.validation.validate import validate_run as validate_run
 
 __version__: str
+
+__all__: list[str]

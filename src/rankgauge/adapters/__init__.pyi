@@ -6,3 +6,5 @@ from rankgauge.adapters.story.quality import retrieval_quality as retrieval_qual
 from rankgauge.adapters.story.result import RetrievalQuality as RetrievalQuality
 from rankgauge.adapters.story.story import Story as Story
 from rankgauge.adapters.story.story import read_story as read_story
+
+__all__: list[str]

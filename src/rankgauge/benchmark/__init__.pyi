@@ -6,3 +6,5 @@ from rankgauge.benchmark.plan import shipped_plan as shipped_plan
 from rankgauge.benchmark.run import BenchmarkListener as BenchmarkListener
 from rankgauge.benchmark.verify import Verified as Verified
 from rankgauge.benchmark.verify import verify_benchmark as verify_benchmark
+
+__all__: list[str]

@@ -1,3 +1,5 @@
 from rankgauge.config.bands.bands import Bands as Bands
 from rankgauge.config.bands.loading import load_bands as load_bands
 from rankgauge.config.reading import load_config as load_config
+
+__all__: list[str]

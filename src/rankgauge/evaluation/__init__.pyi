@@ -8,3 +8,5 @@ from rankgauge.evaluation.cache import content_key as content_key
 from rankgauge.evaluation.cached import evaluate_cached as evaluate_cached
 from rankgauge.evaluation.cached import evaluate_runs_cached as evaluate_runs_cached
 from rankgauge.evaluation.evaluate import Evaluation as Evaluation
+
+__all__: list[str]

@@ -17,3 +17,5 @@ from rankgauge.io.reading import read_qrels as read_qrels
 from rankgauge.io.reading import read_run as read_run
 from rankgauge.io.sources import Limits as Limits
 from rankgauge.io.trec_writer import write_run as write_run
+
+__all__: list[str]

@@ -19,3 +19,5 @@ from rankgauge.lists.significance import calculate_confidence_interval as calcul
 from rankgauge.lists.significance import statistical_significance_test as statistical_significance_test
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.lists.suite import SuiteResult as SuiteResult
+
+__all__: list[str]

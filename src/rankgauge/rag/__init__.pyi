@@ -6,3 +6,5 @@ from rankgauge.rag.live import evaluate_retriever as evaluate_retriever
 from rankgauge.rag.live import evaluate_retriever_async as evaluate_retriever_async
 from rankgauge.rag.metrics import QueryMetrics as QueryMetrics
 from rankgauge.rag.results import RetrievalResult as RetrievalResult
+
+__all__: list[str]

@@ -29,3 +29,5 @@ from rankgauge.retrieval.fusion.grid import FusionChoice as FusionChoice
 from rankgauge.retrieval.fusion.tune import TuningResult as TuningResult
 from rankgauge.retrieval.fusion.tune import tune as tune
 from rankgauge.retrieval.texts import DocumentTexts as DocumentTexts
+
+__all__: list[str]

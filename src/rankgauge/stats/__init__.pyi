@@ -37,3 +37,5 @@ from rankgauge.stats.tests import sign_test as sign_test
 from rankgauge.stats.tests import student_t as student_t
 from rankgauge.stats.tests import welch as welch
 from rankgauge.stats.tukey_hsd import tukey as tukey
+
+__all__: list[str]

@@ -8,3 +8,5 @@ from rankgauge.validation.repair import Repair as Repair
 from rankgauge.validation.repair import repair_text as repair_text
 from rankgauge.validation.validate import validate_qrels as validate_qrels
 from rankgauge.validation.validate import validate_run as validate_run
+
+__all__: list[str]

@@ -73,7 +73,7 @@ def test_wins_and_losses_follow_the_direction_of_the_measure(measure: str, direc
     assert spec.definition.direction == direction
     higher = {f"q{number}": {"a": 2.0, "b": 1.0} for number in range(5)}
     lower = {query: {"a": 1.0, "b": 2.0} for query in higher}
-    qrels = dict.fromkeys(higher, {"a": 1})
+    qrels = {query: {"a": 1} for query in higher}
     row = compare(qrels, {"base": lower, "system": higher}, [measure])["system", parse_measure(measure).name]
     improved = 5 if (row.difference or 0.0) * direction > 0 else 0
     assert (row.effect.wins if direction else 0) == improved
