@@ -97,7 +97,7 @@ def test_a_gate_is_configured_and_options_override_the_file(command: Callable[..
     config = files[0].parent / "gate.yaml"
     config.write_text(GATE)
     first = command("gate", *files[:2], "--config", config, "--write-baseline", files[0].parent / "base.json")
-    assert (first.code, first.out.splitlines()[0]) == (0, "pass: 2 of 2 requirements are met.")
+    assert (first.code, first.out.splitlines()[0]) == (0, "pass: 2 requirements are met.")
     done = command("gate", files[0], files[2], "--config", config, "--format", "json")
     data = json.loads(done.out)
     gate = data["gate"]
