@@ -38,8 +38,8 @@ def as_text(result: GateResult, *, color: bool = False, bands: Bands | None = No
     for head, *rows in tables(result, bands):
         parts.append(table(head, [list(map(Cell, row)) for row in rows], color=False))
     parts += ["\n".join(lines) for lines in ([*blame_lines(result, shown)], [*note_lines(result)]) if lines]
-    if result.compared:
-        parts.append(how_line(result))
+    if result.verdict != "skipped":
+        parts.append("\n".join(footer(result)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -147,6 +147,12 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
 def note_lines(result: GateResult) -> list[str]:
     """What this number of queries cannot show."""
     return [f"note: {note.message}" for note in result.notes]
+
+
+def footer(result: GateResult) -> list[str]:
+    """How drops were tested, if any were, and under which conventions."""
+    tested = [how_line(result)] if result.compared else []
+    return [*tested, scores_render.conventions_line([result.scores])]
 
 
 def how_line(result: GateResult) -> str:

@@ -85,8 +85,8 @@ def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
     if lines:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))
     parts += [f"> {escaped(line)}" for line in plain.note_lines(result)]
-    if result.compared:
-        parts.append(f"<sub>{escaped(plain.how_line(result))}</sub>")
+    if result.verdict != "skipped":
+        parts.append("\n".join(f"<sub>{escaped(line)}</sub>" for line in plain.footer(result)))
     return "\n\n".join(parts) + "\n"
 
 
