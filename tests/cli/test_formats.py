@@ -102,9 +102,7 @@ def test_pages_have_the_best_in_bold_and_names_that_do_nothing(command: Command,
     assert "bold" not in alone
 
 
-def test_a_page_shows_what_a_configuration_asks_for(
-    command: Command, files: list[Path], tmp_path: Path
-) -> None:
+def test_a_page_shows_what_a_configuration_asks_for(command: Command, files: list[Path], tmp_path: Path) -> None:
     config = tmp_path / "rankgauge.yaml"
     config.write_text("statistics: {confidence_intervals: true, significance_testing: true}\n")
     page = command("evaluate", *files, "-m", "RR", "--config", config, "--kpi", "none", "--format", "latex").out

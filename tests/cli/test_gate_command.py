@@ -35,7 +35,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def _run(docs: dict[int, list[str]], tag: str) -> str:
-    return "".join(f"q{n} Q0 {doc} 1 {-rank} {tag}\n" for n, ranking in docs.items() for rank, doc in enumerate(ranking))
+    return "".join(
+        f"q{n} Q0 {doc} 1 {-rank} {tag}\n" for n, ranking in docs.items() for rank, doc in enumerate(ranking)
+    )
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every setting has its effect in ``evaluate``, ``compare``, ``gate`` and ``benchmark run``, or is refused with a reason.
+"""Every setting has its effect in ``evaluate``, ``compare``, ``gate`` and ``benchmark run``, or is refused.
 
 The four commands get the same rankings: three of them from run files, the benchmark from functions that return them.
 """

@@ -123,9 +123,7 @@ def command(
             runs,
             settings.measures or stored_measures,
             conventions=settings.conventions,
-            reading=page.reading(
-                replace(configured_reading(reading, settings), fingerprint=True, progress=progress)
-            ),
+            reading=page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress)),
             topics=topics,
             fewest=1 if isinstance(baseline, Baseline) else 2,
         )

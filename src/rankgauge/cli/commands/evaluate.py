@@ -136,9 +136,7 @@ def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
     """Raise if a confidence is given and nothing that is shown has one."""
     used = settings.confidence_intervals or settings.significance_testing or settings.by or view.plot or page.path
     if is_given("confidence") and not used:
-        raise UsageError(
-            "--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci"
-        )
+        raise UsageError("--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci")
 
 
 def evaluate_files(

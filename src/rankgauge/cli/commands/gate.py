@@ -94,7 +94,9 @@ class GateOutput:
 @option_group(
     "output",
     GateOutput,
-    click.option("--corpus", type=click.Path(), metavar="FILE", help="Read the documents, to distinguish a drop from lost ids."),
+    click.option(
+        "--corpus", type=click.Path(), metavar="FILE", help="Read the documents, to distinguish a drop from lost ids."
+    ),
     click.option(
         "--write-baseline",
         "store",

@@ -31,8 +31,12 @@ reading_options = option_group(
     make_reading,
     click.option("--qrels-format", metavar="NAME", help="Set the format of the judgments, if detection is wrong."),
     click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
-    click.option("--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."),
-    click.option("--max-line", type=click.IntRange(min=1), metavar="N", help="Set the maximum length of a line, in bytes."),
+    click.option(
+        "--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."
+    ),
+    click.option(
+        "--max-line", type=click.IntRange(min=1), metavar="N", help="Set the maximum length of a line, in bytes."
+    ),
     click.option("--strict", is_flag=True, help="Treat input warnings as errors."),
 )
 
