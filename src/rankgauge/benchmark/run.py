@@ -170,7 +170,7 @@ class _Bench:
         parts = [home / part for part in _parts(system)]
         fresh = all(not part.exists() for part in parts)
         begun = time.monotonic()
-        settings = replace(system.settings, index=str(home))
+        settings = replace(system.settings, index=str(home), on_duplicate=self.plan.settings.on_duplicate)
         retriever = make_retriever(settings, self.documents, self.asked, experts=experts)
         seconds = round(time.monotonic() - begun, 3)
         fetched = fetch_run(
