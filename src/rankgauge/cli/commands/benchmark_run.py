@@ -10,6 +10,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import (
     CALLS,
     DEFAULT_MEASURES,
@@ -20,7 +21,7 @@ from rankgauge.benchmark.plan import (
     plan_of_folder,
     shipped_plan,
 )
-from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
+from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine

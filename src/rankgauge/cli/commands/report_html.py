@@ -25,8 +25,8 @@ def command(source: str, out: str) -> None:
     `rankgauge evaluate --html` and `rankgauge compare --html`.
     """
     folder = Path(source) if Path(source).is_dir() else _folder_of(Path(source))
-    manifest = manifests.opened(folder / MANIFEST)
-    if not manifests.intact(manifest):
+    manifest = manifests.load(folder / MANIFEST)
+    if not manifests.is_intact(manifest):
         raise InputError.at(folder / MANIFEST, None, "has been changed since it was written")
     changed = next((str(change) for change in changed_files(folder, manifest) if change.file != PAGE), None)
     if changed is not None:
