@@ -438,7 +438,7 @@ class TestCommand:
         assert "vector vs. lexical on RR@10: " in done.out
         manifest = json.loads((tmp_path / "w/out" / MANIFEST).read_bytes())
         assert manifest["settings"]["measures"] == ["RR@10", "P@5"]
-        cmd = "rankgauge benchmark run rankgauge.yaml --measure RR@10 --measure P@5 --latency 0"
+        cmd = "rankgauge benchmark run rankgauge.yaml --latency 0 --measure RR@10 --measure P@5"
         assert manifest["implementation"]["executable"]["cmd"] == cmd
         assert command("report", "verify", "out").code == 0
 
