@@ -18,7 +18,7 @@ from rankgauge.comparison.statistics import CORRECTIONS, Correction
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import UsageError, printable
-from rankgauge.stats.tests import PAIRED_TESTS
+from rankgauge.stats.results import PAIRED_TESTS
 
 REL = click.option(
     "-l",
