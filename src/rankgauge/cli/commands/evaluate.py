@@ -199,7 +199,7 @@ def show(
         case "json":
             write(_json(evaluation, comparison, notes, settings, view))
         case "csv" | "jsonl":
-            write(rows_text(view.format, render.FIELDS, render.records(scores, per_query=view.per_query)))
+            write(rows_text(view.format, render.SCORE_FIELDS, render.records(scores, per_query=view.per_query)))
         case "markdown" | "latex":
             write(page_text(view.format, _page_parts(evaluation, comparison, settings, view)))
         case "trec":

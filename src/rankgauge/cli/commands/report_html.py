@@ -11,7 +11,7 @@ from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.options.html import write_page
 from rankgauge.errors import InputError, printable
 from rankgauge.io.records import read_document
-from rankgauge.render.text.benchmark import SCHEMA
+from rankgauge.render.text.benchmark import BENCHMARK_SCHEMA
 from rankgauge.report import manifest as manifests
 
 
@@ -39,5 +39,5 @@ def command(source: str, out: str) -> None:
 def _folder_of(path: Path) -> Path:
     """The folder that a report lies in; raises where the file is none of a benchmark."""
     hint = "a page needs the rankings: `rankgauge evaluate --html` or `rankgauge compare --html` write one"
-    read_document(path, SCHEMA, hint=hint)
+    read_document(path, BENCHMARK_SCHEMA, hint=hint)
     return path.parent

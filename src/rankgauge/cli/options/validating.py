@@ -46,7 +46,7 @@ def shared_options(function: Function) -> Function:
 
 def places(form: str) -> int | None:
     """How many places to keep of each fault: all for programs, a few for people."""
-    return None if form == "json" else render.LISTED
+    return None if form == "json" else render.PLACES_SHOWN
 
 
 def run(

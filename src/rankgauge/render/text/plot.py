@@ -10,21 +10,24 @@ from rankgauge.core.formatting import percent
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.groups import interval_span
-from rankgauge.render.text.terminal import name, number
+from rankgauge.render.text.scores import value_text
+from rankgauge.render.text.terminal import name
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 
-BAR, LOW, LINE, MEAN, HIGH = "█├─●┤"
+BAR, LOW, WHISKER, MEAN, HIGH = "█├─●┤"
 LEVELS = "▁▂▃▄▅▆▇"
 TIE, BETWEEN = "·", "│"
-ASCII = str.maketrans(f"{BAR}{LOW}{LINE}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
+ASCII = str.maketrans(f"{BAR}{LOW}{WHISKER}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
 MIN_WIDTH, MAX_WIDTH = 12, 60
 
 
 def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
     """One bar per run and measure, ending in the interval of its mean."""
     parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
-    return _drawn([f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii)
+    return _drawn(
+        [f"{LOW}{WHISKER}{MEAN}{WHISKER}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii
+    )
 
 
 def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
@@ -43,8 +46,7 @@ def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: fl
     rows = [(name(run.run), run[measure], run.interval(measure, confidence=confidence)) for run in scores]
     ends = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
     least, most = min([0.0, *ends]), max([0.0, *ends])
-    whole = measure.definition.aggregate == "sum"
-    texts = [(label, number(value, whole=whole), interval_span(interval)) for label, value, interval in rows]
+    texts = [(label, value_text(measure, value), interval_span(interval)) for label, value, interval in rows]
     widest = [max(len(row[column]) for row in texts) for column in range(3)]
     size = _room(width, sum(widest) + 6)
     lines = [f"{measure.name}, from {_short(least)} to {_short(most)}"]
@@ -63,9 +65,9 @@ def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
     at = round((mean - least) * scale)
     low, high = (at if end is None else round((end - least) * scale) for end in (interval.low, interval.high))
     low, high = min(low, at), max(high, at)
-    signs = [BAR] * low + [LINE] * (high + 1 - low)
-    signs[low], signs[high], signs[at] = LOW, HIGH, MEAN
-    return "".join(signs)
+    characters = [BAR] * low + [WHISKER] * (high + 1 - low)
+    characters[low], characters[high], characters[at] = LOW, HIGH, MEAN
+    return "".join(characters)
 
 
 def _strips(found: Comparison, measure: Measure, width: int) -> str:
