@@ -178,8 +178,8 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     return judgments, [run]
 
 
-def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str]) -> Comparison | None:
-    """The comparison with the baseline, if the settings ask for tests and there are two runs."""
+def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = ()) -> Comparison | None:
+    """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
     if not settings.significance_testing or len(evaluation.scores) < 2:
         return None
     from rankgauge.cli.commands.compare import chosen_baseline
