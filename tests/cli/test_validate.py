@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.commands.qrels import COMMANDS as QRELS_COMMANDS
-from rankgauge.cli.commands.runs import COMMANDS as RUNS_COMMANDS
+from rankgauge.cli.commands.qrels import QRELS_COMMANDS
+from rankgauge.cli.commands.runs import RUNS_COMMANDS
 from tests.validation.generated import insert, put, qrels_lines, run_lines, text, then
 
 Command = Callable[..., Any]
