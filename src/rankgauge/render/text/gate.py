@@ -124,12 +124,12 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
         return []
     lines = [f"cause: {CAUSES[blame.cause]}"]
     if not blame.documents:
-        where = "in this run or in the corpus" if blame.corpus else "in this run"
-        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {where}"]
+        location = "in this run or in the corpus" if blame.corpus else "in this run"
+        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {location}"]
     count, unknown = plural(len(blame.documents), "relevant document"), blame.unknown_documents
-    where = "neither in this run nor in the corpus" if blame.corpus and not unknown else "nowhere in this run"
+    location = "neither in this run nor in the corpus" if blame.corpus and not unknown else "nowhere in this run"
     verb = "is" if len(blame.documents) == 1 else "are"
-    lines.append(f"{count} that the baseline retrieved {verb} {where}: {listing(map(show, blame.documents))}")
+    lines.append(f"{count} that the baseline retrieved {verb} {location}: {listing(map(show, blame.documents))}")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         text = f"{plural(len(unknown), 'document')} of this run {verb} not in the corpus"

@@ -30,10 +30,10 @@ def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, conf
     )
 
 
-def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
+def of_comparison(comparison: Comparison, *, width: int, ascii: bool = False) -> str:
     """The bars, then one strip of differences per measure and system, from the largest gain to the largest loss."""
-    strips = [_strips(found, measure, width) for measure in found.scores[0].measures]
-    bars = of_scores(found.scores, width=width, ascii=ascii, confidence=found.confidence)
+    strips = [_strips(comparison, measure, width) for measure in comparison.scores[0].measures]
+    bars = of_scores(comparison.scores, width=width, ascii=ascii, confidence=comparison.confidence)
     return f"{bars}\n{_drawn(strips, ascii=ascii)}"
 
 
@@ -70,24 +70,26 @@ def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
     return "".join(characters)
 
 
-def _strips(found: Comparison, measure: Measure, width: int) -> str:
+def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     rows = []
-    for system in found.systems:
-        _, system_values, baseline_values = found.paired(system, measure.name)
+    for system in comparison.systems:
+        _, system_values, baseline_values = comparison.paired(system, measure.name)
         rows.append((name(system), sorted(paired(system_values, baseline_values).values.tolist(), reverse=True)))
     tallest = max((abs(gap) for _, gaps in rows for gap in gaps), default=0.0)
     counts = [_counts(gaps) for _, gaps in rows]
     label = max(len(label) for label, _ in rows)
     ups = max(len(up) for up, _ in counts)
     most = max(len(gaps) for _, gaps in rows)
-    each = max(1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8)))
-    per_character = "one query" if each == 1 else f"{each} queries"
-    title = f"{measure.name} vs. {name(found.baseline)}: {per_character} per character, tallest {tallest:.3f}"
+    queries_per_character = max(
+        1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8))
+    )
+    per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
+    title = f"{measure.name} vs. {name(comparison.baseline)}: {per_character} per character, tallest {tallest:.3f}"
     return "\n".join(
         [
             title,
             *(
-                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, each)} {down}"
+                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, queries_per_character)} {down}"
                 for (system, gaps), (up, down) in zip(rows, counts, strict=True)
             ),
         ]
@@ -99,11 +101,14 @@ def _counts(gaps: Sequence[float]) -> tuple[str, str]:
     return f"{up} up", f"{down} down, {len(gaps) - up - down} tied"
 
 
-def _strip(gaps: Sequence[float], tallest: float, each: int) -> str:
+def _strip(gaps: Sequence[float], tallest: float, queries_per_character: int) -> str:
     """Gains, ties and losses, sorted and separated; the height is the mean of the queries behind a character."""
     groups = [gap for gap in gaps if gap > 0], [gap for gap in gaps if gap == 0], [gap for gap in gaps if gap < 0]
     return BETWEEN.join(
-        "".join(_height(group[start : start + each], tallest) for start in range(0, len(group), each))
+        "".join(
+            _height(group[start : start + queries_per_character], tallest)
+            for start in range(0, len(group), queries_per_character)
+        )
         for group in groups
     )
 

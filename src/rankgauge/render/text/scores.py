@@ -157,8 +157,8 @@ def averaged_line(scores: Sequence[Scores]) -> str:
     counts = [int(run.averaged.sum()) for run in scores]
     if len(set(counts)) == 1:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
-    listed = ", ".join(f"{full(run.run)} {count}" for run, count in zip(scores, counts, strict=True))
-    return f"averaged over, of {plural(total, 'query')}: {listed}"
+    counts_by_run = ", ".join(f"{full(run.run)} {count}" for run, count in zip(scores, counts, strict=True))
+    return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
 
 
 def conventions_line(scores: Sequence[Scores]) -> str:
