@@ -1,4 +1,4 @@
-"""A benchmark on the shipped collection: what it writes, what it says, what it survives."""
+"""A benchmark on the bundled collection: what it writes, what it prints, what it survives."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import pytest
 import rankgauge.benchmark.verify
 import rankgauge.render.text.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
-from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, System, shipped_plan, usual_systems
-from rankgauge.benchmark.run import Talk, run_benchmark
+from rankgauge.benchmark.listener import BenchmarkListener
+from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, default_systems, shipped_plan
+from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
 from rankgauge.errors import RankgaugeError, UsageError
@@ -52,7 +53,7 @@ def loaded(folder: Path, name: str) -> dict[str, object]:
     return data
 
 
-def test_everything_that_was_promised_is_written(made: Path) -> None:
+def test_every_documented_file_is_written(made: Path) -> None:
     systems = ["lexical", "vector", "hybrid", "hybrid+rerank"]
     expected = {
         COMPARISON,
@@ -73,9 +74,9 @@ def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
     qrels, topics = made / "inputs/qrels.trec", made / "inputs/queries.jsonl"
     runs = [made / entry for entry in ("runs/lexical.trec", "runs/vector.trec", "runs/hybrid.trec")]
     for entry, run in zip(report["scores"]["runs"], runs, strict=False):
-        found = evaluate(qrels, run, KPI)
-        assert {name: value["value"] for name, value in entry["measures"].items()} == {m: found[m] for m in KPI}
-        assert entry["per_query"]["q01"] == {m: found.per_query(m)["q01"] for m in KPI}
+        scores = evaluate(qrels, run, KPI)
+        assert {name: value["value"] for name, value in entry["measures"].items()} == {m: scores[m] for m in KPI}
+        assert entry["per_query"]["q01"] == {m: scores.per_query(m)["q01"] for m in KPI}
         alone = json.loads((made / f"evaluations/{entry['name']}.EvaluationReport.json").read_bytes())
         assert alone["schema"] == "rankgauge.scores/1"
         assert alone["runs"] == [entry]
@@ -87,18 +88,18 @@ def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
         assert stored[row.system, row.measure]["ci"]["low"] == row.interval.low
 
 
-def test_two_runs_are_the_same_bytes_but_for_times_and_machine(tmp_path: Path) -> None:
-    plan = shipped_plan(latency=0, systems=usual_systems())
+def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path: Path) -> None:
+    plan = shipped_plan(latency=0, systems=default_systems())
     run_benchmark(plan, tmp_path / "a")
     run_benchmark(plan, tmp_path / "b")
     first, second = files_of(tmp_path / "a"), files_of(tmp_path / "b")
     assert {name for name in first if first[name] != second[name]} == {MANIFEST}
     assert set(first) == set(second)
-    one, other = (json.loads(files[MANIFEST]) for files in (first, second))
-    for manifest in (one, other):
+    manifests = [json.loads(files[MANIFEST]) for files in (first, second)]
+    for manifest in manifests:
         for key in ("times", "files", "sha256"):
             del manifest[key]
-    assert one == other
+    assert manifests[0] == manifests[1]
     assert verify_benchmark(tmp_path / "a").ok
 
 
@@ -106,14 +107,14 @@ def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) 
     run_benchmark(shipped_plan(latency=3), tmp_path / "again")
     first, second = files_of(made), files_of(tmp_path / "again")
     assert {name for name in first if first[name] != second[name]} <= {MANIFEST, COMPARISON, PAGE}
-    one, other = (files[COMPARISON].decode().split("\n") for files in (first, second))
-    changed = [old for old, new in zip(one, other, strict=True) if old != new]
-    assert all(" MB | " in line for line in changed)
+    old_lines, new_lines = (files[COMPARISON].decode().split("\n") for files in (first, second))
+    changed = [old for old, new in zip(old_lines, new_lines, strict=True) if old != new]
+    assert all(re.search(r" [kM]B \| ", line) for line in changed)
 
 
 def test_the_same_folder_can_be_written_again(tmp_path: Path) -> None:
-    run_benchmark(shipped_plan(latency=0, systems=usual_systems(modes=["lexical", "vector"])), tmp_path / "out")
-    run_benchmark(shipped_plan(latency=0, systems=usual_systems(modes=["lexical"])), tmp_path / "out")
+    run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"])), tmp_path / "out")
+    run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical"])), tmp_path / "out")
     assert [path.name for path in (tmp_path / "out/runs").iterdir()] == ["lexical.trec"]
     assert verify_benchmark(tmp_path / "out").ok
 
@@ -137,20 +138,20 @@ def test_a_file_put_into_a_benchmark_is_not_lost(made: Path, tmp_path: Path) -> 
 def test_a_benchmark_that_fails_leaves_the_earlier_one(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made, tmp_path / "out")
     before = files_of(tmp_path / "out")
-    gone = {"gone": System(RetrieverSettings(mode="no_such_module:find"))}
-    for plan in (shipped_plan(systems=gone), shipped_plan(by=("nothing",))):
+    gone = {"gone": PlannedSystem(RetrieverSettings(mode="no_such_module:find"))}
+    for plan in (shipped_plan(systems=gone), shipped_plan(settings=replace(shipped_plan().settings, by=("nothing",)))):
         with pytest.raises(UsageError):
             run_benchmark(plan, tmp_path / "out")
     assert files_of(tmp_path / "out") == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_benchmark_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = shipped_plan(latency=0, systems=usual_systems(modes=["lexical", "vector"]))
+def test_an_interrupted_benchmark_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"]))
     calls = []
 
-    class Stopping(Talk):
-        def begins(self, system: str) -> FetchProgress:
+    class Stopping(BenchmarkListener):
+        def started(self, system: str) -> FetchProgress:
             def report(done: int, total: int, seconds: float) -> None:
                 calls.append(done)
                 if system == "vector":
@@ -159,7 +160,7 @@ def test_a_benchmark_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytes
             return report
 
     with pytest.raises(KeyboardInterrupt):
-        run_benchmark(plan, tmp_path / "out", talk=Stopping())
+        run_benchmark(plan, tmp_path / "out", listener=Stopping())
     assert [path.name for path in tmp_path.iterdir()] == ["out.partial"]
     run_benchmark(plan, tmp_path / "out")
     run_benchmark(plan, tmp_path / "whole")
@@ -168,7 +169,7 @@ def test_a_benchmark_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "out.partial").exists()
 
 
-def test_the_manifest_says_neither_who_nor_where(made: Path) -> None:
+def test_the_manifest_reveals_neither_who_nor_where(made: Path) -> None:
     manifest = (made / MANIFEST).read_text(encoding="utf-8")
     assert str(Path.home()) not in manifest
     assert str(made) not in manifest
@@ -183,9 +184,9 @@ def test_the_manifest_says_neither_who_nor_where(made: Path) -> None:
 
 def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:
     systems = {
-        "lexical": System(RetrieverSettings()),
-        "gone": System(RetrieverSettings(mode="no_such_module:find")),
-        "vectors": System(
+        "lexical": PlannedSystem(RetrieverSettings()),
+        "gone": PlannedSystem(RetrieverSettings(mode="no_such_module:find")),
+        "vectors": PlannedSystem(
             RetrieverSettings(mode="vector", document_vectors=str(tmp_path / "no.npy"), query_vectors="x")
         ),
     }
@@ -206,24 +207,24 @@ def test_whatever_a_retriever_does_the_others_are_reported(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     names = ("nothing", "leaves", "tires")
-    systems = {"lexical": System(RetrieverSettings())}
-    systems |= {name: System(RetrieverSettings(mode=f"odd_search:{name}")) for name in names}
+    systems = {"lexical": PlannedSystem(RetrieverSettings())}
+    systems |= {name: PlannedSystem(RetrieverSettings(mode=f"odd_search:{name}")) for name in names}
     plan = shipped_plan(latency=5, systems=systems)
     report = run_benchmark(replace(plan, settings=replace(plan.settings, baseline="nothing")), tmp_path / "out")
     assert report.names == ("lexical", "tires")
-    assert "found nothing" in report.failed["nothing"]
-    assert "the others are compared with lexical" in report.failed["nothing"]
+    assert "it returned no documents for any query" in report.failed["nothing"]
+    assert "planned as the baseline: the others are compared with lexical instead" in report.failed["nothing"]
     assert "SystemExit" in report.failed["leaves"]
-    assert report.costs["tires"].p50 is None  # the 51st call was one that was timed
+    assert report.costs["tires"].p50 is None  # the 51st call was a timed one
     assert report.costs["lexical"].p50 is not None
 
 
-def test_changed_code_is_not_taken_for_the_same_retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_is_another_retriever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     code = "calls = []\ndef find(text):\n    calls.append(1)\n    assert len(calls) < 20\n    return ['kb-001']\n"
     (tmp_path / "changing.py").write_text(code)
-    plan = shipped_plan(latency=0, systems={"mine": System(RetrieverSettings(mode="changing:find"))})
+    plan = shipped_plan(latency=0, systems={"mine": PlannedSystem(RetrieverSettings(mode="changing:find"))})
     with pytest.raises(RankgaugeError, match="failed"):
         run_benchmark(plan, tmp_path / "out")
     (tmp_path / "changing.py").write_text(code.replace("assert len(calls) < 20", "pass"))
@@ -234,54 +235,56 @@ def test_changed_code_is_not_taken_for_the_same_retriever(tmp_path: Path, monkey
     assert report.names == ("mine",)
 
 
-def test_only_the_queries_that_were_asked_are_scored(tmp_path: Path) -> None:
+def test_only_queries_that_were_run_are_scored(tmp_path: Path) -> None:
     lines = (SHIPPED / "queries.jsonl").read_text(encoding="utf-8").splitlines()[:3]
     (tmp_path / "queries.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    plan = shipped_plan(latency=0, systems=usual_systems(modes=["lexical"]), queries=str(tmp_path / "queries.jsonl"))
+    plan = shipped_plan(latency=0, systems=default_systems(modes=["lexical"]), queries=str(tmp_path / "queries.jsonl"))
     report = run_benchmark(plan, tmp_path / "out")
     assert report.scores[0].queries == ("q01", "q02", "q03")
     assert (report.scores[0]["nDCG@10"] or 0) > 0.5
     assert verify_benchmark(tmp_path / "out").ok
 
 
-def test_nothing_is_said_where_nothing_is_relevant(tmp_path: Path) -> None:
+def test_judgments_without_relevant_documents_are_reported(tmp_path: Path) -> None:
     judged = re.sub(r" \d+$", " 0", (SHIPPED / "qrels.trec").read_text(), flags=re.MULTILINE)
     (tmp_path / "qrels.trec").write_text(judged)
-    systems = usual_systems(modes=["lexical", "vector"])
+    systems = default_systems(modes=["lexical", "vector"])
     run_benchmark(shipped_plan(latency=0, systems=systems, qrels=str(tmp_path / "qrels.trec")), tmp_path / "out")
-    said = "No query has a relevant document: nothing can be said."
-    assert loaded(tmp_path / "out", REPORT)["answer"] == [said]
-    assert said in (tmp_path / "out" / PAGE).read_text(encoding="utf-8")
+    sentence = "No query has a relevant document, so nothing can be compared."
+    assert loaded(tmp_path / "out", REPORT)["answer"] == [sentence]
+    assert sentence in (tmp_path / "out" / PAGE).read_text(encoding="utf-8")
 
 
-def test_half_a_character_in_a_text_is_no_trouble(tmp_path: Path) -> None:
+def test_an_unpaired_surrogate_in_a_text_is_harmless(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text('{"_id": "a", "text": "one \\ud800 word"}\n{"_id": "b", "text": "two"}\n')
     (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "word \\ud800"}\n{"_id": "r", "text": "two"}\n')
     (tmp_path / "r.trec").write_text("q 0 a 1\nr 0 b 1\n")
     corpus, queries, qrels = (str(tmp_path / name) for name in ("c.jsonl", "q.jsonl", "r.trec"))
-    systems = usual_systems(modes=["lexical"])
+    systems = default_systems(modes=["lexical"])
     report = run_benchmark(BenchmarkPlan("half", corpus, queries, qrels, systems, latency=0), tmp_path / "out")
     assert report.scores[0]["RR@10"] == 1.0
 
 
-def test_where_all_systems_break_the_reason_is_raised(tmp_path: Path) -> None:
-    systems = {"gone": System(RetrieverSettings(mode="no_such_module:find"))}
+def test_if_all_systems_fail_the_reason_is_raised(tmp_path: Path) -> None:
+    systems = {"gone": PlannedSystem(RetrieverSettings(mode="no_such_module:find"))}
     with pytest.raises(UsageError, match="no_such_module"):
         run_benchmark(shipped_plan(systems=systems), tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../x", "with blank", ".hidden", "ü"])
 def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="becomes a file's"):
-        BenchmarkPlan("t", None, "q", "r", {name: System(RetrieverSettings())})
+    with pytest.raises(UsageError, match="must be usable as a file name"):
+        BenchmarkPlan("t", None, "q", "r", {name: PlannedSystem(RetrieverSettings())})
 
 
 def test_names_that_differ_by_case_only_are_refused() -> None:
     with pytest.raises(UsageError, match="same name"):
-        BenchmarkPlan("t", None, "q", "r", {"a": System(RetrieverSettings()), "A": System(RetrieverSettings())})
+        BenchmarkPlan(
+            "t", None, "q", "r", {"a": PlannedSystem(RetrieverSettings()), "A": PlannedSystem(RetrieverSettings())}
+        )
 
 
-def test_no_file_says_who_where_or_with_which_password(tmp_path: Path, command: Command) -> None:
+def test_no_file_reveals_who_where_or_which_password(tmp_path: Path, command: Command) -> None:
     (tmp_path / "jane doe").mkdir()
     (tmp_path / "jane doe/bands.yaml").write_text("bands: {nDCG@10: {good: 0.5}}\n")
     (tmp_path / "jane doe/rankgauge.yaml").write_text(
@@ -293,19 +296,19 @@ def test_no_file_says_who_where_or_with_which_password(tmp_path: Path, command: 
         "--kpi", tmp_path / "jane doe/bands.yaml", "-o", tmp_path / "out",
     )  # fmt: skip
     assert done.code == 2
-    found = files_of(tmp_path / "out")
-    assert MANIFEST in found
-    for name, data in found.items():
+    written = files_of(tmp_path / "out")
+    assert MANIFEST in written
+    for name, data in written.items():
         for word in (b"jane", b"secret", bytes(tmp_path)):
             assert word not in data, name
 
 
 @pytest.mark.parametrize(
-    ("path", "told"),
+    ("path", "plain"),
     [("data/x.jsonl", "data/x.jsonl"), ("/home/me/x.jsonl", "x.jsonl"), ("../me/x", "x"), ("~/x", "x")],
 )
-def test_a_path_that_leads_elsewhere_is_only_a_name(path: str, told: str) -> None:
-    assert plain_path(path) == told
+def test_a_path_outside_of_the_working_folder_is_only_a_name(path: str, plain: str) -> None:
+    assert plain_path(path) == plain
 
 
 def test_a_message_has_no_absolute_path() -> None:
@@ -328,8 +331,8 @@ def test_a_message_has_no_absolute_path() -> None:
             lambda text: text.replace('"q01"', '"q1"', 1),
             "runs[0].per_query.q01",
         ),
-        (COMPARISON, lambda text: text.replace("nobody can tell", "it wins", 1), "line"),
-        (PAGE, lambda text: text.replace("nobody can tell", "it wins", 1), "line"),
+        (COMPARISON, lambda text: text.replace("inconclusive", "it wins", 1), "line"),
+        (PAGE, lambda text: text.replace("inconclusive", "it wins", 1), "line"),
         ("runs/vector.trec", lambda text: text.replace(" 1 ", " 2 ", 1), None),
         ("inputs/qrels.trec", lambda text: text.replace(" 3\n", " 2\n", 1), None),
         ("inputs/snippets.jsonl", lambda text: text.replace("a", "b", 1), None),
@@ -346,16 +349,16 @@ def test_a_changed_byte_is_found_and_named(
     text = (tmp_path / name).read_text(encoding="utf-8")
     assert change(text) != text
     (tmp_path / name).write_text(change(text), encoding="utf-8")
-    found = verify_benchmark(tmp_path)
-    assert not found.ok
-    assert found.changes[0].file == name
+    verification = verify_benchmark(tmp_path)
+    assert not verification.ok
+    assert verification.changes[0].file == name
     if field is None:
-        assert found.changes[0].field is None
+        assert verification.changes[0].field is None
     else:
-        assert (found.changes[0].field or "").startswith(field)
+        assert (verification.changes[0].field or "").startswith(field)
 
 
-def test_a_file_more_or_less_is_found(made: Path, tmp_path: Path) -> None:
+def test_a_missing_and_a_foreign_file_are_found(made: Path, tmp_path: Path) -> None:
     for path, data in files_of(made).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(data)
@@ -364,15 +367,15 @@ def test_a_file_more_or_less_is_found(made: Path, tmp_path: Path) -> None:
     assert {change.file for change in verify_benchmark(tmp_path).changes} == {COMPARISON, "runs/another.trec"}
 
 
-def test_another_version_and_another_packer_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_and_another_compression_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
     monkeypatch.setattr(rankgauge.render.text.benchmark, "__version__", "99.0")
-    monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "packed otherwise")
+    monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "compressed differently")
     assert verify_benchmark(made).ok
 
 
 @pytest.mark.parametrize("key", ["data", "times", "files", "settings"])
-def test_a_manifest_without_a_field_is_said(key: str, made: Path, tmp_path: Path, command: Command) -> None:
+def test_a_manifest_without_a_field_is_refused(key: str, made: Path, tmp_path: Path, command: Command) -> None:
     shutil.copytree(made, tmp_path / "out")
     manifest = json.loads((made / MANIFEST).read_bytes())
     del manifest[key]
@@ -386,7 +389,7 @@ def test_a_manifest_without_a_field_is_said(key: str, made: Path, tmp_path: Path
         assert f"expected the field '{key}'" in done.err
 
 
-def test_a_page_never_takes_the_place_of_a_run(made: Path, tmp_path: Path, command: Command) -> None:
+def test_a_page_never_overwrites_a_run(made: Path, tmp_path: Path, command: Command) -> None:
     shutil.copytree(made, tmp_path / "out")
     before = files_of(tmp_path / "out")
     for name in ("runs/lexical.trec", "inputs/qrels.trec", MANIFEST):
@@ -396,10 +399,10 @@ def test_a_page_never_takes_the_place_of_a_run(made: Path, tmp_path: Path, comma
     assert files_of(tmp_path / "out") == before
 
 
-def test_what_it_costs_is_told(made: Path) -> None:
+def test_costs_are_reported(made: Path) -> None:
     text = (made / COMPARISON).read_text(encoding="utf-8")
-    assert text.startswith("# Benchmark: workshop\n\nvector against lexical on nDCG@10")
-    assert "| p50 ms | p95 ms | p99 ms | calls | index | built in |" in text
+    assert text.startswith("# Benchmark: workshop\n\nvector vs. lexical on nDCG@10: ")
+    assert "| p50 ms | p95 ms | p99 ms | calls | index | build time |" in text
     costs = json.loads((made / MANIFEST).read_bytes())["times"]["costs"]
     assert all(math.isfinite(costs[name][key]) for name in costs for key in ("p50", "p95", "p99"))
 
@@ -408,7 +411,7 @@ class TestCommand:
     def test_a_folder_is_verified(self, made: Path, command: Command) -> None:
         done = command("report", "verify", made)
         assert done.code == 0
-        assert re.search(r": ok, 15 files, [\d,]+ numbers computed again", done.out)
+        assert re.search(r": ok, 15 files, [\d,]+ numbers recomputed", done.out)
         assert json.loads(command("report", "verify", made, "--format", "json").out)["ok"] is True
 
     def test_no_folder_is_an_error(self, tmp_path: Path, command: Command) -> None:
@@ -416,7 +419,7 @@ class TestCommand:
         assert done.code == 2
         assert "ExperimentManifest.json: cannot read" in done.err
 
-    def test_the_page_can_be_made_again(self, made: Path, tmp_path: Path, command: Command) -> None:
+    def test_the_page_can_be_written_again(self, made: Path, tmp_path: Path, command: Command) -> None:
         for source in (made, made / REPORT):
             assert command("report", "html", source, "-o", tmp_path / "page.html").code == 0
             assert (tmp_path / "page.html").read_bytes() == (made / PAGE).read_bytes()
@@ -432,10 +435,10 @@ class TestCommand:
         assert command("init").code == 2
         done = command("benchmark", "run", "rankgauge.yaml", "-o", "out", "--latency", 0, "-m", "RR@10", "-m", "P@5")
         assert done.code == 0, done.err
-        assert "vector against lexical on RR@10" in done.out
+        assert "vector vs. lexical on RR@10: " in done.out
         manifest = json.loads((tmp_path / "w/out" / MANIFEST).read_bytes())
         assert manifest["settings"]["measures"] == ["RR@10", "P@5"]
-        cmd = "rankgauge benchmark run rankgauge.yaml --measure RR@10 --measure P@5 --latency 0"
+        cmd = "rankgauge benchmark run rankgauge.yaml --latency 0 --measure RR@10 --measure P@5"
         assert manifest["implementation"]["executable"]["cmd"] == cmd
         assert command("report", "verify", "out").code == 0
 
@@ -459,16 +462,16 @@ class TestCommand:
             file.write("q01 0 kb-001 x\n")
         done = command("benchmark", "run", "--corpus", tmp_path / "w", "-o", tmp_path / "out")
         assert done.code == 2
-        assert "checked      1 file, 1 error" in done.out
+        assert "checked          1 file, 1 error" in done.out
         assert "the judgments have 1 error" in done.err
         assert "--fix" in done.err
         assert not (tmp_path / "out").exists()
 
-    def test_what_must_be_known_is_said_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
+    def test_caveats_are_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
         done = command("benchmark", "run", "--mode", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
         assert done.code == 0
         assert "[shallow-run]" in done.err
-        assert "To know before trusting it" in (tmp_path / "out" / COMPARISON).read_text(encoding="utf-8")
+        assert "## Caveats" in (tmp_path / "out" / COMPARISON).read_text(encoding="utf-8")
 
     def test_a_page_of_changed_runs_is_refused(self, made: Path, tmp_path: Path, command: Command) -> None:
         shutil.copytree(made, tmp_path / "out")
@@ -478,42 +481,42 @@ class TestCommand:
         assert "runs/lexical.trec: has changed" in done.err
         assert not (tmp_path / "page.html").exists()
 
-    def test_a_folder_is_no_configuration(self, tmp_path: Path, command: Command) -> None:
+    def test_a_folder_is_not_a_configuration(self, tmp_path: Path, command: Command) -> None:
         done = command("benchmark", "run", tmp_path)
         assert done.code == 64
         assert "hint: --corpus" in done.err
 
-    def test_a_broken_mode_is_said_and_the_exit_code_tells(self, tmp_path: Path, command: Command) -> None:
+    def test_a_failed_system_is_named_and_sets_the_exit_code(self, tmp_path: Path, command: Command) -> None:
         done = command(
             "benchmark", "run", "--mode", "lexical", "--mode", "no_such:find", "--latency", 0, "-o", tmp_path / "out"
         )
         assert done.code == 2
         assert "warning: find: " in done.err
-        assert "broken       find: " in done.out
+        assert "failed           find: " in done.out
         assert (tmp_path / "out" / REPORT).is_file()
 
     @pytest.mark.parametrize(
-        ("options", "said"),
+        ("options", "message"),
         [
-            (["--queries", "q.jsonl"], "of which corpus"),
+            (["--queries", "q.jsonl"], "--queries and --qrels need a corpus"),
             (["--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "cannot read missing.yaml"),
             (["--mode", "lexica"], "unknown mode"),
             (["--mode", "lexical", "--mode", "lexical"], "the same name"),
             (["-m", "nosuch"], "unknown measure"),
             (["--by", "categry"], "did you mean category?"),
-            (["-o", "."], "takes the place of its folder"),
-            (["c.yaml", "--embedder", "bow"], "--embedder stands in the configuration"),
-            (["--corpus", "."], "expected a folder with corpus.jsonl"),
+            (["-o", "."], "a benchmark replaces its output folder"),
+            (["c.yaml", "--embedder", "bow"], "--embedder cannot be combined with a configuration"),
+            (["--corpus", "."], "corpus.jsonl or queries.jsonl not found in this folder"),
         ],
     )
-    def test_mistakes_are_said(
-        self, options: list[str], said: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    def test_mistakes_are_refused(
+        self, options: list[str], message: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
         done = command("benchmark", "run", *options)
         assert done.code in (2, 64)
-        assert said in done.err
+        assert message in done.err
         assert "Traceback" not in done.err
 
 

@@ -34,7 +34,7 @@ def test_the_table_has_runs_as_rows_and_stars_the_best(command: Command, files: 
     ]
     assert "averaged over 2 of 2 queries" in outcome.out
     assert "conventions: linear gain" in outcome.out
-    assert "not judged" in outcome.err
+    assert "warning: bad: 33% of the documents in the top 10 are unjudged (1 of 3) [unjudged]" in outcome.err
 
 
 def test_many_measures_become_rows(command: Command, files: list[Path]) -> None:
@@ -86,7 +86,7 @@ def test_a_query_named_all_has_no_place_in_three_columns(command: Command, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["-m", "ndgc@10"], 64, "error: unknown measure 'ndgc'\nhint: did you mean nDCG@10?"),
         (["-m", "recip_rank.10"], 64, "RR@10"),
@@ -96,11 +96,11 @@ def test_a_query_named_all_has_no_place_in_three_columns(command: Command, tmp_p
     ],
 )
 def test_wrong_calls_exit_64_and_say_what_to_do(
-    command: Command, files: list[Path], arguments: list[str], code: int, said: str
+    command: Command, files: list[Path], arguments: list[str], code: int, message: str
 ) -> None:
     outcome = command("evaluate", *files, *arguments)
     assert (outcome.code, outcome.out) == (code, "")
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 def test_wrong_files_exit_2_with_file_and_line(command: Command, files: list[Path]) -> None:
@@ -113,14 +113,14 @@ def test_wrong_files_exit_2_with_file_and_line(command: Command, files: list[Pat
     )
 
 
-def test_warnings_of_the_readers_are_said_and_stand_in_the_json(command: Command, files: list[Path]) -> None:
+def test_warnings_of_the_readers_are_printed_and_are_in_the_json(command: Command, files: list[Path]) -> None:
     files[1].write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
     assert "byte order mark" in command("evaluate", *files[:2]).err
     data = json.loads(command("evaluate", *files[:2], "--format", "json").out)
     assert data["warnings"][0]["code"] == "input"
 
 
-def test_ids_that_are_no_utf8_come_out_as_they_went_in(command: Command, tmp_path: Path) -> None:
+def test_ids_that_are_not_utf8_come_out_as_they_went_in(command: Command, tmp_path: Path) -> None:
     (tmp_path / "q").write_bytes(b"caf\xe9 0 a 1\n")
     (tmp_path / "r").write_bytes(b"caf\xe9 Q0 a 1 1 x\n")
     outcome = command("evaluate", tmp_path / "q", tmp_path / "r", "-m", "RR", "-q", "--format", "trec")
@@ -136,7 +136,7 @@ def test_nothing_from_data_reaches_the_terminal_as_a_command(command: Command, t
     assert "\x1b" not in outcome.out + outcome.err
 
 
-def test_files_of_other_formats_are_told_by_their_content(command: Command, tmp_path: Path) -> None:
+def test_files_of_other_formats_are_detected_from_their_content(command: Command, tmp_path: Path) -> None:
     (tmp_path / "q").write_text("query-id\tcorpus-id\tscore\n1\ta\t1\n")
     (tmp_path / "r").write_text('{"1": {"b": 2.5, "a": 1.5}}')
     outcome = command("evaluate", tmp_path / "q", tmp_path / "r", "-m", "RR", "--format", "trec")

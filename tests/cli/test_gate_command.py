@@ -11,6 +11,8 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from rankgauge import evaluate
+
 Command = Callable[..., Any]
 NAME = "a|b`<c>*@d"  # everything that a table, Markdown, HTML or GitHub could obey
 
@@ -25,7 +27,7 @@ def files(tmp_path: Path) -> dict[str, Path]:
         "good": _run(good, "good"),
         "bad": _run({n: docs[::-1] for n, docs in good.items()}, NAME),
         "lost": _run({n: [f"{NAME}{n}", "s"] for n in queries}, "lost"),
-        "unlabelled": "".join(f"q{n} 0 d{n} 0\n" for n in queries),
+        "unlabeled": "".join(f"q{n} 0 d{n} 0\n" for n in queries),
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -33,7 +35,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 
 def _run(docs: dict[int, list[str]], tag: str) -> str:
-    return "".join(f"q{n} Q0 {doc} 1 {-rank} {tag}\n" for n, found in docs.items() for rank, doc in enumerate(found))
+    return "".join(
+        f"q{n} Q0 {doc} 1 {-rank} {tag}\n" for n, ranking in docs.items() for rank, doc in enumerate(ranking)
+    )
 
 
 @pytest.fixture
@@ -52,11 +56,11 @@ def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], 
     assert command("gate", qrels, bad, "--against", baseline).code == 1
     assert command("gate", qrels, bad, "--against", good, "-m", "RR").code == 1
     assert command("gate", qrels, bad, "--against", baseline, "-m", "RR", "--margin", "0.9").code == 0
-    assert command("gate", files["unlabelled"], bad, "--against", baseline).code == 0
-    assert command("gate", files["unlabelled"], good, "--against", files["unlabelled"]).code == 2
+    assert command("gate", files["unlabeled"], bad, "--against", baseline).code == 0
+    assert command("gate", files["unlabeled"], good, "--against", files["unlabeled"]).code == 2
     assert command("gate", qrels, good).code == 64
     assert command("gate", qrels, good, "--require", "nDGC>1").code == 64
-    assert command("gate", qrels, good, "--require", "RR>0.5", "--alpha", "0").code == 64
+    assert command("gate", qrels, good, "--require", "RR>0.5", "--confidence", "1").code == 64
     assert command("gate", "-", "-", "--require", "RR>0.5").code == 64
     assert command("gate", qrels, qrels.with_name("nowhere"), "--require", "RR>0.5").code == 2
     assert command("gate", qrels, good, "--against", qrels.with_name("nowhere")).code == 2
@@ -66,18 +70,18 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
     outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--require", "R@5>=1")
     lines = outcome.out.splitlines()
     assert lines[0].startswith(
-        f"fail: {NAME} is worse than good on RR (−0.5000, p = 0.0002) and P@1 (−1.0000, p = 0.0002)"
+        f"fail: {NAME} is worse than good on RR (−0.5000, p < 0.001) and P@1 (−1.0000, p < 0.001)"
     )
-    assert lines[0].endswith("; the requirement is met.")
-    assert lines[2].split() == ["required", "value", "95%", "interval"]
+    assert lines[0].endswith("; 1 requirement is met.")
+    assert lines[2].split() == ["required", "value", "95%", "CI"]
     assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
     assert "cause: the retriever got worse" in outcome.out
-    assert "one-sided, max-T over 2 measures" in outcome.out
+    assert "one-sided paired sign flips, single-step max-T over 2 measures, 12 queries" in outcome.out
 
 
-def test_skipped_is_said_and_is_not_passed(command: Command, files: dict[str, Path], baseline: Path) -> None:
-    outcome = command("gate", files["unlabelled"], files["good"], "--against", baseline, "--require", "RR>0.5")
-    assert outcome.out == "skipped: no query of 'unlabelled' has a relevant document, so nothing can be said.\n"
+def test_a_skipped_gate_says_so_and_is_not_a_pass(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    outcome = command("gate", files["unlabeled"], files["good"], "--against", baseline, "--require", "RR>0.5")
+    assert outcome.out == "skipped: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
 
 
 def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -95,10 +99,12 @@ def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[
         ("RR", "worse", -1.0),
         ("P@1", "worse", -1.0),
     ]
+    interval = evaluate(files["qrels"], files["lost"], "RR").interval("RR")
     assert gate["required"][0] == {
-        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [None, None], "met": False,
+        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, interval.high], "met": False,
     }  # fmt: skip
-    assert gate["against"]["run"] == "good"
+    assert interval.high == pytest.approx(0.2425, abs=1e-4)  # of 0 successes in 12 queries
+    assert gate["baseline"]["run"] == "good"
     assert gate["blame"]["cause"] == "unclear"
     assert len(gate["blame"]["documents"]) == 12
 
@@ -116,16 +122,16 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     assert [case.get("name") for case in suite.iter("testcase")] == ["RR > 0.6", "RR", "P@1"]
     assert [failure.get("message") for failure in suite.iter("failure")] == [
         "RR > 0.6 is missed: 0.5000",
-        "RR dropped: −0.5000, p = 0.0002",
-        "P@1 dropped: −1.0000, p = 0.0002",
+        "RR dropped: −0.5000, p < 0.001",
+        "P@1 dropped: −1.0000, p < 0.001",
     ]
     assert NAME in (suite.findtext("system-out") or "")
     assert "<c>" not in outcome.out
     passed = command("gate", files["qrels"], files["good"], "--against", baseline, "--format", "junit").out
     assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
-        "unchanged: +0.0000, p = 1.0000"
+        "unchanged: +0.0000, p = 1.000"
     ] * 2
-    skipped = command("gate", files["unlabelled"], files["good"], "--against", baseline, "--format", "junit").out
+    skipped = command("gate", files["unlabeled"], files["good"], "--against", baseline, "--format", "junit").out
     assert [case.find("skipped") is not None for case in Xml.fromstring(skipped).iter("testcase")] == [True]
 
 
@@ -139,17 +145,17 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     assert lines[0] == "### ❌ Retrieval gate: fail"
     assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
     assert "| `RR > 0.6` | 0.5000 | – | **MISSED** |" in lines
-    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | – | 0.0002 | **WORSE** | – |" in lines
+    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | −1.0000 to −0.6571 | < 0.001 | **WORSE** | – |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--against", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
-    skipped = command("gate", files["unlabelled"], files["good"], "--require", "RR>0", "--format", "markdown").out
-    assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabelled' has")
+    skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
+    assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabeled' has")
 
 
 def test_a_name_cannot_command_the_terminal(command: Command, files: dict[str, Path], baseline: Path) -> None:
     files["bad"].write_text(files["bad"].read_text().replace(NAME, "\x1b[31mred"))
-    for form in ("table", "junit", "markdown"):
-        outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--format", form)
+    for format in ("table", "junit", "markdown"):
+        outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--format", format)
         assert "\x1b" not in outcome.out
         assert "\\x1b[31mred" in outcome.out.replace("\\[", "[").replace("\\\\", "\\")
 
@@ -173,7 +179,7 @@ def test_a_summary_is_written_where_asked_and_nowhere_else(
     assert command(*arguments, "--summary", files["qrels"]).code == 2
 
 
-def test_a_baseline_is_not_written_where_the_gate_fails(
+def test_a_baseline_is_not_written_if_the_gate_fails(
     command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
 ) -> None:
     new = tmp_path / "new.json"
@@ -182,7 +188,7 @@ def test_a_baseline_is_not_written_where_the_gate_fails(
     assert outcome.code == 1
     assert "not written, the gate failed" in outcome.err
     assert not new.exists()
-    assert "the gate was skipped" in command("gate", files["unlabelled"], files["good"], *arguments).err
+    assert "the gate was skipped" in command("gate", files["unlabeled"], files["good"], *arguments).err
     assert command("gate", files["qrels"], files["good"], *arguments).code == 0
     assert json.loads(new.read_text()) == json.loads(baseline.read_text())
     assert command("gate", files["qrels"], files["good"], "--against", new, "--write-baseline", new).code == 2
@@ -190,11 +196,11 @@ def test_a_baseline_is_not_written_where_the_gate_fails(
 
 def test_either_side_may_come_through_a_pipe(files: dict[str, Path], baseline: Path) -> None:
     run = [sys.executable, "-m", "rankgauge", "gate", str(files["qrels"])]
-    for arguments, given in (
+    for arguments, file in (
         (["-", "--against", str(baseline)], files["lost"]),
         ([str(files["lost"]), "--against", "-"], baseline),
         ([str(files["lost"]), "--against", "-", "-m", "RR"], files["good"]),
     ):
-        done = subprocess.run([*run, *arguments], input=given.read_bytes(), capture_output=True, check=False)
+        done = subprocess.run([*run, *arguments], input=file.read_bytes(), capture_output=True, check=False)
         assert done.returncode == 1, done.stderr
         assert b"12 relevant documents" in done.stdout

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,8 +47,8 @@ def test_evaluate_with_a_configuration_writes_the_page_of_its_measures(workshop:
     assert "binary judgments" in page
 
 
-def test_a_page_is_of_the_judgments_that_were_given_whatever_else_was_asked(workshop: Path, command: Command) -> None:
-    Path("c.yaml").write_text("measures: {names: [P@3], graded: false, confidence: 2}\n")
+def test_a_page_is_about_the_given_judgments_whatever_else_is_shown(workshop: Path, command: Command) -> None:
+    Path("c.yaml").write_text("measures: {names: [P@3], graded: false, rel: 2}\n")
     words = ("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--config", "c.yaml", "--html")
     assert command(*words, "plain.html").code == 0
     assert command(*words, "audited.html", "--ties").code == 0
@@ -62,16 +64,16 @@ def test_compare_shows_texts_groups_and_documents(workshop: Path, command: Comma
     )  # fmt: skip
     assert done.code == 0, done.err
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "lexical against vector" in page
+    assert "lexical vs. vector: " in page
     assert "nDCG@10 by difficulty" in page
-    found = data_of(page)
-    assert found["texts"][0] == "how to patch an inner tube"
-    assert found["snippets"]["kb-193"].startswith("Removing a rounded bolt Tap in")
+    data = data_of(page)
+    assert data["texts"][0] == "how to patch an inner tube"
+    assert data["snippets"]["kb-193"].startswith("Removing a rounded bolt Tap in")
     again = command("compare", workshop / "qrels.trec", *runs, "--html", "page.html")
     assert again.code == 0  # a page that is there may be written again
 
 
-def test_gate_says_its_verdict_on_the_page(workshop: Path, command: Command) -> None:
+def test_the_page_of_a_gate_has_its_verdict(workshop: Path, command: Command) -> None:
     done = command(
         "gate",
         workshop / "qrels.trec",
@@ -83,21 +85,21 @@ def test_gate_says_its_verdict_on_the_page(workshop: Path, command: Command) -> 
     )
     assert done.code == 1
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "misses nDCG@10" in page
+    assert "fail: missed nDCG@10 &gt;= 0.9 (0.5432)." in page
     assert "nDCG@10 &gt;= 0.9: value 0.5432" in page
 
 
-def test_gate_against_a_run_shows_both_and_against_stored_values_one(workshop: Path, command: Command) -> None:
+def test_the_page_of_a_gate_shows_the_baseline_if_it_is_a_run(workshop: Path, command: Command) -> None:
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
     assert command("gate", qrels, vector, "--against", lexical, "--html", "two.html").code == 0
-    assert "vector against lexical" in Path("two.html").read_text(encoding="utf-8")
+    assert "vector vs. lexical: " in Path("two.html").read_text(encoding="utf-8")
     assert command("gate", qrels, lexical, "--write-baseline", "base.json").code == 0
     assert command("gate", qrels, vector, "--against", "base.json", "--html", "one.html").code == 0
     assert "lexical</" not in Path("one.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
-def test_a_page_never_takes_the_place_of_an_input(name: str, workshop: Path, command: Command) -> None:
+def test_a_page_never_overwrites_an_input(name: str, workshop: Path, command: Command) -> None:
     qrels, run = workshop / "qrels.trec", workshop / "runs/vector.trec"
     before = run.read_bytes()
     done = command(name, qrels, workshop / "runs/lexical.trec", run, "--html", run)
@@ -106,36 +108,48 @@ def test_a_page_never_takes_the_place_of_an_input(name: str, workshop: Path, com
     assert run.read_bytes() == before
 
 
-def test_standard_input_cannot_be_read_twice(workshop: Path, command: Command) -> None:
-    done = command("evaluate", workshop / "qrels.trec", "-", "--html", "page.html")
-    assert done.code == 64
-    assert "only once" in done.err
+@pytest.mark.parametrize("words", [["evaluate"], ["gate", "--require", "nDCG@10>=0.1"]])
+def test_a_page_of_standard_input_needs_it_only_once(words: list[str], workshop: Path) -> None:
+    run = (workshop / "runs/vector.trec").read_bytes()
+    line = [sys.executable, "-m", "rankgauge", words[0], str(workshop / "qrels.trec")]
+    for source in ("-", str(workshop / "runs/vector.trec")):
+        command = [*line, source, *words[1:], "--html", f"{'pipe' if source == '-' else 'file'}.html"]
+        done = subprocess.run(command, input=run, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+    of_pipe, of_file = (data_of(Path(f"{name}.html").read_text(encoding="utf-8")) for name in ("pipe", "file"))
+    assert of_pipe == of_file  # with every ranking
+
+
+def test_only_one_file_can_be_standard_input(workshop: Path, command: Command) -> None:
+    for words in (("evaluate", "-", "-"), ("compare", workshop / "qrels.trec", "-", "-"), ("gate", "-", "-")):
+        done = command(*words, "--html", "page.html")
+        assert done.code == 64
+        assert "only one of the files can be standard input" in done.err
     assert not Path("page.html").exists()
 
 
-def test_a_stored_baseline_is_compared_with_on_the_page_too(workshop: Path, command: Command) -> None:
+def test_a_page_compares_with_a_stored_baseline(workshop: Path, command: Command) -> None:
     qrels, runs = workshop / "qrels.trec", workshop / "runs"
     assert command("gate", qrels, runs / "lexical.trec", "-m", "nDCG@10", "--write-baseline", "base.json").code == 0
     done = command("compare", qrels, runs / "vector.trec", "--baseline", "base.json", "--html", "page.html")
     assert done.code == 0, done.err
-    assert "vector against lexical" in Path("page.html").read_text(encoding="utf-8")
+    assert "vector vs. lexical: " in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_options_that_would_do_nothing_are_refused(workshop: Path, command: Command) -> None:
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
-    for words, said in (
-        (("evaluate", qrels, vector, "--corpus", workshop), "--corpus is for the page"),
-        (("compare", qrels, vector, lexical, "--explain", "--format", "markdown"), "does not explain"),
-        (("gate", qrels, vector, "--write-baseline", "b.json", "--html", "p.html"), "decides nothing"),
-        (("gate", "-", vector, "--require", "RR>0", "--html", "p.html"), "only once"),
+    for words, message in (
+        (("evaluate", qrels, vector, "--corpus", workshop), "--corpus is for the HTML report"),
+        (("compare", qrels, vector, lexical, "--explain", "--format", "markdown"), "markdown has no --explain"),
+        (("gate", qrels, vector, "--write-baseline", "b.json", "--html", "p.html"), "cannot be combined with --html"),
     ):
         done = command(*words)
         assert done.code == 64, words
-        assert said in done.err
+        assert message in done.err
     assert not Path("b.json").exists()
 
 
-def test_a_page_says_no_path_that_leads_elsewhere(workshop: Path, command: Command) -> None:
+def test_a_page_has_no_path_outside_of_the_working_folder(workshop: Path, command: Command) -> None:
     Path("bands.yaml").write_text("bands: {nDCG@10: {good: 0.5}}\n")
     here = Path.cwd()
     runs = [here / workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
@@ -157,7 +171,7 @@ def test_a_page_says_no_path_that_leads_elsewhere(workshop: Path, command: Comma
 
 
 @pytest.mark.parametrize("ci", ["github", "gitlab"])
-def test_init_writes_what_can_be_read(
+def test_init_writes_files_that_can_be_read(
     ci: str, workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(workshop)
@@ -173,7 +187,7 @@ def test_init_writes_what_can_be_read(
     assert "rankgauge gate qrels.trec run.trec --config rankgauge.yaml" in text
 
 
-def test_init_adds_a_workflow_to_a_configuration_that_is_there(
+def test_init_adds_a_workflow_to_an_existing_configuration(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -184,18 +198,18 @@ def test_init_adds_a_workflow_to_a_configuration_that_is_there(
 
 
 @pytest.mark.parametrize("path", ["-", "w", "no/such/page.html"])
-def test_a_page_that_cannot_be_written_is_said_at_once(path: str, workshop: Path, command: Command) -> None:
+def test_a_page_that_cannot_be_written_is_refused_at_once(path: str, workshop: Path, command: Command) -> None:
     done = command("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--html", path)
     assert done.code == 2
-    assert "cannot write a page there" in done.err
+    assert "cannot write a report there" in done.err
     assert done.out == ""
 
 
-def test_init_says_which_files_are_not_there(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_names_the_missing_files(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = command("init")
     assert done.code == 0
-    assert "here is no corpus.jsonl, qrels.trec, queries.jsonl" in done.err
+    assert "not found: corpus.jsonl, qrels.trec, queries.jsonl" in done.err
     assert command("init").code == 2
     assert command("init", "--force").code == 0
 
@@ -213,15 +227,15 @@ def test_the_commands_of_the_workflow_run(workshop: Path, command: Command, monk
     assert "pass" in Path("summary.md").read_text(encoding="utf-8")
 
 
-def test_the_demo_without_engines_compares_the_runs_that_come_along(
+def test_the_demo_without_engines_compares_the_bundled_runs(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rankgauge.cli.commands.demo, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     done = command("demo")
     assert done.code == 0
-    assert "retrieval is not installed" in done.err
-    assert "vector against lexical on nDCG@10: nobody can tell" in done.out
+    assert "the extra 'retrieval' is not installed: comparing the two bundled runs" in done.err
+    assert "vector vs. lexical on nDCG@10: inconclusive (+0.024, 95% CI −0.066 to +0.114)." in done.out
     assert Path("rankgauge-demo/report.html").is_file()
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.commands.qrels import COMMANDS as QRELS_COMMANDS
-from rankgauge.cli.commands.runs import COMMANDS as RUNS_COMMANDS
+from rankgauge.cli.commands.qrels import QRELS_COMMANDS
+from rankgauge.cli.commands.runs import RUNS_COMMANDS
 from tests.validation.generated import insert, put, qrels_lines, run_lines, text, then
 
 Command = Callable[..., Any]
@@ -125,7 +125,7 @@ def test_fix_writes_a_copy_and_says_what_it_did(command: Command, files: tuple[s
         "wrote fixed: no errors, 1 warning in 36 rows, 3 queries",
         "  repaired  duplicate-rank (1): the ranks of the query are renumbered in the order of its scores",
         "  repaired  blank-line (1): the line is removed",
-        "  left      mixed-tags (1): more than one run tag",
+        "  remaining mixed-tags (1): more than one run tag",
     ]
     assert Path("run").read_bytes() == broken
     assert Path("fixed").read_bytes() == text(put(20, 6, "other")(run_lines()))

@@ -15,7 +15,7 @@ from rankgauge.comparison.statistics import CORRECTIONS, Statistics
 from rankgauge.render.text.comparison import as_json, as_table, grid
 from rankgauge.stats.intervals import ratio_interval
 from rankgauge.stats.power_analysis import queries_needed
-from rankgauge.stats.tests import PAIRED_TESTS
+from rankgauge.stats.results import PAIRED_TESTS
 
 Command = Callable[..., Any]
 RNG = np.random.default_rng(3)

@@ -14,10 +14,10 @@ from rankgauge.stats.intervals import difference_interval, mean_interval, median
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.power_analysis import power
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
-from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
+from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval, PairedTest
 from rankgauge.stats.samples import Floats
 from rankgauge.stats.seeds import Resampling
-from rankgauge.stats.tests import PairedTest, equivalence, paired_t, paired_test, welch
+from rankgauge.stats.tests import equivalence, paired_t, paired_test, welch
 from rankgauge.stats.tukey_hsd import tukey
 
 pytestmark = pytest.mark.simulation

@@ -9,10 +9,10 @@ from scipy import stats
 from rankgauge.errors import UsageError
 from rankgauge.stats import signed_rank
 from rankgauge.stats.bootstrap import bootstrap_test
-from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, Alternative, PairedTest
 from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.signed_rank import wilcoxon
-from rankgauge.stats.tests import PAIRED_TESTS, PairedTest, equivalence, paired_t, paired_test, sign_test, welch
+from rankgauge.stats.tests import equivalence, paired_t, paired_test, sign_test, welch
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, differences, lists_of_differences
 

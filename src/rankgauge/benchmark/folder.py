@@ -1,4 +1,4 @@
-"""The folder of a benchmark: what lies where, and how it is read back into a report."""
+"""The folder of a benchmark: where each file is, and how it is read back into a report."""
 
 from __future__ import annotations
 
@@ -30,54 +30,61 @@ MANIFEST = "ExperimentManifest.json"
 REPORT = "BenchmarkReport.json"
 COMPARISON = "BenchmarkComparison.md"
 PAGE = "report.html"
-RUNS, EVALUATIONS, INPUTS = "runs", "evaluations", "inputs"
-SNIPPETS = f"{INPUTS}/snippets.jsonl"
-OURS = {MANIFEST, REPORT, COMPARISON, PAGE, RUNS, EVALUATIONS, INPUTS}
+RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER = "runs", "evaluations", "inputs"
+SUBFOLDERS = (RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER)
+SNIPPETS = f"{INPUTS_FOLDER}/snippets.jsonl"
+BENCHMARK_FILES = {MANIFEST, REPORT, COMPARISON, PAGE, *SUBFOLDERS}
 
 
 def claim(folder: Path) -> Path:
-    """A folder beside it to work in, which takes its place at the end; what is there stays until then.
+    """Create a working folder beside ``folder``, which replaces it at the end.
 
-    What is there must be nothing, or a benchmark and nothing else: then nobody's files are lost.
+    ``folder`` must not exist, or hold a benchmark and nothing else, so that no other files are lost.
     """
     target = folder.resolve()
     if target == Path.cwd() or not target.name:
-        raise InputError.at(folder, None, "a benchmark takes the place of its folder", hint="name another: -o DIR")
+        raise InputError.at(
+            folder,
+            None,
+            "a benchmark replaces its output folder, which cannot be the working folder",
+            hint="name another one: -o DIR",
+        )
     if target.exists() and not target.is_dir():
         raise InputError.at(folder, None, "cannot write: it is a file", hint="name a folder")
     work = target.with_name(f"{target.name}.partial")
-    for place, known in ((target, _written(target)), (work, None)):
-        strange = _strange(place, known)
-        if strange is not None:
+    for path, expected_files in ((target, _benchmark_files(target)), (work, None)):
+        foreign_file = _foreign_file(path, expected_files)
+        if foreign_file is not None:
             raise InputError.at(
-                place, None, f"is there and holds other files ({strange})", hint="name a new folder: -o"
+                path, None, f"exists and contains other files ({foreign_file})", hint="name a new folder: -o DIR"
             )
     try:
-        for name in (RUNS, EVALUATIONS, INPUTS):
+        for name in SUBFOLDERS:
             (work / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError.at(work, None, f"cannot write: {error.strerror}") from None
     return work
 
 
-def _written(folder: Path) -> set[str]:
-    """The files of the benchmark that a folder holds; none where it holds none."""
+def _benchmark_files(folder: Path) -> set[str]:
+    """The files of the benchmark in a folder; none if there is no benchmark."""
     if not (folder / MANIFEST).is_file():
         return set()
-    return {*manifests.opened(folder / MANIFEST)["files"], MANIFEST}
+    return {*manifests.load(folder / MANIFEST)["files"], MANIFEST}
 
 
-def _strange(folder: Path, known: set[str] | None) -> str | None:
-    """A file that does not belong there; in a folder to work in, where nothing is known yet, by its place alone."""
+def _foreign_file(folder: Path, expected_files: set[str] | None) -> str | None:
+    """A file that is not part of the benchmark; if its files are unknown, one outside of its subfolders."""
     files = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()] if folder.is_dir() else []
     for name in sorted(files):
-        if name.as_posix() not in known if known is not None else name.parts[0] not in OURS:
+        is_expected = name.parts[0] in BENCHMARK_FILES if expected_files is None else name.as_posix() in expected_files
+        if not is_expected:
             return name.as_posix()
     return None
 
 
 def install(work: Path, folder: Path) -> None:
-    """Let the finished work take the place of what was there."""
+    """Replace the folder with the finished working folder."""
     target = folder.resolve()
     old = target.with_name(f".{target.name}.{os.urandom(6).hex()}.old")
     try:
@@ -88,68 +95,69 @@ def install(work: Path, folder: Path) -> None:
             shutil.rmtree(old)
     except OSError as error:
         raise InputError.at(
-            folder, None, f"cannot write: {error.strerror}", hint=f"the work is in {work.name}"
+            folder, None, f"cannot write: {error.strerror}", hint=f"the results are in {work.name}"
         ) from None
 
 
 def run_path(system: str) -> str:
-    """Where a system's run lies."""
-    return f"{RUNS}/{system}.trec"
+    """The path of a system's run."""
+    return f"{RUNS_FOLDER}/{system}.trec"
 
 
 def evaluation_path(system: str) -> str:
-    """Where the report of one system lies."""
-    return f"{EVALUATIONS}/{system}.EvaluationReport.json"
+    """The path of the report of one system."""
+    return f"{EVALUATIONS_FOLDER}/{system}.EvaluationReport.json"
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
-    """Everything that was reported, computed anew from the runs, queries and judgments of the folder."""
+    """The report, recomputed from the runs, queries and judgments in the folder."""
     collection = manifest["data"]["test collection"]
     qrels, topics = folder / collection["qrels"]["path"], folder / collection["topics"]["path"]
     for path in (qrels, topics):
         if not path.is_file():
             raise InputError.at(path, None, "is missing, and nothing can be computed without it")
-    judged = _asked(read_qrels(qrels, name=collection["name"]), topics)
-    runs = {one["name"]: folder / one["run"]["path"] for one in manifest["method"]["retrieval"]}
-    lost = next((path for path in runs.values() if not path.is_file()), None)
-    if lost is not None:
-        raise InputError.at(lost, None, "is missing, and nothing can be computed without it")
+    judgments = _judgments_of_topics(read_qrels(qrels, name=collection["name"]), topics)
+    runs = {system["name"]: folder / system["run"]["path"] for system in manifest["method"]["retrieval"]}
+    missing = next((path for path in runs.values() if not path.is_file()), None)
+    if missing is not None:
+        raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
     settings = Settings.from_dict(manifest["settings"])
     return build_report(
-        judged,
+        judgments,
         runs,
         settings,
         title=collection["name"],
         topics=topics,
         snippets=_snippets(folder / SNIPPETS),
-        costs={name: Cost(**found) for name, found in manifest["times"]["costs"].items()},
+        costs={name: Cost(**cost) for name, cost in manifest["times"]["costs"].items()},
         validations=validations(folder, qrels, topics, runs, manifest["settings"]["k"]),
         failed=manifest["failed"],
-        manifest=_timeless(manifest),
+        manifest=_reproducible_part(manifest),
         reproduce=manifest["implementation"]["executable"]["cmd"],
     )
 
 
-def _asked(judged: Qrels, topics: Path) -> Qrels:
-    """The judgments of the queries that were asked: nobody answered the others."""
-    asked = read_queries(topics).ids
-    _, found = judged.query_index.find(asked, np.zeros(len(asked), dtype=np.int64))
-    known = np.unique(found)
-    return judged if len(known) == len(judged.queries) else judged.select(known)
+def _judgments_of_topics(judgments: Qrels, topics: Path) -> Qrels:
+    """The judgments of the queries that were run: no system answered the others."""
+    queries = read_queries(topics).ids
+    _, rows = judgments.query_index.find(queries, np.zeros(len(queries), dtype=np.int64))
+    judged_rows = np.unique(rows)
+    return judgments if len(judged_rows) == len(judgments.queries) else judgments.select(judged_rows)
 
 
-def _timeless(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest without what another machine or another day would change."""
+def _reproducible_part(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without what differs between machines or days."""
     kept = {key: value for key, value in manifest.items() if key not in ("files", "sha256", "times")}
     return {**kept, "platform": {"software": manifest["platform"]["software"]}}
 
 
 def validations(folder: Path, qrels: Path, topics: Path, runs: Mapping[str, Path], k: int) -> tuple[Validation, ...]:
-    """What is wrong with the judgments and with each run; files are named as in the folder."""
-    found = [validate_qrels(qrels, queries=topics, options=ValidationOptions(max_places=3))]
-    found += [validate_run(path, qrels, topics, ValidationOptions(max_depth=k, max_places=3)) for path in runs.values()]
+    """The validation of the judgments and of each run; files are named as in the folder."""
+    results = [validate_qrels(qrels, queries=topics, options=ValidationOptions(max_places=3))]
+    options = ValidationOptions(max_depth=k, max_places=3)
+    results += [validate_run(path, qrels, topics, options) for path in runs.values()]
     names = [path.relative_to(folder).as_posix() for path in (qrels, *runs.values())]
-    return tuple(replace(one, file=name) for one, name in zip(found, names, strict=True))
+    return tuple(replace(result, file=name) for result, name in zip(results, names, strict=True))
 
 
 def _snippets(path: Path) -> dict[str, str]:
@@ -161,7 +169,7 @@ def _snippets(path: Path) -> dict[str, str]:
 
 
 def rendered(report: Report) -> dict[str, bytes]:
-    """The files that say what came out, by their place in the folder."""
+    """The content of the files that show results, by their path in the folder."""
     texts = {REPORT: as_json(report), COMPARISON: as_markdown(report)}
     for scores in report.scores:
         texts[evaluation_path(scores.run)] = evaluation(report, scores)
@@ -169,6 +177,6 @@ def rendered(report: Report) -> dict[str, bytes]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The hash of every file of a benchmark but its manifest, in the order of their names."""
+    """The hash of every file of a benchmark except its manifest, by name."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return {name: sha256_of_file(folder / name) for name in names if name != MANIFEST}

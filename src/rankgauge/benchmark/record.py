@@ -1,4 +1,4 @@
-"""What a benchmark's manifest says: what went in, what was done with it, what came of it."""
+"""The manifest of a benchmark: its inputs, its methods and its results."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
 from rankgauge.retrieval.fetch.fetch import FetchResult
 
-GROUPS = 8  # a column of the queries with more groups than this is no slice
+MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
+NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
-    """What came of one system."""
+class SystemResult:
+    """The run of one system, the retriever that made it, and its cost."""
 
     fetched: FetchResult
     retriever: Retriever
@@ -39,17 +40,17 @@ def manifest_of(
     documents: Corpus | None,
     stored: Mapping[str, str],
     queries: Queries,
-    done: Mapping[str, Done],
+    results: Mapping[str, SystemResult],
     failed: Mapping[str, RankgaugeError],
 ) -> dict[str, Any]:
-    """All but the times and the files' digests, which are known at the very end."""
-    wanted = plan.settings.baseline
-    baseline = wanted if wanted is not None and wanted in done else next(iter(done))
+    """Everything but the times and the digests of files, which are known at the very end."""
+    planned = plan.settings.baseline
+    baseline = planned if planned is not None and planned in results else next(iter(results))
     by = groupable_columns(queries) if plan.settings.by is None else plan.settings.by
     settings = replace(plan.settings, baseline=baseline, by=by)
-    how = settings.statistics
+    statistics = settings.statistics
     return {
-        "schema": manifests.SCHEMA,
+        "schema": manifests.MANIFEST_SCHEMA,
         "tag": plan.title,
         "data": {
             "test collection": {
@@ -64,72 +65,75 @@ def manifest_of(
                 "qrels": _file(folder, stored["qrels"], plan.qrels),
                 "topics": {**_file(folder, stored["queries"], plan.queries), "queries": len(queries)},
             },
-            "other": _models(done),
+            "other": _models(results),
         },
         "method": {
             "automatic": True,
             "score ties": "document id descending",
-            "retrieval": [_retrieval(folder, name, one) for name, one in done.items()],
+            "retrieval": [_retrieval(folder, name, result) for name, result in results.items()],
         },
         "research goal": {
             "evaluation": {
                 "reported measures": [str(measure) for measure in settings.conventions.measures(settings.measures)],
                 "baseline": [baseline],
-                "significance test": [{"name": how.test, "correction method": how.correction}],
+                "significance test": [{"name": statistics.test, "correction method": statistics.correction}],
             }
         },
         "settings": {**settings.to_dict(), "k": plan.k},
-        "failed": {name: _told(error, name == plan.settings.baseline, baseline) for name, error in failed.items()},
+        "failed": {name: _reason(error, name == planned, baseline) for name, error in failed.items()},
         "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
-        "times": {"costs": {name: asdict(one.cost) for name, one in done.items()}},
+        "times": {"costs": {name: asdict(result.cost) for name, result in results.items()}},
     }
 
 
 def groupable_columns(queries: Queries) -> tuple[str, ...]:
-    """The columns of the queries that make a few groups of at least two."""
-    found = []
+    """The columns of the queries that make a few groups of at least two queries."""
+    columns = []
     for name, values in queries.columns.items():
         labels, sizes = np.unique([str(value) for value in values.values()], return_counts=True)
-        if name not in ("unit", "weight", "k") and 2 <= len(labels) <= GROUPS and sizes.min() >= 2:
-            found.append(name)
-    return tuple(found)
+        if name not in NOT_GROUPED_BY and 2 <= len(labels) <= MAX_GROUPS and sizes.min() >= 2:
+            columns.append(name)
+    return tuple(columns)
 
 
-def _told(error: RankgaugeError, was_baseline: bool, baseline: str) -> str:
-    said = manifests.plain_text(" ".join(str(error).split()))
-    return f"{said} (it was to be the baseline: the others are compared with {baseline})" if was_baseline else said
+def _reason(error: RankgaugeError, is_planned_baseline: bool, baseline: str) -> str:
+    """Why a system failed, and what replaces it if it was to be the baseline."""
+    message = manifests.plain_text(" ".join(str(error).split()))
+    if not is_planned_baseline:
+        return message
+    return f"{message} (planned as the baseline: the others are compared with {baseline} instead)"
 
 
-def _file(folder: Path, name: str, given: str) -> dict[str, Any]:
-    return {"path": name, "given": manifests.plain_path(given), "sha256": sha256_of_file(folder / name)}
+def _file(folder: Path, name: str, original: str) -> dict[str, Any]:
+    return {"path": name, "original": manifests.plain_path(original), "sha256": sha256_of_file(folder / name)}
 
 
-def _retrieval(folder: Path, name: str, one: Done) -> dict[str, Any]:
-    path = run_path(name)
-    results = sum(len(answer.docs) for answer in one.fetched.answers)
+def _retrieval(folder: Path, name: str, result: SystemResult) -> dict[str, Any]:
+    path, identity = run_path(name), result.retriever.identity()
+    count = sum(len(answer.docs) for answer in result.fetched.answers)
     return {
         "name": name,
-        "method": one.retriever.identity().get("mode", one.retriever.name),
-        "params": manifests.plain_values(dict(one.retriever.identity())),
-        "run": {"path": path, "sha256": sha256_of_file(folder / path), "results": results},
+        "method": identity.get("mode", result.retriever.name),
+        "params": manifests.plain_values(dict(identity)),
+        "run": {"path": path, "sha256": sha256_of_file(folder / path), "results": count},
     }
 
 
-def _models(done: Mapping[str, Done]) -> list[dict[str, Any]]:
+def _models(results: Mapping[str, SystemResult]) -> list[dict[str, Any]]:
     """The embedders, each once, with the hashes of their weights."""
-    found: dict[str, dict[str, Any]] = {}
+    models: dict[str, dict[str, Any]] = {}
 
     def walk(value: Any) -> None:
         if isinstance(value, Mapping):
             if "embedder" in value and isinstance(value["embedder"], str):
-                found[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
+                models[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
             for inner in value.values():
                 walk(inner)
         elif isinstance(value, list):
             for inner in value:
                 walk(inner)
 
-    for one in done.values():
-        walk(manifests.plain_values(dict(one.retriever.identity())))
-    return list(found.values())
+    for result in results.values():
+        walk(manifests.plain_values(dict(result.retriever.identity())))
+    return list(models.values())

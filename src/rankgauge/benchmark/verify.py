@@ -1,4 +1,4 @@
-"""Check the folder of a benchmark: every number computed again, every other byte by its digest."""
+"""Verify the folder of a benchmark: recompute every number, and check every other byte by its digest."""
 
 from __future__ import annotations
 
@@ -10,141 +10,153 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge._version import __version__
-from rankgauge.benchmark.folder import INPUTS, MANIFEST, PAGE, RUNS, digests, read_report, rendered
+from rankgauge.benchmark.folder import INPUTS_FOLDER, MANIFEST, PAGE, RUNS_FOLDER, digests, read_report, rendered
+from rankgauge.core.formatting import plural
 from rankgauge.errors import shown
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 
-WIDE = 60  # of a value in a message
+MAX_VALUE_LENGTH = 60  # of a value in a message
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """A place that is not as it was written."""
 
     file: str
-    field: str | None  # a path into JSON, a line of a text; None for a file as a whole
+    field: str | None  # a path into JSON, or a line of a text; None for the whole file
     message: str
 
     def __str__(self) -> str:
-        where = self.file if self.field is None else f"{self.file}: {self.field}"
-        return f"{where}: {self.message}"
+        location = self.file if self.field is None else f"{self.file}: {self.field}"
+        return f"{location}: {self.message}"
 
 
 @dataclass(frozen=True)
-class Verified:
-    """What was looked at, and what was found changed."""
+class Verification:
+    """What was checked, and what has changed."""
 
     files: int
     recomputed: int  # numbers
-    changes: tuple[Change, ...]
+    changes: tuple[FileChange, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether all is as it was written."""
+        """Whether everything is as it was written."""
         return not self.changes
 
 
-def verify_benchmark(folder: str | Path) -> Verified:
-    """Compute every score, interval and p of a benchmark's folder anew, and check the digests of the rest."""
+def verify_benchmark(folder: str | Path) -> Verification:
+    """Recompute every score, interval and p in the folder of a benchmark, and check the digests of the rest."""
     root = Path(folder)
-    manifest = manifests.opened(root / MANIFEST)
-    if not manifests.intact(manifest) or (root / MANIFEST).read_bytes() != manifests.sealed(manifest):
-        change = Change(MANIFEST, "sha256", "the content is not what was written, and nothing else can be trusted")
-        return Verified(1, 0, (change,))
-    changes, count = changed_files(root, manifest), len(manifest["files"]) + 1
-    if any(change.file.startswith((f"{RUNS}/", f"{INPUTS}/")) for change in changes):
-        # Computing from something else would find a change in everything that follows from it.
-        return Verified(count, 0, tuple(changes))
+    manifest = manifests.load(root / MANIFEST)
+    if not manifests.is_intact(manifest) or (root / MANIFEST).read_bytes() != manifests.to_bytes(manifest):
+        change = FileChange(MANIFEST, "sha256", "the content has changed, so nothing else can be trusted")
+        return Verification(1, 0, (change,))
+    changes, file_count = changed_files(root, manifest), len(manifest["files"]) + 1
+    if any(change.file.startswith((f"{RUNS_FOLDER}/", f"{INPUTS_FOLDER}/")) for change in changes):
+        # Everything that is computed from a changed input would be reported as a change, too.
+        return Verification(file_count, 0, tuple(changes))
     report = read_report(root, manifest)
-    made = rendered(report)
-    if any(change.file == PAGE for change in changes):  # to say where; an intact page may have been packed otherwise
-        made[PAGE] = as_html(report).encode("utf-8", "surrogateescape")
-    here = f"rankgauge=={__version__}" in manifest["platform"]["software"]["libraries"]["python"]
-    found = {name: _difference(name, root / name, data, here) for name, data in made.items()}
-    named = [change for change in found.values() if change is not None]
-    # A file that can be made again says more than its digest.
-    told = {change.file for change in named}
-    rest = [change for change in changes if change.file not in told]
-    numbers = sum(_numbers(json.loads(data)) for name, data in made.items() if name.endswith(".json"))
-    return Verified(count, numbers, (*named, *rest))
-
-
-def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[Change]:
-    """The files that are not as the manifest says, by their digests."""
-    found, stored = digests(root), manifest["files"]
-    changes = [Change(name, None, "is missing") for name in stored if name not in found]
-    changes += [
-        Change(name, None, "was not there when the benchmark was written") for name in found if name not in stored
+    recomputed = rendered(report)
+    if any(change.file == PAGE for change in changes):  # to find the place; compression may differ between machines
+        recomputed[PAGE] = as_html(report).encode("utf-8", "surrogateescape")
+    same_version = f"rankgauge=={__version__}" in manifest["platform"]["software"]["libraries"]["python"]
+    differences = [
+        difference
+        for name, content in recomputed.items()
+        if (difference := _first_difference(name, root / name, content, same_version)) is not None
     ]
+    # A field that differs says more than a digest.
+    located = {change.file for change in differences}
+    unlocated = [change for change in changes if change.file not in located]
+    numbers = sum(_count_numbers(json.loads(data)) for name, data in recomputed.items() if name.endswith(".json"))
+    return Verification(file_count, numbers, (*differences, *unlocated))
+
+
+def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
+    """The files whose digests are not those of the manifest."""
+    current, stored = digests(root), manifest["files"]
+    changes = [FileChange(name, None, "is missing") for name in stored if name not in current]
+    changes += [FileChange(name, None, "is not part of the benchmark") for name in current if name not in stored]
     changes += [
-        Change(name, None, f"has changed: its sha256 is {found[name][:16]}…, the manifest says {digest[:16]}…")
+        FileChange(name, None, f"has changed: its sha256 is {current[name][:16]}…, the manifest has {digest[:16]}…")
         for name, digest in stored.items()
-        if name in found and found[name] != digest
+        if name in current and current[name] != digest
     ]
     return changes
 
 
-def _difference(name: str, path: Path, made: bytes, here: bool) -> Change | None:
-    """The first place where a file is not what comes out; what another version worded otherwise is no change."""
-    if not path.is_file() or (stored := path.read_bytes()) == made:
+def _first_difference(name: str, path: Path, recomputed: bytes, same_version: bool) -> FileChange | None:
+    """The first place where a file differs from its recomputed content; another version may word texts differently."""
+    if not path.is_file() or (stored := path.read_bytes()) == recomputed:
         return None
     if name.endswith(".json"):
         try:
-            old, new = json.loads(stored), json.loads(made)
+            old, new = json.loads(stored), json.loads(recomputed)
         except ValueError as error:
-            return Change(name, None, f"is no JSON any more: {error}")
-        if not here and isinstance(old, dict):
+            return FileChange(name, None, f"is not valid JSON: {error}")
+        if not same_version and isinstance(old, dict):
             old["rankgauge"] = new["rankgauge"] = None
-        found = _field(old, new, "")
-        return None if found is None else Change(name, found[0] or None, found[1])
-    if not here:
-        return None
-    for number, (old, new) in enumerate(zip_longest(stored.split(b"\n"), made.split(b"\n")), start=1):
+        field = _differing_field(old, new, "")
+        return None if field is None else FileChange(name, field[0] or None, field[1])
+    return _differing_line(name, stored, recomputed) if same_version else None
+
+
+def _differing_line(name: str, stored: bytes, recomputed: bytes) -> FileChange | None:
+    lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
+    for number, (old, new) in enumerate(lines, start=1):
         if old != new:
-            begin = max(0, _same(old or b"", new or b"") - WIDE // 3)
-            said = [None if line is None else line[begin : begin + WIDE] for line in (old, new)]
-            return Change(name, f"line {number}", f"{_said(said[0])} is stored, {_said(said[1])} comes out")
+            start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
+            part = slice(start, start + MAX_VALUE_LENGTH)
+            values = (None if line is None else line[part] for line in (old, new))
+            return FileChange(name, f"line {number}", _mismatch(*values))
     return None
 
 
-def _same(one: bytes, other: bytes) -> int:
-    """How many bytes two lines begin with alike."""
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _common_prefix(first: bytes, second: bytes) -> int:
+    """The number of bytes with which both lines begin."""
+    pairs = zip(first, second, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
-def _field(stored: Any, made: Any, path: str) -> tuple[str, str] | None:
+def _differing_field(stored: Any, recomputed: Any, path: str) -> tuple[str, str] | None:
     """The first field that differs, as ``a.b[3].c``, and how."""
-    if isinstance(stored, dict) and isinstance(made, dict):
-        for key in [*made, *(key for key in stored if key not in made)]:
-            inside = f"{path}.{key}" if path else str(key)
-            if key not in stored or key not in made:
-                return inside, "is missing" if key not in stored else "does not belong there"
-            found = _field(stored[key], made[key], inside)
-            if found is not None:
-                return found
+    if isinstance(stored, dict) and isinstance(recomputed, dict):
+        for key in [*recomputed, *(key for key in stored if key not in recomputed)]:
+            inner_path = f"{path}.{key}" if path else str(key)
+            if key not in stored or key not in recomputed:
+                return inner_path, "is missing" if key not in stored else "is not a field of this file"
+            field = _differing_field(stored[key], recomputed[key], inner_path)
+            if field is not None:
+                return field
         return None
-    if isinstance(stored, list) and isinstance(made, list):
-        for place, (old, new) in enumerate(zip(stored, made, strict=False)):
-            found = _field(old, new, f"{path}[{place}]")
-            if found is not None:
-                return found
-        return None if len(stored) == len(made) else (path, f"has {len(stored)} entries, {len(made)} come out")
-    if type(stored) is type(made) and stored == made:
+    if isinstance(stored, list) and isinstance(recomputed, list):
+        for index, (old, new) in enumerate(zip(stored, recomputed, strict=False)):
+            field = _differing_field(old, new, f"{path}[{index}]")
+            if field is not None:
+                return field
+        if len(stored) == len(recomputed):
+            return None
+        return path, f"stored {plural(len(stored), 'entry')}, recomputed {len(recomputed):,}"
+    if type(stored) is type(recomputed) and stored == recomputed:
         return None
-    return path, f"{_said(stored)} is stored, {_said(made)} comes out"
+    return path, _mismatch(stored, recomputed)
 
 
-def _said(value: Any) -> str:
+def _mismatch(stored: Any, recomputed: Any) -> str:
+    return f"stored {_value_text(stored)}, recomputed {_value_text(recomputed)}"
+
+
+def _value_text(value: Any) -> str:
     if isinstance(value, bytes):
         return shown(value)
-    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False)[:WIDE])
+    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False)[:MAX_VALUE_LENGTH])
 
 
-def _numbers(data: Any) -> int:
+def _count_numbers(data: Any) -> int:
     if isinstance(data, dict):
-        return sum(map(_numbers, data.values()))
+        return sum(map(_count_numbers, data.values()))
     if isinstance(data, list):
-        return sum(map(_numbers, data))
+        return sum(map(_count_numbers, data))
     return int(isinstance(data, float))

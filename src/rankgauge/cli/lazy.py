@@ -1,4 +1,4 @@
-"""Groups of commands that are data, so that help and start-up import none of them."""
+"""Groups of commands as data, so that help and start-up import none of them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class LazyGroup(click.Group):
         self.lazy, self.prefix = lazy, prefix
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names."""
+        """List the names of the commands."""
         return list(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one."""
+        """Import a command."""
         if cmd_name not in self.lazy:
             return None
         command: click.Command = import_module(f"rankgauge.cli.commands.{self.prefix}{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List them without importing any."""
+        """List the commands without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, text in self.lazy.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a misspelt one gets a suggestion."""
+        """Find the command, and suggest one for a misspelled name."""
         if args and args[0] not in self.lazy and not args[0].startswith("-"):
             from rankgauge.errors import nearest, shown
 

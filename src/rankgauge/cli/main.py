@@ -1,4 +1,4 @@
-"""The entry point: finds the command, runs it, turns errors into messages and exit codes."""
+"""The entry point: find the command, run it, turn errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMMANDS = {
     "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
     "tune": "Tune the weights of a fusion on held-out queries.",
 }
-BAD_INPUT, USAGE, INTERRUPTED, BROKEN_PIPE = 2, 64, 130, 141
+EXIT_BAD_INPUT, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 64, 130, 141
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,7 +45,7 @@ def cli() -> None:
     rankgauge compare qrels.txt old.run my.run  compare two runs
     rankgauge runs validate my.run              find faults in a run
     rankgauge measures nDCG                     explain a measure
-    """  # noqa: D301 - click wants the character itself
+    """  # noqa: D301 - click reads the character \b itself
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -55,33 +55,33 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except click.exceptions.Exit as done:
-        return done.exit_code
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.ClickException as error:
-        where = getattr(error, "ctx", None)
         click.echo(f"error: {error.format_message()}", err=True)
-        if where is not None:
-            click.echo(f"hint: {where.command_path} --help", err=True)
-        return USAGE
+        failed_context = getattr(error, "ctx", None)
+        if failed_context is not None:
+            click.echo(f"hint: {failed_context.command_path} --help", err=True)
+        return EXIT_USAGE
     except click.exceptions.Abort:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except RankgaugeError as error:
         click.echo(f"error: {error}", err=True)
         return error.exit_code
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Nobody reads any more: say nothing, and keep the interpreter from trying once more at exit.
+        # The reader is gone: print nothing, and keep the interpreter from writing again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return EXIT_BROKEN_PIPE
     except OSError as error:
-        # What the commands open they answer for themselves; left is standard output, on a full disk for one.
+        # Commands report errors of their own files, so this is standard output: a full disk, for example.
         click.echo(f"error: cannot write: {error.strerror or error}", err=True)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BAD_INPUT
+        return EXIT_BAD_INPUT
 
 
 def main() -> None:
-    """The console script."""
+    """Run the console script."""
     sys.exit(run())

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
-from rankgauge.stats.correction import Correction as ListCorrection
-from rankgauge.stats.results import ALTERNATIVES, Alternative
+from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, Alternative, PairedTest
 from rankgauge.stats.seeds import PERMUTATIONS
-from rankgauge.stats.tests import PAIRED_TESTS, PairedTest
+
+if TYPE_CHECKING:
+    from rankgauge.stats.correction import Correction as ListCorrection
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")

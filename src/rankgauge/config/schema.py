@@ -28,7 +28,7 @@ from rankgauge.evaluation.conventions import NoRelevant, QuerySet
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.tests import PairedTest
+from rankgauge.stats.results import PairedTest
 
 
 def _check_measures(name: str) -> str:

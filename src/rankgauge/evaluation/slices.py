@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.tables import Column, Floats
-from rankgauge.errors import UsageError, nearest
+from rankgauge.errors import UsageError, nearest, shown
 from rankgauge.evaluation.intervals import interval_of
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.results import Interval
@@ -34,18 +34,24 @@ class Slice:
 def groups(columns: Mapping[str, Column], by: str | Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """The groups of a column, or of several together, by label; each with the queries it holds."""
     names = [by] if isinstance(by, str) else list(by)
-    for name in names:
-        if name not in columns:
-            close = nearest(name, list(columns))
-            known = ", ".join(columns) or "none"
-            raise UsageError(
-                f"the queries have no column '{name}' (columns: {known})",
-                hint=f"did you mean {close}?" if close else "name a file that has it: --topics queries.jsonl",
-            )
+    check_columns(names, columns)
     rows = list(zip(*(columns[name].tolist() for name in names), strict=True))
     labels = [" / ".join(map(_label, row)) for row in rows]
     for label in sorted(set(labels)):
         yield label, np.array([other == label for other in labels], dtype=bool)
+
+
+def check_columns(
+    names: Iterable[str], columns: Collection[str], *, hint: str = "name a file that has it: --topics queries.jsonl"
+) -> None:
+    """Raise if the queries do not have a column to group by."""
+    for name in names:
+        if name not in columns:
+            close = nearest(name, list(columns))
+            raise UsageError(
+                f"the queries have no column {shown(name)} (columns: {', '.join(columns) or 'none'})",
+                hint=f"did you mean {close}?" if close else hint,
+            )
 
 
 def _label(value: Any) -> str:

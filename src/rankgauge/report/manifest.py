@@ -1,7 +1,7 @@
-"""How an experiment can be made again: what went in, what was done with it, on which machine.
+"""How an experiment can be reproduced: its inputs, its methods, and the machine that it ran on.
 
-The names of fields are those of ir_metadata (Breuer, Keller and Schaer 2022, https://www.ir-metadata.org) where it has
-one. Nothing says who did it or where their files lie.
+The names of fields are those of ir_metadata (Breuer, Keller and Schaer 2022, https://www.ir-metadata.org) if it has
+one. Nothing reveals who ran it or where the files are.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 
 from rankgauge.io.records import read_document
 
-SCHEMA = "rankgauge.manifest/1"
-KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
+MANIFEST_SCHEMA = "rankgauge.manifest/1"
+MANIFEST_KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
 _CREDENTIALS = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
-_NAMES = "token|secret|password|passwd|pwd|api[_-]?key|authorization"
-_SECRET = re.compile(rf"(?i)\b([\w-]*(?:{_NAMES}))\b\s*[=:]\s*[^\s,;]+")
+_SECRET_NAMES = "token|secret|password|passwd|pwd|api[_-]?key|authorization"
+_SECRET = re.compile(rf"(?i)\b([\w-]*(?:{_SECRET_NAMES}))\b\s*[=:]\s*[^\s,;]+")
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
 LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
@@ -31,17 +31,17 @@ LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "
 
 def libraries() -> list[str]:
     """The packages that a number can depend on, with their versions."""
-    found = []
+    installed = []
     for name in LIBRARIES:
         try:
-            found.append(f"{name}=={version(name)}")
+            installed.append(f"{name}=={version(name)}")
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def machine() -> dict[str, Any]:
-    """The machine, without its name."""
+    """A description of the machine, without its name."""
     return {
         "hardware": {
             "cpu": {
@@ -80,22 +80,22 @@ def _distribution() -> str | None:
 
 
 def plain_path(path: str | Path) -> str:
-    """A path as it may be told: one that leads out of the working folder is only a name."""
-    given = Path(path)
-    outside = given.is_absolute() or ".." in given.parts or str(path).startswith("~")
-    return given.name if outside else given.as_posix()
+    """A path that reveals nothing: one that leads out of the working folder is reduced to its name."""
+    original = Path(path)
+    outside = original.is_absolute() or ".." in original.parts or str(path).startswith("~")
+    return original.name if outside else original.as_posix()
 
 
 def plain_text(text: str) -> str:
-    """A message without credentials, in which absolute paths are only names."""
+    """A message without credentials, in which absolute paths are reduced to names."""
     text = _SECRET.sub(r"\1=…", _FILE.sub("/", _CREDENTIALS.sub(r"\1", text)))
-    for root in (Path.cwd(), Path.home()):  # by the letter: a folder's name may have blanks
+    for root in (Path.cwd(), Path.home()):  # literally: the name of a folder may contain spaces
         text = text.replace(f"{root}{os.sep}", "")
     return _HOME.sub("", _ABSOLUTE.sub("", text))
 
 
 def plain_values(value: Any) -> Any:
-    """Data in which every text is plain."""
+    """Data in which every text is passed through ``plain_text``."""
     if isinstance(value, Mapping):
         return {key: plain_values(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -103,27 +103,27 @@ def plain_values(value: Any) -> Any:
     return plain_text(value) if isinstance(value, str) else value
 
 
-def sealed(manifest: Mapping[str, Any]) -> bytes:
-    """A manifest as a file, with the hash of its own content."""
+def to_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest as the content of a file, with the hash of its own content."""
     data = {key: value for key, value in manifest.items() if key != "sha256"}
-    return _text({**data, "sha256": _digest(data)})
+    return _encoded({**data, "sha256": _digest(data)})
 
 
-def opened(path: Path) -> dict[str, Any]:
-    """The manifest in a file; raises where it is none."""
-    return read_document(path, SCHEMA, keys=KEYS, hint="run the benchmark again")
+def load(path: Path) -> dict[str, Any]:
+    """Read the manifest in a file; raise if it is not one."""
+    return read_document(path, MANIFEST_SCHEMA, keys=MANIFEST_KEYS, hint="run the benchmark again")
 
 
-def intact(manifest: Mapping[str, Any]) -> bool:
+def is_intact(manifest: Mapping[str, Any]) -> bool:
     """Whether a manifest is as it was written."""
     data = {key: value for key, value in manifest.items() if key != "sha256"}
     return manifest.get("sha256") == _digest(data)
 
 
 def _digest(data: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_text(data)).hexdigest()
+    return hashlib.sha256(_encoded(data)).hexdigest()
 
 
-def _text(data: Mapping[str, Any]) -> bytes:
+def _encoded(data: Mapping[str, Any]) -> bytes:
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "surrogateescape") + b"\n"

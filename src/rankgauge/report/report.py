@@ -1,4 +1,4 @@
-"""What one experiment says. Tables, JSON, Markdown and the HTML page are made from this and from nothing else."""
+"""The results of an experiment. Tables, JSON, Markdown and the HTML page are made from this and from nothing else."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Report:
 
     @property
     def caveats(self) -> list[str]:
-        """What to know before trusting the numbers; what holds for every system is said once."""
+        """What to know before trusting the numbers; a caveat about every system appears once."""
         between = [] if self.comparison is None else [note.message for note in self.comparison.notes]
         merged = merge_notes([(run.run, run.notes) for run in self.scores])
         return between + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]

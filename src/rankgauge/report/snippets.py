@@ -1,4 +1,4 @@
-"""The beginnings of the documents in the top of some ranking, so that the page can show them."""
+"""The first words of documents near the top of a ranking, which the page shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOP_RANKS = 10  # of each run whose documents have a snippet
 
 
 def snippets_of(documents: Corpus, runs: Iterable[Run | None]) -> dict[str, str]:
-    """By document id, in the corpus's order; the corpus is streamed once."""
+    """Snippets by document id, in the order of the corpus, which is read once."""
     top: set[bytes] = set()
     for run in runs:
         if run is not None:
@@ -25,6 +25,6 @@ def snippets_of(documents: Corpus, runs: Iterable[Run | None]) -> dict[str, str]
 
 
 def shortened(text: str) -> str:
-    """The beginning of a text, in one line."""
+    """The first words of a text, in one line."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1].rstrip() + "…"

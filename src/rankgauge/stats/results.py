@@ -10,6 +10,8 @@ from rankgauge.errors import UsageError, shown
 
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered"]
+PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ Generator methods and its SeedSequence are not used: the streams of the former m
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +37,8 @@ class RandomStream:
         """128 bits. Each label is preceded by its length, so that different lists of labels have different keys."""
         if isinstance(self.seed, bool) or not isinstance(self.seed, (int, np.integer)):
             raise UsageError(f"a seed must be a whole number, found {self.seed!r}")
+        import hashlib  # here, because it is slow to import and a plain evaluation needs no random bits
+
         digest = hashlib.sha256()
         for part in (str(int(self.seed)), *self.labels):
             data = part.encode("utf-8", "surrogatepass")

@@ -14,7 +14,7 @@ from rankgauge.errors import UsageError
 from rankgauge.stats.bootstrap import bootstrap_test
 from rankgauge.stats.distributions import binomial_cdf, t_tail, tail
 from rankgauge.stats.randomization import flip_test, randomization_test
-from rankgauge.stats.results import Alternative, TestResult, check_alternative, check_choice
+from rankgauge.stats.results import PAIRED_TESTS, Alternative, PairedTest, TestResult, check_alternative, check_choice
 from rankgauge.stats.samples import Sample, Units, paired, sample, too_few, vector
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, PERMUTATIONS, Resampling
 from rankgauge.stats.signed_rank import wilcoxon
@@ -161,10 +161,6 @@ def equivalence(
         estimate=data.mean if len(data) else None,
         margin=margin,
     )
-
-
-PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered"]
-PAIRED_TESTS: tuple[PairedTest, ...] = ("t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered")
 
 
 def paired_test(

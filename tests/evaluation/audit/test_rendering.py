@@ -18,7 +18,7 @@ def test_the_table_of_ties_says_how_each_number_was_found() -> None:
     assert lines[0].split() == "ties: run reported worst expected best queries changed expected by".split()
     assert lines[1].split() == "P@1 0.5000 0.5000 0.6667 1.0000 1 closed form".split()
     assert lines[2].endswith("64 random orders")
-    assert lines[3].endswith("64 random orders, as worst and best")
+    assert lines[3].endswith("64 random orders, also for worst and best")
     assert lines[4].endswith("ties have no effect")
     assert lines[5:] == ["tied scores with a judged document straddle rank 1 in 1 query: 1"]
 
@@ -27,7 +27,7 @@ def test_the_queries_of_a_straddling_tie_are_escaped_and_not_too_many() -> None:
     text = ties_table(audit_ties(QRELS, RUN, "P@2 P(judged_only=True)@1"), color=False)
     assert "\x1b" not in text
     assert "straddle rank 2 in 2 queries: 1, \\x1b[31m" in text or "straddle rank 2 in 2 queries: \\x1b[31m, 1" in text
-    assert "straddle rank 1 of the judged in 1 query" in text
+    assert "straddle rank 1 of the judged documents in 1 query" in text
     many = {f"{number:02d}": {"a": 1} for number in range(30)}
     run = {query: {"a": 1.0, "b": 1.0} for query in many}
     last = ties_table(audit_ties(many, run, "P@1"), color=False).splitlines()[-1]

@@ -102,7 +102,7 @@ def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: C
         (["--gate", "nonsense"], 64, "unknown gate 'nonsense'"),
         (["--expert", "a"], 64, "--expert takes NAME=PATH"),
         (["--search", "magic", "--mode", "vector", "--embedder", "bow"], 64, "unknown search 'magic'"),
-        (["--weights", "a,b"], 64, "numbers with commas"),
+        (["--weights", "a,b"], 64, "numbers separated by commas"),
         (["--vectors", "x.npy", "--mode", "vector"], 64, "for both documents and queries"),
     ],
 )

@@ -10,6 +10,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import (
     CALLS,
     DEFAULT_MEASURES,
@@ -20,7 +21,7 @@ from rankgauge.benchmark.plan import (
     plan_of_folder,
     shipped_plan,
 )
-from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
+from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
@@ -45,7 +46,7 @@ from rankgauge.validation.findings import Validation
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
 
-FOLDER = "rankgauge-benchmark"
+BENCHMARK_FOLDER = "rankgauge-benchmark"
 EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
 COLLECTION_OPTIONS = ("corpus", "queries_file", "qrels", "modes", "embedder", "rerank")
 
@@ -79,26 +80,40 @@ class BenchmarkOutput:
 @option_group(
     "source",
     Source,
-    click.option("--corpus", type=click.Path(), metavar="PATH", help="The corpus, or a BEIR folder with all three."),
+    click.option(
+        "--corpus", type=click.Path(), metavar="PATH", help="Read the corpus, or a BEIR folder with all three."
+    ),
     click.option(
         "--queries",
         "queries_file",
         type=click.Path(),
         metavar="PATH",
-        help="The queries.  [default: those in the corpus's folder]",
+        help="Read the queries.  [default: those in the corpus's folder]",
     ),
-    click.option("--qrels", type=click.Path(), metavar="PATH", help="The judgments.  [default: as the queries]"),
+    click.option(
+        "--qrels",
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the judgments.  [default: those in the corpus's folder]",
+    ),
     click.option(
         "--mode",
         "modes",
         multiple=True,
         metavar="MODE",
-        help=f"A retriever: {', '.join(RETRIEVER_MODES)}, or module:callable; repeatable.  [default: the three]",
+        help=f"Run a retriever: {', '.join(RETRIEVER_MODES)}, or module:callable; repeatable.  [default: the three]",
     ),
-    click.option("--embedder", metavar="NAME", help="The embedder of vector and hybrid.  [default: wordllama]"),
-    click.option("--rerank", metavar="NAME", help="Add a system: the hybrid's results, reranked by NAME."),
     click.option(
-        "--k", type=click.IntRange(min=1), default=DEPTH, show_default=True, help="Documents per query, at most."
+        "--embedder", metavar="NAME", help="Embed texts of vector and hybrid with NAME.  [default: wordllama]"
+    ),
+    click.option("--rerank", metavar="NAME", help="Add a system: the results of hybrid, reranked by NAME."),
+    click.option(
+        "--k",
+        type=click.IntRange(min=1),
+        default=DEPTH,
+        show_default=True,
+        metavar="N",
+        help="Fetch at most N documents per query.",
     ),
     click.option(
         "--latency",
@@ -112,8 +127,8 @@ class BenchmarkOutput:
 @option_group(
     "options",
     dict,
-    measure_option(f"A measure or a set of them; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
-    click.option("--baseline", metavar="NAME", help="The system to compare with.  [default: the first]"),
+    measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
+    click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
     *statistics_options("holm"),
     BY,
     *CONVENTION_OPTIONS,
@@ -124,7 +139,15 @@ class BenchmarkOutput:
     BenchmarkOutput,
     click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next benchmark."),
     click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted benchmark."),
-    click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR"),
+    click.option(
+        "-o",
+        "--out",
+        type=click.Path(),
+        default=BENCHMARK_FOLDER,
+        show_default=True,
+        metavar="DIR",
+        help="Write everything to DIR.",
+    ),
     HTML,
 )
 def command(config_file: str | None, source: Source, options: dict[str, Any], output: BenchmarkOutput) -> int | None:

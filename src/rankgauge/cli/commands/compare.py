@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
 
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIG,
@@ -53,11 +54,11 @@ from rankgauge.render.text import comparison as render
 @click.argument("qrels", type=click.Path(allow_dash=True))
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN …")
 @settings_options(
-    measure_option(f"A measure to compare on, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
+    measure_option(f"Compare on a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     click.option(
         "--baseline",
         metavar="RUN",
-        help="The run to compare with: its name, its file, or what `gate --write-baseline` stored.  "
+        help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: the first]",
     ),
     *statistics_options("holm"),
@@ -122,9 +123,7 @@ def command(
             runs,
             settings.measures or stored_measures,
             conventions=settings.conventions,
-            reading=page.reading(
-                replace(reading, on_duplicate=settings.on_duplicate, fingerprint=True, progress=progress)
-            ),
+            reading=page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress)),
             topics=topics,
             fewest=1 if isinstance(baseline, Baseline) else 2,
         )
@@ -156,8 +155,8 @@ def show(comparison: Comparison, settings: Settings, view: View) -> None:
                 write("\n" + of_comparison(comparison, width=width(), ascii=ascii_only()))
 
 
-def chosen_baseline(name: str | None, runs: tuple[str, ...]) -> str | int | Baseline:
-    """What --baseline names: a run by its file or its name, or a stored baseline."""
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:
+    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline."""
     if name is None or name in runs:
         return 0 if name is None else runs.index(name)
     return stored_baseline(name) or name

@@ -9,14 +9,16 @@ import click
 
 from rankgauge.errors import InputError
 
-FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
-SHIPPED_RUNS = ("lexical", "vector")
-ENGINES = ("bm25s", "Stemmer", "wordllama")  # the libraries of the extra ``retrieval``
-FOLDER = "rankgauge-demo"
+BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
+BUNDLED_RUNS = ("lexical", "vector")
+RETRIEVAL_LIBRARIES = ("bm25s", "Stemmer", "wordllama")  # of the extra ``retrieval``
+DEMO_FOLDER = "rankgauge-demo"
 
 
 @click.command("demo")
-@click.option("-o", "--out", type=click.Path(), default=FOLDER, show_default=True, metavar="DIR")
+@click.option(
+    "-o", "--out", type=click.Path(), default=DEMO_FOLDER, show_default=True, metavar="DIR", help="Write to DIR."
+)
 @click.option(
     "--copy", "folder", type=click.Path(), metavar="DIR", help="Only copy the files of the bundled collection to DIR."
 )
@@ -24,35 +26,35 @@ def command(out: str, folder: str | None) -> int | None:
     """Run a benchmark on the bundled collection.
 
     Lexical search (BM25), vector search, a hybrid of both, and the hybrid reranked, over a bicycle workshop's knowledge
-    base: which is best, with what confidence, and which queries changed. Nothing was tuned on it.
+    base: which is best, with what confidence, and which queries changed. No system was tuned on it.
     """
     if folder is not None:
-        copy(Path(folder))
+        copy_collection(Path(folder))
         return None
-    if all(find_spec(name) is not None for name in ENGINES):
+    if all(find_spec(name) is not None for name in RETRIEVAL_LIBRARIES):
         from rankgauge.benchmark.plan import shipped_plan
         from rankgauge.cli.commands.benchmark_run import run_and_show
 
         return run_and_show(shipped_plan(), out)
-    compare_shipped(out)
+    compare_bundled_runs(out)
     return None
 
 
-def copy(folder: Path) -> None:
-    """Write the files of the collection into a new or empty folder."""
+def copy_collection(folder: Path) -> None:
+    """Copy the files of the collection into a new or empty folder."""
     from rankgauge.benchmark.plan import SHIPPED
 
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} exists and is not empty", hint="name a new folder")
-    for name in FILES:
+    for name in BUNDLED_FILES:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((SHIPPED / name).read_bytes())
-    click.echo(f"wrote {len(FILES)} files to {folder}", err=True)
+    click.echo(f"wrote {len(BUNDLED_FILES)} files to {folder}", err=True)
 
 
-def compare_shipped(out: str) -> None:
-    """Compare the two bundled runs, if the engines to retrieve are not installed."""
+def compare_bundled_runs(out: str) -> None:
+    """Compare the two bundled runs, if the retrieval libraries are not installed."""
     from rankgauge.benchmark.plan import SHIPPED
     from rankgauge.cli.options.html import write_page
     from rankgauge.cli.options.terminal import use_color, write
@@ -63,7 +65,7 @@ def compare_shipped(out: str) -> None:
 
     report = build_report(
         SHIPPED / "qrels.trec",
-        {name: SHIPPED / "runs" / f"{name}.trec" for name in SHIPPED_RUNS},
+        {name: SHIPPED / "runs" / f"{name}.trec" for name in BUNDLED_RUNS},
         Settings(by=("category", "difficulty"), bands=preset(DEFAULT_PRESET)),
         title=SHIPPED.name,
         topics=SHIPPED / "queries.jsonl",

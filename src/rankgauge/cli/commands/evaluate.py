@@ -12,7 +12,7 @@ from rankgauge.cli.options.groups import is_given
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIDENCE,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @settings_options(
     measure_option(
-        "A measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec."
+        "Compute a measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec."
     ),
     *CONVENTION_OPTIONS,
     CONFIG,
@@ -102,6 +102,7 @@ def command(
     """
     view.check()
     check_format(view, settings)
+    check_confidence(settings, view, page)
     if live is not None:
         return live.run([qrels, *runs], settings.measures or (), view.format)
     if qrels is None:
@@ -112,7 +113,9 @@ def command(
         evaluation = evaluate_files(
             qrels, runs, topics, settings, view, page.reading(replace(reading, progress=progress))
         )
-    comparison = compared(evaluation, settings)
+    comparison = compared(evaluation, settings, runs)
+    if settings.significance_testing and comparison is None:
+        notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
     page.write(evaluation, settings, comparison=comparison)
     return None
@@ -129,16 +132,19 @@ def check_format(view: View, settings: Settings) -> None:
         raise UsageError(f"--format {view.format} has no target bands", hint=hint)
 
 
+def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
+    """Raise if a confidence is given and nothing that is shown has one."""
+    used = settings.confidence_intervals or settings.significance_testing or settings.by or view.plot or page.path
+    if is_given("confidence") and not used:
+        raise UsageError("--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci")
+
+
 def evaluate_files(
     qrels: str, runs: tuple[str, ...], topics: str | None, settings: Settings, view: View, reading: Reading
 ) -> Evaluation:
     """Score the runs in files, each read once; with a cache if the settings ask for one and nothing needs the join."""
-    reading = replace(
-        reading,
-        on_duplicate=settings.on_duplicate,
-        parallel=settings.parallel,
-        fingerprint=reading.fingerprint or view.format == "json",
-    )
+    needs_hash = view.format == "json" or settings.significance_testing
+    reading = replace(configured_reading(reading, settings), fingerprint=reading.fingerprint or needs_hash)
     judgments, rankings = log_or_files(qrels, runs, reading)
     if settings.caching and not view.audits and not reading.keep_rankings:
         from rankgauge.evaluation.cached import evaluate_runs_cached
@@ -172,16 +178,16 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     return judgments, [run]
 
 
-def compared(evaluation: Evaluation, settings: Settings) -> Comparison | None:
-    """The comparison with the baseline, if the settings ask for tests."""
+def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = ()) -> Comparison | None:
+    """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
     if not settings.significance_testing or len(evaluation.scores) < 2:
         return None
+    from rankgauge.cli.commands.compare import chosen_baseline
     from rankgauge.comparison.compare import compare_evaluation
 
     named = evaluation.renamed(unique_names([run.run for run in evaluation.scores]))
-    return compare_evaluation(
-        named, settings.baseline or 0, statistics=settings.statistics, by=settings.by or (), changes=0
-    )
+    baseline = chosen_baseline(settings.baseline, runs)
+    return compare_evaluation(named, baseline, statistics=settings.statistics, by=settings.by or (), changes=0)
 
 
 def show(
@@ -193,7 +199,7 @@ def show(
         case "json":
             write(_json(evaluation, comparison, notes, settings, view))
         case "csv" | "jsonl":
-            write(rows_text(view.format, render.FIELDS, render.records(scores, per_query=view.per_query)))
+            write(rows_text(view.format, render.SCORE_FIELDS, render.records(scores, per_query=view.per_query)))
         case "markdown" | "latex":
             write(page_text(view.format, _page_parts(evaluation, comparison, settings, view)))
         case "trec":
@@ -203,7 +209,8 @@ def show(
             if view.plot:
                 from rankgauge.render.text.plot import of_scores
 
-                write("\n" + of_scores(scores, width=terminal_width(), ascii=ascii_only()))
+                confidence = settings.statistics.confidence
+                write("\n" + of_scores(scores, width=terminal_width(), ascii=ascii_only(), confidence=confidence))
     print_warnings(notes)
     print_run_warnings(scores)
 

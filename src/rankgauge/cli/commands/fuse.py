@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
-from rankgauge.errors import UsageError, shown
+from rankgauge.core.formatting import plural
+from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.reading import read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_not_an_input
@@ -16,27 +17,33 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
 @click.command("fuse")
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="OUT", help="The TREC run to write.")
+@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the TREC run to FILE.")
 @click.option(
     "--method",
     type=click.Choice(list(FUSION_METHODS)),
     default="rrf",
     show_default=True,
-    help="How the runs are combined.",
+    help="Choose how the runs are combined.",
 )
-@click.option("--weights", metavar="W,W,…", help="A weight for each run, such as 0.7,0.3.  [default: all the same]")
+@click.option("--weights", metavar="W,W,…", help="Weight the runs: 0.7,0.3.  [default: equal weights]")
 @click.option(
     "--normalization",
     type=click.Choice(list(NORMALIZATIONS)),
     default="min-max",
     show_default=True,
-    help="How scores are made comparable, where scores are added.",
+    help="Choose how scores are made comparable, for methods that add scores.",
 )
-@click.option("--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="The constant of rrf.")
 @click.option(
-    "--k", "depth", type=click.IntRange(min=1), metavar="K", help="At most so many documents a query.  [default: all]"
+    "--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="Set the constant of rrf."
 )
-@click.option("--tag", metavar="TAG", help="The run's name.  [default: the method]")
+@click.option(
+    "--k",
+    "depth",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Keep at most N documents per query.  [default: all]",
+)
+@click.option("--tag", metavar="NAME", help="Name the run.  [default: the method]")
 def command(
     runs: tuple[str, ...],
     out: str,
@@ -49,23 +56,25 @@ def command(
 ) -> None:
     """Combine runs into one.
 
-    The runs may be in any format; OUT is a TREC run, with scores of six digits, in the first run's order of queries.
+    The runs may be in any format. The output is a TREC run with scores of six digits; its queries are in the order of
+    the first run.
     """
     if len(runs) < 2:
-        raise UsageError("fusing takes two runs or more, found one")
+        raise UsageError("fusion needs at least two runs, found one")
     check_not_an_input(out, runs)
-    given = None if weights is None else numbers(weights)
+    weight_values = None if weights is None else parse_weights(weights)
     with collected_notes() as notes:
-        read = [read_run(path) for path in runs]
-    made = fuse(read, method, k=depth, weights=given, normalization=normalization, rrf_k=rrf_k, name=tag)
-    write_run(made, out, inputs=runs)
+        rankings = [read_run(path) for path in runs]
+    fused = fuse(rankings, method, k=depth, weights=weight_values, normalization=normalization, rrf_k=rrf_k, name=tag)
+    write_run(fused, out, inputs=runs)
     print_warnings(notes)
-    click.echo(f"wrote {len(made)} results of {len(made.queries)} queries to {out}", err=True)
+    results, queries = plural(len(fused), "result"), plural(len(fused.queries), "query")
+    click.echo(f"wrote {results} of {queries} to {printable(out, None)}", err=True)
 
 
-def numbers(text: str) -> list[float]:
-    """``0.7,0.3`` as numbers."""
+def parse_weights(text: str) -> list[float]:
+    """Parse ``0.7,0.3`` into numbers."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f"expected numbers with commas between them, found {shown(text)}") from None
+        raise UsageError(f"expected numbers separated by commas, found {shown(text)}") from None

@@ -11,7 +11,7 @@ import click
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import (
     CONFIG,
     CONVENTION_OPTIONS,
@@ -60,20 +60,25 @@ class GateOutput:
         "--require",
         multiple=True,
         metavar="'M>=X'",
-        help="A value that a measure must reach: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
+        help="Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
     ),
     click.option(
         "--against",
         type=click.Path(allow_dash=True),
         metavar="FILE",
-        help="A baseline written by --write-baseline, or a run: no gated measure may drop against it.",
+        help="Compare with a baseline written by --write-baseline, or with a run: no gated measure may drop.",
     ),
     measure_option(
-        f"A measure to gate or store; repeatable.  [default: the baseline's, else the required ones, else "
+        f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
         f"{', '.join(DEFAULT_MEASURES)}]"
     ),
     click.option(
-        "--margin", type=click.FloatRange(min=0), default=0.0, show_default=True, help="A smaller drop never fails."
+        "--margin",
+        type=click.FloatRange(min=0),
+        default=0.0,
+        show_default=True,
+        metavar="DROP",
+        help="Never fail on a drop smaller than DROP.",
     ),
     *statistics_options("maxt"),
     *CONVENTION_OPTIONS,
@@ -81,11 +86,17 @@ class GateOutput:
     KPI,
     section="gate",
     extra=("require", "against", "margin"),
+    refused={
+        "by": "a gate has no groups of queries: keep its settings in another file",
+        "baseline": "name a stored baseline or a run as gate.against, and keep the gate's settings in another file",
+    },
 )
 @option_group(
     "output",
     GateOutput,
-    click.option("--corpus", type=click.Path(), metavar="FILE", help="The documents, to tell a drop from lost ids."),
+    click.option(
+        "--corpus", type=click.Path(), metavar="FILE", help="Read the documents, to distinguish a drop from lost ids."
+    ),
     click.option(
         "--write-baseline",
         "store",
@@ -99,7 +110,7 @@ class GateOutput:
         type=click.Choice(["table", "json", "junit", "markdown"]),
         default="table",
         show_default=True,
-        help="What to print.",
+        help="Choose what to print.",
     ),
     click.option(
         "--summary",
@@ -135,7 +146,12 @@ def command(
         if path is not None:
             check_not_an_input(path, inputs)
     output.page.check(*inputs)
-    reading = replace(reading, on_duplicate=settings.on_duplicate)
+    if is_given("measures") and against is None and output.store is None:
+        raise UsageError(
+            "-m names measures to compare with a baseline or to store",
+            hint="name a baseline with --against, store one with --write-baseline, or leave out -m",
+        )
+    reading = configured_reading(reading, settings)
     if output.store is not None and not require and against is None:
         return store_baseline(output, qrels, run, settings, reading)
     with collected_notes() as notes, bar("reading") as progress:

@@ -13,7 +13,7 @@ from rankgauge.measures.descriptions import describe, listing
 @click.option(
     "--kpi",
     metavar="NAME|FILE",
-    help="Print target bands as YAML instead: a preset's (trec-2025), to edit and to name with --kpi elsewhere.",
+    help="Print target bands as YAML instead: those of a preset (trec-2025), to edit and to use with --kpi.",
 )
 def command(name: str | None, kpi: str | None) -> None:
     """List the measures, or explain one.

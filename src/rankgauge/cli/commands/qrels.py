@@ -6,9 +6,9 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {"validate": "Find faults in judgments, line by line."}
+QRELS_COMMANDS = {"validate": "Find faults in judgments, line by line."}
 
 
-@click.group("qrels", cls=LazyGroup, lazy=COMMANDS, prefix="qrels_")
+@click.group("qrels", cls=LazyGroup, lazy=QRELS_COMMANDS, prefix="qrels_")
 def command() -> None:
     """Validate judgments."""

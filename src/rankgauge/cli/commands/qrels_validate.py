@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
-from rankgauge.cli.options import validating
+from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
@@ -12,7 +15,14 @@ from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.repair import Repair, repair_text
 from rankgauge.validation.validate import read_retrieved, validate_qrels
 
-FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("qrels"))
+QRELS_FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("qrels"))
+
+
+def make_options(
+    min_judged: int | None, by_subtopic: bool, qrels_format: str | None, strict: bool
+) -> ValidationOptions:
+    """Build the options of a validation of judgments."""
+    return ValidationOptions(min_judged=min_judged, by_subtopic=by_subtopic, format=qrels_format, strict=strict)
 
 
 @click.command("validate")
@@ -22,61 +32,48 @@ FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports
     type=click.Path(),
     multiple=True,
     metavar="RUN",
-    help="A run that must share queries and ids with the judgments; again for more.",
+    help="Check that a run shares queries and ids with the judgments; repeatable.",
 )
-@click.option(
-    "--queries",
-    type=click.Path(),
-    metavar="TOPICS",
-    help="The queries that there are: JSON Lines, TREC topics, or 'id text' lines.",
+@QUERIES
+@option_group(
+    "options",
+    make_options,
+    click.option(
+        "--min-judged",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Require at least N judged documents per query.  [default: any number]",
+    ),
+    click.option(
+        "--by-subtopic", is_flag=True, help="Read the second column as a subtopic, each with its own judgments."
+    ),
+    click.option(
+        "--qrels-format",
+        metavar="FORMAT",
+        help=f"Set the format of the judgments: {QRELS_FORMATS}.  [default: detected from the content]",
+    ),
+    STRICT,
 )
-@click.option(
-    "--min-judged",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="At least so many judged documents a query.  [default: any]",
-)
-@click.option("--by-subtopic", is_flag=True, help="The second column is a subtopic: one judgment for each of them.")
-@click.option(
-    "--qrels-format",
-    "given",
-    metavar="FORMAT",
-    help="The judgments' format: " + FORMATS + ".  [default: by its content]",
-)
-@validating.shared_options
+@output_options
 def command(
     qrels: tuple[str, ...],
     runs: tuple[str, ...],
     queries: str | None,
-    min_judged: int | None,
-    by_subtopic: bool,
-    given: str | None,
-    strict: bool,
-    form: str,
-    fix: str | None,
+    options: ValidationOptions,
+    output: ValidationOutput,
 ) -> int:
     """Find faults in judgments, line by line.
 
-    Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
+    Exit codes: 0 no errors, 1 an error was found, 2 a file cannot be read.
     """
-    results = read_retrieved(runs) if runs else ()
-    topics = None if queries is None else list(read_query_ids(queries))
+    retrieved = read_retrieved(runs) if runs else ()
+    query_ids = None if queries is None else list(read_query_ids(queries))
+    options = replace(options, max_places=output.max_places)
 
     def validate(path: str) -> Validation:
-        return validate_qrels(
-            path,
-            results,
-            topics,
-            ValidationOptions(
-                min_judged=min_judged,
-                by_subtopic=by_subtopic,
-                format=given,
-                strict=strict,
-                max_places=validating.places(form),
-            ),
-        )
+        return validate_qrels(path, retrieved, query_ids, options)
 
-    def repair(data: bytes, found: Validation) -> Repair:
-        return repair_text(data, "qrels", found, by_subtopic=by_subtopic)
+    def repair(data: bytes, validation: Validation) -> Repair:
+        return repair_text(data, "qrels", validation, by_subtopic=options.by_subtopic)
 
-    return validating.run(qrels, validate, repair, form=form, fix=fix, others=[*runs, queries])
+    return validate_files(qrels, validate, repair, output, [*runs, queries])

@@ -6,12 +6,12 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {
+REPORT_COMMANDS = {
     "html": "Write the HTML report of a benchmark.",
     "verify": "Recompute every number in the folder of a benchmark.",
 }
 
 
-@click.group("report", cls=LazyGroup, lazy=COMMANDS, prefix="report_")
+@click.group("report", cls=LazyGroup, lazy=REPORT_COMMANDS, prefix="report_")
 def command() -> None:
     """Write the HTML report of a benchmark, or verify its folder."""

@@ -11,33 +11,35 @@ from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.options.html import write_page
 from rankgauge.errors import InputError, printable
 from rankgauge.io.records import read_document
-from rankgauge.render.text.benchmark import SCHEMA
+from rankgauge.render.text.benchmark import BENCHMARK_SCHEMA
 from rankgauge.report import manifest as manifests
 
 
 @click.command("html")
 @click.argument("source", type=click.Path(), metavar="DIR|REPORT.json")
-@click.option("-o", "--out", type=click.Path(), default=PAGE, show_default=True, metavar="FILE")
+@click.option(
+    "-o", "--out", type=click.Path(), default=PAGE, show_default=True, metavar="FILE", help="Write the report to FILE."
+)
 def command(source: str, out: str) -> None:
     """Write the HTML report of a benchmark.
 
-    The folder of `rankgauge benchmark run`, or the BenchmarkReport.json in it. For runs and judgments of your own, see
-    `rankgauge evaluate --html` and `rankgauge compare --html`.
+    DIR is the folder that `rankgauge benchmark run` wrote, REPORT.json the BenchmarkReport.json in it. For your own
+    runs and judgments, see `rankgauge evaluate --html` and `rankgauge compare --html`.
     """
     folder = Path(source) if Path(source).is_dir() else _folder_of(Path(source))
-    manifest = manifests.opened(folder / MANIFEST)
-    if not manifests.intact(manifest):
-        raise InputError.at(folder / MANIFEST, None, "has been changed since it was written")
+    manifest = manifests.load(folder / MANIFEST)
+    if not manifests.is_intact(manifest):
+        raise InputError.at(folder / MANIFEST, None, "has changed since it was written")
     changed = next((str(change) for change in changed_files(folder, manifest) if change.file != PAGE), None)
     if changed is not None:
-        raise InputError.at(folder, None, changed, hint="`rankgauge report verify` says all that has changed")
+        raise InputError.at(folder, None, changed, hint="`rankgauge report verify` lists everything that has changed")
     inputs = [folder / name for name in (MANIFEST, *manifest["files"]) if name != PAGE]
     write_page(read_report(folder, manifest), out, inputs=inputs)
     click.echo(f"wrote {printable(out, None)}", err=True)
 
 
 def _folder_of(path: Path) -> Path:
-    """The folder that a report lies in; raises where the file is none of a benchmark."""
-    hint = "a page needs the rankings: `rankgauge evaluate --html` or `rankgauge compare --html` write one"
-    read_document(path, SCHEMA, hint=hint)
+    """The folder of a report; raise if the file is not the report of a benchmark."""
+    hint = "an HTML report needs the rankings: use `rankgauge evaluate --html` or `rankgauge compare --html`"
+    read_document(path, BENCHMARK_SCHEMA, hint=hint)
     return path.parent

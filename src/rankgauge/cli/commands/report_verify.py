@@ -4,36 +4,51 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 
 import click
 
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.options.terminal import write
+from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
 
-FAILED = 1
+EXIT_CHANGED = 1
 
 
 @click.command("verify")
 @click.argument("folder", type=click.Path(), metavar="DIR")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def command(folder: str, form: str) -> int | None:
+@click.option(
+    "--format",
+    "format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Print text or JSON.",
+)
+def command(folder: str, format: str) -> int | None:
     """Recompute every number in the folder of a benchmark.
 
-    Scores, intervals and p come from the stored runs once more; every other byte is checked by its digest. It finds
-    accidents, not forgery: who can change a file can change the manifest as well.
+    Scores, intervals and p are recomputed from the stored runs; every other byte is checked by its digest. This finds
+    accidents, not forgery: whoever can change a file can change the manifest as well. Exit codes: 0 unchanged,
+    1 changed, 2 not a benchmark.
     """
-    begun = time.monotonic()
-    found = verify_benchmark(folder)
-    if form == "json":
-        changes = [{"file": one.file, "field": one.field, "message": one.message} for one in found.changes]
-        data = {"ok": found.ok, "files": found.files, "numbers": found.recomputed, "changes": changes}
+    start = time.monotonic()
+    verification = verify_benchmark(folder)
+    if format == "json":
+        data = {
+            "ok": verification.ok,
+            "files": verification.files,
+            "numbers": verification.recomputed,
+            "changes": [asdict(change) for change in verification.changes],
+        }
         write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    elif found.ok:
-        seconds = time.monotonic() - begun
-        write(f"{printable(folder, None)}: ok, {found.files} files, {found.recomputed:,} numbers computed again\n")
+    elif verification.ok:
+        seconds = time.monotonic() - start
+        counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
+        write(f"{printable(folder, None)}: ok, {counts}\n")
         click.echo(f"in {seconds:.1f} s", err=True)
     else:
-        for one in found.changes:
-            write(f"{printable(str(one), None)}\n")
-    return None if found.ok else FAILED
+        for change in verification.changes:
+            write(f"{printable(str(change), None)}\n")
+    return None if verification.ok else EXIT_CHANGED

@@ -6,12 +6,12 @@ import click
 
 from rankgauge.cli.lazy import LazyGroup
 
-COMMANDS = {
+RUNS_COMMANDS = {
     "fetch": "Make a run by asking a retriever every query.",
     "validate": "Find faults in runs, line by line.",
 }
 
 
-@click.group("runs", cls=LazyGroup, lazy=COMMANDS, prefix="runs_")
+@click.group("runs", cls=LazyGroup, lazy=RUNS_COMMANDS, prefix="runs_")
 def command() -> None:
     """Make or validate runs."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
-from rankgauge.cli.options import validating
+from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
+from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
@@ -13,73 +16,82 @@ from rankgauge.validation.options import TIE_CUTOFFS, ValidationOptions
 from rankgauge.validation.repair import Repair, repair_text
 from rankgauge.validation.validate import read_qrels_to_check_against, validate_run
 
-FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("run"))
+RUN_FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("run"))
+
+
+def make_options(
+    max_depth: int | None, min_depth: int | None, cutoffs: tuple[int, ...], run_format: str | None, strict: bool
+) -> ValidationOptions:
+    """Build the options of a validation of runs."""
+    return ValidationOptions(
+        max_depth=max_depth,
+        min_depth=min_depth,
+        cutoffs=tuple(sorted(set(cutoffs))) or TIE_CUTOFFS,
+        format=run_format,
+        strict=strict,
+    )
 
 
 @click.command("validate")
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN [RUN …]")
-@click.option("--qrels", type=click.Path(), metavar="QRELS", help="Judgments whose queries and ids the run must share.")
 @click.option(
-    "--queries",
-    type=click.Path(),
-    metavar="TOPICS",
-    help="The queries that were asked, all of which must be answered: JSON Lines, TREC topics, or 'id text' lines.",
+    "--qrels", type=click.Path(), metavar="QRELS", help="Check that the run shares queries and ids with judgments."
 )
-@click.option(
-    "--max-depth", type=click.IntRange(min=1), metavar="N", help="At most so many results a query.  [default: any]"
+@QUERIES
+@option_group(
+    "options",
+    make_options,
+    click.option(
+        "--max-depth",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Allow at most N results per query.  [default: any number]",
+    ),
+    click.option(
+        "--min-depth",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Require at least N results per query.  [default: any number]",
+    ),
+    click.option(
+        "--cutoff",
+        "cutoffs",
+        type=click.IntRange(min=1),
+        multiple=True,
+        metavar="K",
+        help="Report ties that straddle rank K; repeatable.  "
+        f"[default: {', '.join(str(cutoff) for cutoff in TIE_CUTOFFS)}]",
+    ),
+    click.option(
+        "--run-format",
+        metavar="FORMAT",
+        help=f"Set the format of the runs: {RUN_FORMATS}.  [default: detected from the content]",
+    ),
+    STRICT,
 )
-@click.option(
-    "--min-depth", type=click.IntRange(min=1), metavar="N", help="At least so many results a query.  [default: any]"
-)
-@click.option(
-    "--cutoff",
-    "cutoffs",
-    type=click.IntRange(min=1),
-    multiple=True,
-    metavar="K",
-    help=f"A rank at which no tie may stand; again for more.  [default: {', '.join(map(str, TIE_CUTOFFS))}]",
-)
-@click.option(
-    "--run-format", "given", metavar="FORMAT", help="The run's format: " + FORMATS + ".  [default: by its content]"
-)
-@validating.shared_options
+@output_options
 def command(
     runs: tuple[str, ...],
     qrels: str | None,
     queries: str | None,
-    max_depth: int | None,
-    min_depth: int | None,
-    cutoffs: tuple[int, ...],
-    given: str | None,
-    strict: bool,
-    form: str,
-    fix: str | None,
+    options: ValidationOptions,
+    output: ValidationOutput,
 ) -> int:
     """Find faults in runs, line by line.
 
-    Exits 1 where an error was found, 2 where a file cannot be read at all, else 0.
+    With --queries, every one of them must be answered. Exit codes: 0 no errors, 1 an error was found, 2 a file cannot
+    be read.
     """
     with collected_notes() as notes:
-        judged = None if qrels is None else read_qrels_to_check_against(qrels)
-    topics = None if queries is None else list(read_query_ids(queries))
+        judgments = None if qrels is None else read_qrels_to_check_against(qrels)
+    query_ids = None if queries is None else list(read_query_ids(queries))
+    options = replace(options, max_places=output.max_places)
 
     def validate(path: str) -> Validation:
-        return validate_run(
-            path,
-            judged,
-            topics,
-            ValidationOptions(
-                max_depth=max_depth,
-                min_depth=min_depth,
-                cutoffs=tuple(sorted(set(cutoffs))) or TIE_CUTOFFS,
-                format=given,
-                strict=strict,
-                max_places=validating.places(form),
-            ),
-        )
+        return validate_run(path, judgments, query_ids, options)
 
-    def repair(data: bytes, found: Validation) -> Repair:
-        return repair_text(data, "run", found, max_depth=max_depth)
+    def repair(data: bytes, validation: Validation) -> Repair:
+        return repair_text(data, "run", validation, max_depth=options.max_depth)
 
     print_warnings(notes)
-    return validating.run(runs, validate, repair, form=form, fix=fix, others=[qrels, queries])
+    return validate_files(runs, validate, repair, output, [qrels, queries])

@@ -15,20 +15,20 @@ USAGE = """\
 usage: rankgauge trec_eval [-h] [-q] [-m MEASURE[.PARAMETERS]]… [-c] [-n] [-l NUM] [-J] [-N NUM] [-M NUM]
                            [-Z FILE] [--compat trec_eval-9|trec_eval-10] QRELS RUN
 
-The flags, the output and the exit codes are trec_eval's; what it misreads in silence is misread alike and said on
-standard error. For anything new use `rankgauge evaluate`.
+The flags, the output and the exit codes are those of trec_eval. What it silently misreads is misread the same way,
+and reported on standard error. For anything new, use `rankgauge evaluate`.
 
-  -q  --query_eval_wanted           the value for each query too
-  -n  --nosummary                   no values over all queries
+  -q  --query_eval_wanted           also print the value of each query
+  -n  --nosummary                   print no values over all queries
   -c  --complete_rel_info_wanted    average over all judged queries
-  -l  --level_for_rel NUM           the grade from which a document is relevant (1)
-  -J  --Judged_docs_only            take documents without a judgment out of the ranking
-  -M  --Max_retrieved_per_topic NUM cut each ranking
-  -N  --Number_docs_in_coll NUM     the size of the collection, for utility
-  -m  --measure NAME[.PARAMETERS]   what to compute (official); may be repeated
-  -Z  --Zscore FILE                 print deviations from the means in a file
-      --compat VERSION              trec_eval-9 (default) or trec_eval-10
-  -v  --version
+  -l  --level_for_rel NUM           set the grade from which a document is relevant (1)
+  -J  --Judged_docs_only            remove unjudged documents from each ranking
+  -M  --Max_retrieved_per_topic NUM keep the top NUM documents of each ranking
+  -N  --Number_docs_in_coll NUM     set the size of the collection, for utility
+  -m  --measure NAME[.PARAMETERS]   compute a measure (official); repeatable
+  -Z  --Zscore FILE                 print z-scores, by the means and deviations in FILE
+      --compat VERSION              behave as trec_eval-9 (default) or trec_eval-10
+  -v  --version                     print the version
 
 sets:     official  all_trec  set
 measures: {names}
@@ -36,7 +36,7 @@ measures: {names}
 
 
 def usage() -> str:
-    """What -h prints."""
+    """The text that -h prints."""
     return USAGE.format(names=textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10))
 
 
@@ -56,7 +56,7 @@ def command(arguments: tuple[str, ...]) -> int:
         options = parse(arguments)
         for note in options.notes:
             click.echo(f"trec_eval: note: {note}", err=True)
-        said = len(options.notes)
+        printed = len(options.notes)
         if options.version:
             out.write(f"trec_eval 9.0.8 and 10.0 as rankgauge {__version__} computes them\n".encode())
             return 0
@@ -66,7 +66,7 @@ def command(arguments: tuple[str, ...]) -> int:
         for line in report(options):
             out.write(line)
         out.flush()
-        for note in options.notes[said:]:
+        for note in options.notes[printed:]:
             click.echo(f"trec_eval: note: {note}", err=True)
     except RankgaugeError as error:
         out.flush()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.core.formatting import number, plural
 from rankgauge.errors import printable
 from rankgauge.io.queries import read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
@@ -14,76 +17,102 @@ from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_not_an_input
 from rankgauge.retrieval.fusion.tune import TuningResult, tune
 
+TUNED_METHODS = ("rrf", "weighted")
+
+
+@dataclass(frozen=True)
+class TuningRequest:
+    """What to tune for, which fusions to try, and on which queries."""
+
+    measure: str
+    methods: tuple[str, ...]
+    steps: int
+    dev: str | None
+    test: str | None
+
 
 @click.command("tune")
 @click.argument("qrels", type=click.Path())
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
-@click.option("-m", "--measure", default="nDCG@10", show_default=True, metavar="NAME", help="What to make largest.")
-@click.option(
-    "--method",
-    "methods",
-    type=click.Choice(["rrf", "weighted"]),
-    multiple=True,
-    help="What to try; again for more.  [default: both]",
+@option_group(
+    "request",
+    TuningRequest,
+    click.option(
+        "-m", "--measure", default="nDCG@10", show_default=True, metavar="NAME", help="Optimize this measure."
+    ),
+    click.option(
+        "--method",
+        "methods",
+        type=click.Choice(TUNED_METHODS),
+        multiple=True,
+        help="Try a method of fusion; repeatable.  [default: both]",
+    ),
+    click.option(
+        "--steps",
+        type=click.IntRange(1, 100),
+        default=10,
+        show_default=True,
+        metavar="N",
+        help="Try weights in steps of 1/N.",
+    ),
+    click.option(
+        "--dev",
+        type=click.Path(),
+        metavar="FILE",
+        help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of the "
+        "id]",
+    ),
+    click.option(
+        "--test",
+        type=click.Path(),
+        metavar="FILE",
+        help="Report on these queries.  [default: all that are not tuned on]",
+    ),
 )
+@click.option("-o", "--out", type=click.Path(), metavar="FILE", help="Write the tuned run of the test queries to FILE.")
 @click.option(
-    "--steps", type=click.IntRange(1, 100), default=10, show_default=True, help="Weights are tried in steps of 1/STEPS."
+    "--format",
+    "format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Print a table or JSON.",
 )
-@click.option(
-    "--dev",
-    type=click.Path(),
-    metavar="QUERIES",
-    help="The queries to tune on: an id a line, or a query file.  [default: half of them, by a hash of the id]",
-)
-@click.option("--test", type=click.Path(), metavar="QUERIES", help="The queries to report on.  [default: the others]")
-@click.option("-o", "--out", type=click.Path(), metavar="OUT", help="Write the tuned run of the test queries.")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    measure: str,
-    methods: tuple[str, ...],
-    steps: int,
-    dev: str | None,
-    test: str | None,
-    out: str | None,
-    form: str,
-) -> None:
+def command(qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str | None, format: str) -> None:
     """Tune the weights of a fusion on held-out queries.
 
-    Every choice is tried on the development queries alone; the best one is then measured once on the test queries.
-    The value there is the one to believe.
+    Every choice is tried on the development queries only; the best one is then measured once on the test queries.
+    Report the value on the test queries.
     """
-    inputs = [path for path in (qrels, *runs, dev, test) if path is not None]
+    inputs = [path for path in (qrels, *runs, request.dev, request.test) if path is not None]
     if out is not None:
         check_not_an_input(out, inputs)
     with collected_notes() as notes:
-        found = tune(
+        result = tune(
             read_qrels(qrels),
             [read_run(path) for path in runs],
-            measure=measure,
-            methods=methods or ("rrf", "weighted"),
-            steps=steps,
-            dev=None if dev is None else read_query_ids(dev).to_text(),
-            test=None if test is None else read_query_ids(test).to_text(),
+            measure=request.measure,
+            methods=request.methods or TUNED_METHODS,
+            steps=request.steps,
+            dev=None if request.dev is None else read_query_ids(request.dev).to_text(),
+            test=None if request.test is None else read_query_ids(request.test).to_text(),
         )
     if out is not None:
-        write_run(found.run, out, inputs=inputs)
-    write(json.dumps(found.to_dict(), indent=2) + "\n" if form == "json" else table(found))
+        write_run(result.run, out, inputs=inputs)
+    write(json.dumps(result.to_dict(), indent=2) + "\n" if format == "json" else as_table(result))
     print_warnings(notes)
     if out is not None:
-        click.echo(f"wrote {len(found.run)} results of {len(found.run.queries)} test queries to {out}", err=True)
+        results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")
+        click.echo(f"wrote {results} of {queries} to {printable(out, None)}", err=True)
 
 
-def table(found: TuningResult) -> str:
-    """A line for each run and for the fusions."""
-    width = max(len(printable(score.name)) for score in found.scores)
-    out = [f"{found.measure:<{width}}      dev     test"]
-    for score in found.scores:
-        values = "".join(f"  {'–' if value is None else f'{value:.4f}':>7}" for value in (score.dev, score.test))
-        out.append(f"{printable(score.name):<{width}}{values}")
-    out += [
-        "",
-        f"tuned on {len(found.split.dev)} queries, tested on {len(found.split.test)}; tried {found.choices_tried} ways",
-    ]
-    return "\n".join([*out, f"chosen: {found.choice}", ""])
+def as_table(result: TuningResult) -> str:
+    """One line per run and fusion, then what was chosen."""
+    width = max(len(printable(score.name)) for score in result.scores)
+    lines = [f"{result.measure:<{width}}      dev     test"]
+    for score in result.scores:
+        values = "".join(f"  {number(value):>7}" for value in (score.dev, score.test))
+        lines.append(f"{printable(score.name):<{width}}{values}")
+    dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
+    tried = plural(result.choices_tried, "choice")
+    return "\n".join([*lines, "", f"tuned on {dev}, tested on {test}; {tried} tried", f"chosen: {result.choice}", ""])

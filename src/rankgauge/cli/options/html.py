@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from rankgauge.report.report import Report
 
 HTML = click.option(
-    "--html", "path", type=click.Path(), metavar="FILE", help="Also write an HTML report to FILE: self-contained."
+    "--html", "path", type=click.Path(), metavar="FILE", help="Also write an HTML report to FILE; it is self-contained."
 )
 CORPUS = click.option(
     "--corpus",
     type=click.Path(),
     metavar="PATH",
-    help="The documents, so that the HTML report can show their beginnings.",
+    help="Read the documents, so that the HTML report shows their first words.",
 )
 
 
@@ -42,7 +42,7 @@ class PageRequest:
         """Raise, before any work, if it cannot be written."""
         if self.path is None:
             if self.corpus is not None:
-                raise UsageError("--corpus is for the HTML report", hint="say where to write it: --html FILE")
+                raise UsageError("--corpus is for the HTML report", hint="write one: --html FILE")
             return
         if self.path == "-" or Path(self.path).is_dir() or not Path(self.path).parent.is_dir():
             raise InputError.at(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from click import echo
 
+from rankgauge.core.formatting import plural
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -36,14 +38,14 @@ class _Bar:
         self.label, self.started = label, time.monotonic()
         self.rich: Progress | None = None
 
-    def report(self, done: int, total: int) -> None:
+    def report(self, completed: int, total: int) -> None:
         if self.rich is None:
             if time.monotonic() - self.started < DELAY:
                 return
             self.rich = _rich()
             self.rich.start()
             self.rich.add_task(self.label, total=total or None)
-        self.rich.update(self.rich.task_ids[0], completed=done, total=total or None)
+        self.rich.update(self.rich.task_ids[0], completed=completed, total=total or None)
 
     def close(self) -> None:
         if self.rich is not None:
@@ -79,19 +81,20 @@ class FetchLine:
         self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
         self._first: tuple[int, float] | None = None
 
-    def __call__(self, done: int, total: int, seconds: float) -> None:
+    def __call__(self, completed: int, total: int, seconds: float) -> None:
         """Print the line if the last one is old enough."""
         now = time.monotonic()
-        first, started = self._first or (done, seconds)
+        first, started = self._first or (completed, seconds)
         self._first = (first, started)
-        if now - self._last < (0.2 if self._terminal else 10) and done < total:
+        if now - self._last < (0.2 if self._terminal else 10) and completed < total:
             return
-        if not self._terminal and done == total:
+        if not self._terminal and completed == total:
             return
         self._last = now
-        rate = (done - first) / (seconds - started) if seconds > started and done > first else done / max(seconds, 1e-9)
-        left = (total - done) / max(rate, 1e-9)
-        line = f"{self._label}fetched {done} of {total} queries, {rate:.0f}/s, {left:.0f} s left"
+        resumed = seconds > started and completed > first  # the rate since the first line, without earlier answers
+        rate = (completed - first) / (seconds - started) if resumed else completed / max(seconds, 1e-9)
+        left = (total - completed) / max(rate, 1e-9)
+        line = f"{self._label}fetched {completed:,} of {plural(total, 'query')}, {rate:.0f}/s, {left:.0f} s left"
         echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
         self._open = self._terminal
 

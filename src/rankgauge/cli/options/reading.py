@@ -7,6 +7,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.options.groups import option_group
+from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
 from rankgauge.io.sources import DEFAULT_LIMITS
@@ -15,7 +16,7 @@ from rankgauge.io.sources import DEFAULT_LIMITS
 def make_reading(
     qrels_format: str | None, run_format: str | None, max_bytes: int | None, max_line: int | None, strict: bool
 ) -> Reading:
-    """How files are read."""
+    """Build a ``Reading`` from the values of its options."""
     limits = replace(
         DEFAULT_LIMITS,
         total=max_bytes or DEFAULT_LIMITS.total,
@@ -28,12 +29,21 @@ def make_reading(
 reading_options = option_group(
     "reading",
     make_reading,
-    click.option("--qrels-format", metavar="NAME", help="The format of the judgments, if detection is wrong."),
-    click.option("--run-format", metavar="NAME", help="The format of the runs, if detection is wrong."),
-    click.option("--max-bytes", type=click.IntRange(min=1), metavar="N", help="Maximum decompressed size of a file."),
-    click.option("--max-line", type=click.IntRange(min=1), metavar="N", help="Maximum length of a line, in bytes."),
+    click.option("--qrels-format", metavar="NAME", help="Set the format of the judgments, if detection is wrong."),
+    click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
+    click.option(
+        "--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."
+    ),
+    click.option(
+        "--max-line", type=click.IntRange(min=1), metavar="N", help="Set the maximum length of a line, in bytes."
+    ),
     click.option("--strict", is_flag=True, help="Treat input warnings as errors."),
 )
+
+
+def configured_reading(reading: Reading, settings: Settings) -> Reading:
+    """How files are read, with what the settings decide of it."""
+    return replace(reading, on_duplicate=settings.on_duplicate, parallel=settings.parallel)
 
 
 def check_one_stdin(*files: str) -> None:

@@ -1,11 +1,12 @@
 """Measures, conventions, statistics, groups and bands: the options that become ``Settings``, the same in every command.
 
-An option that is given overrides the configuration file; the file overrides the option's default.
+An option that is given overrides the configuration file; the file overrides the option's default. What a command cannot
+do with a key of the file is an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from rankgauge.cli.options.groups import Command, Option, is_given, option_names
 from rankgauge.comparison.statistics import CORRECTIONS, Correction
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
-from rankgauge.stats.tests import PAIRED_TESTS
+from rankgauge.errors import UsageError, printable
+from rankgauge.stats.results import PAIRED_TESTS
 
 REL = click.option(
     "-l",
@@ -25,7 +27,7 @@ REL = click.option(
     default=1,
     show_default=True,
     metavar="GRADE",
-    help="The grade from which a document is relevant, for measures that do not name their own.",
+    help="Set the grade from which a document is relevant, for measures that do not name their own.",
 )
 CONVENTION_OPTIONS: tuple[Option, ...] = (
     REL,
@@ -47,14 +49,14 @@ CONVENTION_OPTIONS: tuple[Option, ...] = (
         type=click.Choice(["zero", "skip"]),
         default="zero",
         show_default=True,
-        help="How to score a query without relevant documents.",
+        help="Score a query without relevant documents as zero, or skip it.",
     ),
     click.option(
         "--on-duplicate",
         type=click.Choice(["error", "first"]),
         default="error",
         show_default=True,
-        help="What to do with a document that appears twice in a ranking.",
+        help="Refuse a document that appears twice in a ranking, or keep the first.",
     ),
     click.option(
         "--compat",
@@ -66,11 +68,11 @@ CONVENTION_OPTIONS: tuple[Option, ...] = (
 )
 CONFIDENCE = click.option(
     "--confidence",
-    type=click.FloatRange(0.5, 1, max_open=True),
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     metavar="LEVEL",
-    help="The confidence of intervals; a p below 1 − LEVEL is significant.",
+    help="Set the confidence of intervals; a p below 1 − LEVEL is significant.",
 )
 BY = click.option(
     "--by", multiple=True, metavar="COLUMN", help="Group queries by a column: category, difficulty, …; repeatable."
@@ -78,8 +80,8 @@ BY = click.option(
 KPI = click.option(
     "--kpi",
     metavar="NAME|FILE|none",
-    help="Target bands: a preset, a YAML file, or none. A preset's thresholds are meaningful only on the collection "
-    "they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
+    help="Show target bands: of a preset, of a YAML file, or none. A preset's thresholds are meaningful only on the "
+    "collection they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
 )
 CONFIG = click.option(
     "--config",
@@ -103,14 +105,14 @@ def statistics_options(correction: Correction) -> tuple[Option, ...]:
             type=click.Choice(PAIRED_TESTS),
             default="randomization",
             show_default=True,
-            help="The paired test of a difference.",
+            help="Choose the paired test of a difference.",
         ),
         click.option(
             "--correction",
             type=click.Choice(CORRECTIONS),
             default=correction,
             show_default=True,
-            help="How to correct p for the number of comparisons.",
+            help="Correct p for the number of comparisons.",
         ),
         click.option(
             "--resamples",
@@ -118,16 +120,26 @@ def statistics_options(correction: Correction) -> tuple[Option, ...]:
             default=100_000,
             show_default=True,
             metavar="N",
-            help="Number of permutations or bootstrap resamples.",
+            help="Set the number of permutations or bootstrap resamples.",
         ),
-        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same p."),
+        click.option(
+            "--seed",
+            type=int,
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Seed the random numbers; the same seed gives the same p.",
+        ),
     )
 
 
-def settings_options(*options: Option, section: str | None = None, extra: Sequence[str] = ()) -> Option:
+def settings_options(
+    *options: Option, section: str | None = None, extra: Sequence[str] = (), refused: Mapping[str, str] | None = None
+) -> Option:
     """Add options to a command, which receives them as ``settings``; a ``--config`` fills what is not given.
 
     ``section`` is the part of the file that is the command's own; its keys in ``extra`` stay options of the command.
+    ``refused`` are the keys of its section ``statistics`` that the command cannot use, each with a hint.
     """
     names = option_names(*options)
 
@@ -135,7 +147,10 @@ def settings_options(*options: Option, section: str | None = None, extra: Sequen
         @wraps(command)
         def wrapped(*args: Any, **values: Any) -> Any:
             own = {name: values.pop(name) for name in names}
-            merged = merge_options(own, load_values(own.pop("config", None), section))
+            config = own.pop("config", None)
+            configured = load_values(config, section)
+            check_usable(configured, refused or {}, config)
+            merged = merge_options(own, configured)
             kept = {name: merged.pop(name) for name in extra}
             return command(*args, **values, **kept, settings=Settings.of(merged))
 
@@ -152,6 +167,14 @@ def load_values(config: str | None, section: str | None = None) -> dict[str, Any
     from rankgauge.config.settings import config_values
 
     return config_values(load_config(config), Path(config).parent, section)
+
+
+def check_usable(configured: Mapping[str, Any], refused: Mapping[str, str], config: str | None) -> None:
+    """Raise if a configuration file sets what the current command cannot use."""
+    for name, hint in refused.items():
+        if name in configured:
+            command = click.get_current_context().command_path
+            raise UsageError(f"{printable(str(config), None)}: `{command}` cannot use statistics.{name}", hint=hint)
 
 
 def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:

@@ -25,9 +25,9 @@ def use_color() -> bool:
 
 
 def width() -> int:
-    """The width of a table, at most."""
-    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return shutil.get_terminal_size((120, 24)).columns if known else PIPE_WIDTH
+    """The maximum width of a table."""
+    is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return shutil.get_terminal_size((120, 24)).columns if is_known else PIPE_WIDTH
 
 
 def ascii_only() -> bool:
@@ -48,8 +48,8 @@ def collected_notes() -> Iterator[list[Note]]:
 def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
     """Print warnings on standard error."""
     for note in notes:
-        where = f"{printable(about)}: " if about else ""
-        click.echo(f"warning: {where}{note.message} [{note.code}]", err=True)
+        prefix = f"{printable(about)}: " if about else ""
+        click.echo(f"warning: {prefix}{note.message} [{note.code}]", err=True)
 
 
 def print_run_warnings(scores: Sequence[Scores]) -> None:

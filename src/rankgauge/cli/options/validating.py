@@ -1,97 +1,116 @@
-"""What both validating commands share: their options, their output, the repaired copy."""
+"""The options, the output and the repaired copy of ``qrels validate`` and ``runs validate``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import use_color, width, write
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import check_not_an_input, write_atomically
 from rankgauge.render.text import validation as render
 from rankgauge.validation.findings import Validation, unreadable
 from rankgauge.validation.repair import Repair
 
-UNREADABLE, FAULTY = 2, 1
-Function = Callable[..., Any]
-Validate = Callable[[str], Validation]
-Mend = Callable[[bytes, Validation], Repair]
+EXIT_ERRORS, EXIT_UNREADABLE = 1, 2
+ValidateFunction = Callable[[str], Validation]
+RepairFunction = Callable[[bytes, Validation], Repair]
 
 
-def shared_options(function: Function) -> Function:
-    """``--strict``, ``--format`` and ``--fix``."""
-    for option in (
-        click.option(
-            "--fix",
-            type=click.Path(),
-            metavar="OUT",
-            help="Write a copy of the one file given, with everything repaired that has a safe repair.",
-        ),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(["table", "json"]),
-            default="table",
-            show_default=True,
-            help="json lists every place.",
-        ),
-        click.option("--strict", is_flag=True, help="Warnings are errors."),
-    ):
-        function = option(function)
-    return function
+@dataclass(frozen=True)
+class ValidationOutput:
+    """How findings are printed, and where a repaired copy is written."""
+
+    format: str
+    fix: str | None
+
+    @property
+    def max_places(self) -> int | None:
+        """The number of places to keep of each fault: all for programs, a few for people."""
+        return None if self.format == "json" else render.PLACES_SHOWN
 
 
-def places(form: str) -> int | None:
-    """How many places to keep of each fault: all for programs, a few for people."""
-    return None if form == "json" else render.LISTED
+QUERIES = click.option(
+    "--queries",
+    type=click.Path(),
+    metavar="FILE",
+    help="Read the ids of all queries: from JSON Lines, TREC topics, or lines of an id and a text.",
+)
+STRICT = click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+output_options = option_group(
+    "output",
+    ValidationOutput,
+    click.option(
+        "--format",
+        "format",
+        type=click.Choice(["table", "json"]),
+        default="table",
+        show_default=True,
+        help="Print a few places of each fault, or all of them as JSON.",
+    ),
+    click.option(
+        "--fix",
+        type=click.Path(),
+        metavar="FILE",
+        help="Write a copy of the one file given to FILE, with everything repaired that is safe to repair.",
+    ),
+)
 
 
-def run(
+def validate_files(
     files: Sequence[str],
-    validate: Validate,
-    repair: Mend,
-    *,
-    form: str,
-    fix: str | None,
-    others: Sequence[str | None] = (),
+    validate: ValidateFunction,
+    repair: RepairFunction,
+    output: ValidationOutput,
+    inputs: Sequence[str | None] = (),
 ) -> int:
-    """Validate files, print what was found, write the repaired copy; the exit code speaks of the files given."""
-    if fix is not None and (len(files) > 1 or files[0] == "-"):
-        raise UsageError("--fix takes one file, and not standard input", hint="validate them one at a time")
-    if fix is not None:
-        check_not_an_input(fix, [*files, *(other for other in others if other)])
-    found = [_validated(file, validate) for file in files]
-    write(render.as_json(found) if form == "json" else render.as_text(found, color=use_color(), width=width()))
-    if fix is not None:
-        _fix(found[0], fix, validate, repair)
-    if not all(file.readable for file in found):
-        return UNREADABLE
-    return FAULTY if any(file.errors for file in found) else 0
+    """Validate files, print the findings, write the repaired copy, and return the exit code for the files given.
+
+    ``inputs`` are further files that the copy must not overwrite.
+    """
+    if output.fix is not None:
+        if len(files) > 1 or files[0] == "-":
+            raise UsageError(
+                "--fix takes one file, which cannot be standard input", hint="validate the files one at a time"
+            )
+        check_not_an_input(output.fix, [*files, *(path for path in inputs if path)])
+    validations = [_validated(file, validate) for file in files]
+    if output.format == "json":
+        write(render.as_json(validations))
+    else:
+        write(render.as_text(validations, color=use_color(), width=width()))
+    if output.fix is not None:
+        _write_repaired(validations[0], output.fix, validate, repair)
+    if not all(file.readable for file in validations):
+        return EXIT_UNREADABLE
+    return EXIT_ERRORS if any(file.errors for file in validations) else 0
 
 
-def _validated(file: str, validate: Validate) -> Validation:
+def _validated(file: str, validate: ValidateFunction) -> Validation:
     try:
         return validate(file)
     except InputError as error:
         return unreadable(file, error)
 
 
-def _fix(before: Validation, out: str, validate: Validate, repair: Mend) -> None:
+def _write_repaired(before: Validation, path: str, validate: ValidateFunction, repair: RepairFunction) -> None:
+    """Write a repaired copy, if anything can be repaired, and print what was done."""
     if before.format not in (None, "trec"):
         raise UsageError(
-            f"--fix repairs TREC files, and {before.file} is {before.format}",
-            hint="rankgauge convert writes it as one, then repair that",
+            f"--fix repairs TREC files, but the format of {printable(before.file, None)} is {before.format}",
+            hint="write it in the TREC format with `rankgauge convert`, then repair that file",
         )
     data, digest = read_bytes(before.file, hashed=True) if before.readable else (b"", None)
     if digest != before.sha256:
-        raise InputError.at(before.file, None, "is not what it was a moment ago: it changed, or can be read only once")
-    done = repair(data, before)
+        raise InputError.at(before.file, None, "has changed since it was validated, or can be read only once")
+    repaired = repair(data, before)
     after = None
-    if done.text is not None:
-        with write_atomically(out, inputs=[before.file]) as file:
-            file.write(done.text)
-        after = validate(out)
-    click.echo(render.fixed_text(out, done, after), err=True, nl=False)
+    if repaired.text is not None:
+        with write_atomically(path, inputs=[before.file]) as file:
+            file.write(repaired.text)
+        after = validate(path)
+    click.echo(render.fixed_text(path, repaired, after), err=True, nl=False)

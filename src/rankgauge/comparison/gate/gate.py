@@ -62,7 +62,10 @@ def gate(
     rule = Rule(margin, statistics)
     reading = replace(reading or Reading(), fingerprint=True, keep_rankings=True)
     baseline_run, stored = run_or_baseline(against, reading)
-    gated = _gated_measures(measures, stored, requirements, conventions) if against is not None else ()
+    if against is not None:
+        gated = _gated_measures(measures, stored, requirements, conventions)
+    else:
+        gated = conventions.measures(measures) if measures else ()  # to be stored
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
     evaluation = evaluate_measures(
         gate_judgments(qrels, reading),

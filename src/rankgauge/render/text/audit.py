@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.core.formatting import listing, plural
+from rankgauge.core.formatting import listing, number, plural
 from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
 from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_grade, unjudged_of
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.terminal import Cell, name, number, table
+from rankgauge.render.text.scores import value_text
+from rankgauge.render.text.terminal import Cell, name, table
 from rankgauge.validation.codes import tie_message
 
 MAX_QUERIES_NAMED = 20  # JSON has all of them
@@ -50,12 +51,12 @@ def ties_table(audit: TieAudit, *, color: bool) -> str:
     """One row per measure, then the queries in which a tie straddles a cutoff."""
     rows = [
         [
-            Cell(one.measure.name),
-            *(_cell(one.measure, value) for value in (one.reported, one.worst, one.expected, one.best)),
-            Cell(str(one.changed_queries)),
-            Cell(_how(one, audit.samples)),
+            Cell(row.measure.name),
+            *(_cell(row.measure, value) for value in (row.reported, row.worst, row.expected, row.best)),
+            Cell(str(row.changed_queries)),
+            Cell(_method(row, audit.samples)),
         ]
-        for one in audit
+        for row in audit
     ]
     head = [
         f"ties: {name(audit.scores.run)}",
@@ -69,23 +70,24 @@ def ties_table(audit: TieAudit, *, color: bool) -> str:
     return "\n".join([table(head, rows, color=color), *_straddling(audit)])
 
 
-def _how(one: TieRange, samples: int) -> str:
-    if one.method != "Monte Carlo":
-        return one.method
-    return f"{samples} random orders" + (", as worst and best" if one.range == "sampled" else "")
+def _method(row: TieRange, samples: int) -> str:
+    """How the expected value was computed, and the ends of the range if they were sampled, too."""
+    if row.method != "Monte Carlo":
+        return row.method
+    return f"{samples} random orders" + (", also for worst and best" if row.range == "sampled" else "")
 
 
 def _straddling(audit: TieAudit) -> list[str]:
     """One line for each cutoff."""
-    at: dict[str, tuple[str, ...]] = {}
-    for one in audit:
-        if one.straddling:
-            condensed = " of the judged" if dict(one.measure.parameters).get("judged_only") else ""
-            at[f"rank {one.measure.cutoff}{condensed}"] = one.straddling
+    queries_at: dict[str, tuple[str, ...]] = {}
+    for row in audit:
+        if row.straddling:
+            condensed = " of the judged documents" if dict(row.measure.parameters).get("judged_only") else ""
+            queries_at[f"rank {row.measure.cutoff}{condensed}"] = row.straddling
     return [
         f"{tie_message(rank, judged=True)} in {plural(len(queries), 'query')}: "
         f"{listing(map(name, queries), MAX_QUERIES_NAMED)}"
-        for rank, queries in at.items()
+        for rank, queries in queries_at.items()
     ]
 
 
@@ -93,25 +95,25 @@ def unjudged_table(audit: UnjudgedAudit, *, color: bool) -> str:
     """One row per measure, then what the columns mean."""
     rows = [
         [
-            Cell(one.measure.name),
-            *(_cell(one.measure, value) for value in (one.irrelevant, one.relevant, one.condensed)),
-            Cell(number(one.judged.over_queries)),
-            Cell("bounds" if one.bounds else "no bounds"),
+            Cell(row.measure.name),
+            *(_cell(row.measure, value) for value in (row.irrelevant, row.relevant, row.condensed)),
+            Cell(number(row.judged.over_queries)),
+            Cell("bounds" if row.bounds else "no bounds"),
         ]
-        for one in audit
+        for row in audit
     ]
     head = [f"unjudged: {name(audit.scores.run)}", "irrelevant", "relevant", "left out", "Judged@k", ""]
     lines = [
         f"{audit.unjudged} of {audit.retrieved} retrieved documents are unjudged: counted as irrelevant, as relevant "
         f"with grade {audit.grade:g}, or left out"
     ]
-    if not all(one.bounds for one in audit):
+    if not all(row.bounds for row in audit):
         lines.append(f"no bounds: {NO_BOUNDS}")
     return "\n".join([table(head, rows, color=color), *lines])
 
 
 def _cell(measure: Measure, values: Values) -> Cell:
-    return Cell(number(values.over_queries, whole=measure.definition.aggregate == "sum"))
+    return Cell(value_text(measure, values.over_queries))
 
 
 def with_audits(data: dict[str, Any], audits: Audits, *, per_query: bool = False) -> dict[str, Any]:

@@ -9,21 +9,21 @@ from rankgauge._version import __version__
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.config.bands.bands import Bands
-from rankgauge.core.formatting import MISSING, p_equals, percent, plural
+from rankgauge.core.formatting import MISSING, byte_size, p_equals, percent, plural
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text import comparison, groups, markdown
 from rankgauge.render.text.bands import bands_of, with_bands
-from rankgauge.render.text.grid import Cell, Grid, Show, full
+from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
 from rankgauge.render.text.markdown import Heading, Part
-from rankgauge.render.text.scores import as_dict, best_of, dumped
-from rankgauge.render.text.terminal import name, number, table
+from rankgauge.render.text.scores import as_dict, best_of, dumped, value_text
+from rankgauge.render.text.terminal import name, table
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Cost, Report
 from rankgauge.validation.findings import Finding, Validation
 from rankgauge.validation.findings import as_dict as validation_dict
 
-SCHEMA = "rankgauge.benchmark/1"
+BENCHMARK_SCHEMA = "rankgauge.benchmark/1"
 LABEL_WIDTH = 17
 
 
@@ -34,7 +34,7 @@ def as_json(report: Report) -> str:
     """Everything but times, so that the same input gives the same text."""
     return dumped(
         {
-            "schema": SCHEMA,
+            "schema": BENCHMARK_SCHEMA,
             "rankgauge": __version__,
             "title": report.title,
             "answer": answer(report),
@@ -70,8 +70,8 @@ def answer(report: Report) -> list[str]:
     run = report.scores[0]
     measure = run.measures[0]
     span = groups.interval_span(run.interval(measure, confidence=report.confidence))
-    confidence = percent(report.confidence)
-    return [f"{run.run}: {measure.name} {number(run[measure])} ({confidence} CI {span}); no other system to compare."]
+    value, confidence = value_text(measure, run[measure]), percent(report.confidence)
+    return [f"{run.run}: {measure.name} {value} ({confidence} CI {span}); there is no other system to compare with."]
 
 
 # -------------------------------------------------------------------------------------------------------- Markdown
@@ -101,21 +101,21 @@ def as_markdown(report: Report) -> str:
     return markdown.as_markdown(parts)
 
 
-def _on_first(found: Comparison) -> Comparison:
+def _on_first(compared: Comparison) -> Comparison:
     """The comparison with the groups of its first measure only."""
-    first = found.scores[0].measures[0].name
+    first = compared.scores[0].measures[0].name
     return replace(
-        found,
-        groups=tuple(row for row in found.groups if row.difference.measure == first),
-        interactions=tuple(test for test in found.interactions if test.measure == first),
+        compared,
+        groups=tuple(row for row in compared.groups if row.difference.measure == first),
+        interactions=tuple(test for test in compared.interactions if test.measure == first),
     )
 
 
-def _largest_changes(found: Comparison) -> list[str]:
-    system = best_challenger(found)
-    head = f"{found.scores[0].measures[0].name}, {system} − {found.baseline}:"
-    lines = [comparison.change_line(found, change).strip() for change in found.changes.get(system, ())]
-    return [head, *lines] if lines else [f"{system} and {found.baseline} have the same value for every query."]
+def _largest_changes(compared: Comparison) -> list[str]:
+    system = best_challenger(compared)
+    head = f"{compared.scores[0].measures[0].name}, {system} − {compared.baseline}:"
+    lines = [comparison.change_line(compared, change).strip() for change in compared.changes.get(system, ())]
+    return [head, *lines] if lines else [f"{system} and {compared.baseline} have the same value for every query."]
 
 
 def systems_grid(report: Report) -> Grid:
@@ -129,7 +129,7 @@ def systems_grid(report: Report) -> Grid:
         if report.bands is not None:
             rows[-1].append(Cell(_band_of_best(report, report.bands, measure, leaders) or MISSING))
     head = ["Measure", *report.names, "Best"]
-    legend = "bold: the best; ▲ ▼ significantly better, worse than the baseline"
+    legend = f"bold: the best; {BETTER} {WORSE} significantly better, worse than the baseline"
     if report.bands is not None:
         head.append("Band of the best")
         legend += f"; bands of {report.bands.name}, meaningful only on the collection they were made for"
@@ -149,10 +149,10 @@ def _band_of_best(report: Report, bands: Bands, measure: Measure, leaders: list[
 
 
 def _mark(report: Report, scores: Scores, measure: Measure) -> str:
-    found = report.comparison
-    if found is None or scores.run == found.baseline:
+    compared = report.comparison
+    if compared is None or scores.run == compared.baseline:
         return ""
-    return found[scores.run, measure.name].mark(found.alpha)
+    return compared[scores.run, measure.name].mark(compared.alpha)
 
 
 def costs(report: Report, *, show: Show = full) -> Grid:
@@ -162,7 +162,7 @@ def costs(report: Report, *, show: Show = full) -> Grid:
             Cell(show(system)),
             *(Cell(_milliseconds(value)) for value in (cost.p50, cost.p95, cost.p99)),
             Cell(str(cost.calls)),
-            Cell(_megabytes(cost.index_bytes)),
+            Cell(byte_size(cost.index_bytes)),
             Cell(MISSING if cost.index_seconds is None else f"{cost.index_seconds:.2f} s"),
         ]
         for system, cost in report.costs.items()
@@ -173,10 +173,6 @@ def costs(report: Report, *, show: Show = full) -> Grid:
 
 def _milliseconds(value: float | None) -> str:
     return MISSING if value is None else f"{value:.2f}" if value < 10 else f"{value:.0f}"
-
-
-def _megabytes(size: int | None) -> str:
-    return MISSING if size is None else f"{size / 1e6:.1f} MB"
 
 
 def _findings(report: Report) -> list[str]:
@@ -241,12 +237,14 @@ def _overview(report: Report) -> Grid:
         span = Cell(groups.interval_span(run.interval(measures[0], confidence=report.confidence)))
         rows.append([Cell(name(run.run)), first, span, *others, *(column[index] for column in costs.values())])
     legend = []
-    found = report.comparison
-    if found is not None:
-        legend.append(f"▲ ▼ significantly better, worse than {found.baseline}; {found.family}")
+    compared = report.comparison
+    if compared is not None:
+        legend.append(f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}; {compared.family}")
     bands = report.bands
     if bands is not None:
-        reached = [_band_of_best(report, bands, one, _leaders(report, one, best[one])) for one in measures]
+        reached = [
+            _band_of_best(report, bands, measure, _leaders(report, measure, best[measure])) for measure in measures
+        ]
         if any(reached):
             texts = [band or MISSING for band in reached]
             rows.append([Cell(text) for text in ("band", texts[0], "", *texts[1:], *("" for _ in costs))])
@@ -259,7 +257,7 @@ def _cost_columns(report: Report) -> dict[str, list[Cell]]:
     costs = [report.costs.get(run.run, Cost()) for run in report.scores]
     columns: dict[str, list[tuple[float | None, str]]] = {
         "p50 / p95 ms": [(cost.p50, f"{_milliseconds(cost.p50)} / {_milliseconds(cost.p95)}") for cost in costs],
-        "index": [(cost.index_bytes, _megabytes(cost.index_bytes)) for cost in costs],
+        "index": [(cost.index_bytes, byte_size(cost.index_bytes)) for cost in costs],
     }
     return {
         title: [Cell(MISSING if value is None else text) for value, text in column]
@@ -274,22 +272,24 @@ def _leaders(report: Report, measure: Measure, best: float | None) -> list[str]:
 
 def _value(report: Report, scores: Scores, measure: Measure, best: float | None) -> Cell:
     value = scores[measure]
-    return Cell(number(value), best=value is not None and value == best, mark=_mark(report, scores, measure))
+    return Cell(
+        value_text(measure, value), best=value is not None and value == best, mark=_mark(report, scores, measure)
+    )
 
 
-def _groups(found: Comparison) -> str:
+def _groups(compared: Comparison) -> str:
     """One line per column of the queries: from the baseline to the best of the others, on the first measure."""
-    system, measure = best_challenger(found), found.scores[0].measures[0].name
+    system, measure = best_challenger(compared), compared.scores[0].measures[0].name
     lines = []
-    for by in dict.fromkeys(row.by for row in found.groups):
+    for by in dict.fromkeys(row.by for row in compared.groups):
         rows = [
             (row.label, row.difference)
-            for row in found.groups
+            for row in compared.groups
             if row.by == by and (row.difference.system, row.difference.measure) == (system, measure)
         ]
-        changes = [f"{name(label)} {_change(row, found.alpha)}{row.mark(found.alpha)}" for label, row in rows]
+        changes = [f"{name(label)} {_change(row, compared.alpha)}{row.mark(compared.alpha)}" for label, row in rows]
         lines.append(f"by {name(by)}: {'   '.join(changes)}")
-    return labeled("groups", [f"{measure}, {name(found.baseline)} → {name(system)}", *lines]) if lines else ""
+    return labeled("groups", [f"{measure}, {name(compared.baseline)} → {name(system)}", *lines]) if lines else ""
 
 
 def _change(row: Difference, alpha: float) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from rankgauge.comparison.gate.blame import Cause
 from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
 from rankgauge.config.bands.bands import Bands
-from rankgauge.core.formatting import MISSING, listing, p_value, percent, plural, signed, span
+from rankgauge.core.formatting import MISSING, listing, number, p_value, percent, plural, signed, span
 from rankgauge.errors import shown
 from rankgauge.evaluation.notes import Note
 from rankgauge.render.text import scores as scores_render
 from rankgauge.render.text.bands import band_of, heading, with_bands
-from rankgauge.render.text.terminal import BOLD, PLAIN, Cell, number, table
+from rankgauge.render.text.terminal import BOLD, RESET, Cell, table
 
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
@@ -33,13 +33,13 @@ def as_text(result: GateResult, *, color: bool = False, bands: Bands | None = No
     sentence = result.sentence
     if color:
         verdict, mark, rest = sentence.partition(":")
-        sentence = f"{BOLD}{verdict}{PLAIN}{mark}{rest}"
+        sentence = f"{BOLD}{verdict}{RESET}{mark}{rest}"
     parts = [sentence]
     for head, *rows in tables(result, bands):
         parts.append(table(head, [list(map(Cell, row)) for row in rows], color=False))
     parts += ["\n".join(lines) for lines in ([*blame_lines(result, shown)], [*note_lines(result)]) if lines]
-    if result.compared:
-        parts.append(how_line(result))
+    if result.verdict != "skipped":
+        parts.append("\n".join(footer(result)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -119,26 +119,26 @@ def _compared(result: GateResult) -> list[list[str]]:
 
 def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | None = None) -> list[str]:
     """Whether the retriever or the ids are the cause, for one measure or for all."""
-    found = result.blame
-    if found is None:
+    blame = result.blame
+    if blame is None:
         return []
-    lines = [f"cause: {CAUSES[found.cause]}"]
-    if not found.documents:
-        where = "in this run or in the corpus" if found.corpus else "in this run"
-        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {where}"]
-    count, unknown = plural(len(found.documents), "relevant document"), found.unknown_documents
-    where = "neither in this run nor in the corpus" if found.corpus and not unknown else "nowhere in this run"
-    verb = "is" if len(found.documents) == 1 else "are"
-    lines.append(f"{count} that the baseline retrieved {verb} {where}: {listing(map(show, found.documents))}")
+    lines = [f"cause: {CAUSES[blame.cause]}"]
+    if not blame.documents:
+        location = "in this run or in the corpus" if blame.corpus else "in this run"
+        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {location}"]
+    count, unknown = plural(len(blame.documents), "relevant document"), blame.unknown_documents
+    location = "neither in this run nor in the corpus" if blame.corpus and not unknown else "nowhere in this run"
+    verb = "is" if len(blame.documents) == 1 else "are"
+    lines.append(f"{count} that the baseline retrieved {verb} {location}: {listing(map(show, blame.documents))}")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         text = f"{plural(len(unknown), 'document')} of this run {verb} not in the corpus"
         lines.append(f"{text}: {listing(map(show, unknown))}")
-    touched = plural(len(found.queries), "query")
+    touched = plural(len(blame.queries), "query")
     lines += [
         f"{share.measure}: {signed(share.within, CHANGE_DIGITS)} in the {touched} that lost them, "
         f"{signed(share.elsewhere, CHANGE_DIGITS)} elsewhere ({share.outcome})"
-        for share in found.shares
+        for share in blame.shares
         if of in (None, share.measure)
     ]
     return lines
@@ -147,6 +147,12 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
 def note_lines(result: GateResult) -> list[str]:
     """What this number of queries cannot show."""
     return [f"note: {note.message}" for note in result.notes]
+
+
+def footer(result: GateResult) -> list[str]:
+    """How drops were tested, if any were, and under which conventions."""
+    tested = [how_line(result)] if result.compared else []
+    return [*tested, scores_render.conventions_line([result.scores])]
 
 
 def how_line(result: GateResult) -> str:

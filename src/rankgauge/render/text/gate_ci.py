@@ -14,7 +14,7 @@ from rankgauge.render.text.bands import heading, reached
 from rankgauge.render.text.markdown import escaped
 
 SUITE = "rankgauge gate"
-MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
+VERDICT_MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
 EMPHASIZED = ("WORSE", "MISSED")
 
 
@@ -35,9 +35,9 @@ def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
     }
     root = Xml.Element("testsuites", {"name": SUITE, **counts})
     suite = Xml.SubElement(root, "testsuite", {"name": SUITE, **counts})
-    if bands is not None and (found := reached(result.scores, bands)):
+    if bands is not None and (bands_reached := reached(result.scores, bands)):
         properties = Xml.SubElement(suite, "properties")
-        for measure, band in found.items():
+        for measure, band in bands_reached.items():
             Xml.SubElement(properties, "property", name=f"{heading(bands)} {measure}", value=band)
     suite.extend(cases)
     Xml.SubElement(suite, "system-out").text = "\n".join(
@@ -79,14 +79,17 @@ def _evidence(row: ComparedMeasure) -> str:
 def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
     """A heading, the answer, the tables and their notes."""
     answer = escaped(result.reason) if result.reason is not None else result.answer(code)
-    parts = [f"### {MARKS[result.verdict]} Retrieval gate: {result.verdict}", answer[:1].upper() + answer[1:] + "."]
+    parts = [
+        f"### {VERDICT_MARKS[result.verdict]} Retrieval gate: {result.verdict}",
+        answer[:1].upper() + answer[1:] + ".",
+    ]
     parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
     lines = plain.blame_lines(result, code)
     if lines:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))
     parts += [f"> {escaped(line)}" for line in plain.note_lines(result)]
-    if result.compared:
-        parts.append(f"<sub>{escaped(plain.how_line(result))}</sub>")
+    if result.verdict != "skipped":
+        parts.append("\n".join(f"<sub>{escaped(line)}</sub>" for line in plain.footer(result)))
     return "\n\n".join(parts) + "\n"
 
 

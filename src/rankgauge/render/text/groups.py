@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rankgauge.core.formatting import MISSING, percent, span
+from rankgauge.core.formatting import MISSING, number, percent, span
 from rankgauge.evaluation.scores import Scores
 from rankgauge.render.text.grid import Cell, Grid, Show, full
-from rankgauge.render.text.terminal import name, number, table
+from rankgauge.render.text.scores import value_text
+from rankgauge.render.text.terminal import name, table
 from rankgauge.stats.results import Interval
 
 
@@ -47,10 +48,17 @@ def _grid(scores: Sequence[Scores], column: str, confidence: float, show: Show) 
 def as_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[dict[str, Any]]:
     """The groups of one run, for JSON."""
     return [
-        {"by": s.by, "label": s.label, "measure": s.measure, "n": s.n, "mean": s.mean, "median": s.median}
-        | {"ci": s.interval.to_dict()}
+        {
+            "by": group.by,
+            "label": group.label,
+            "measure": group.measure,
+            "n": group.n,
+            "mean": group.mean,
+            "median": group.median,
+            "ci": group.interval.to_dict(),
+        }
         for column in by
-        for s in run.by(column, confidence=confidence)
+        for group in run.by(column, confidence=confidence)
     ]
 
 
@@ -66,7 +74,7 @@ def intervals_grid(scores: Sequence[Scores], *, confidence: float, show: Show = 
         [
             Cell(measure.name),
             Cell(show(run.run)),
-            Cell(number(run[measure])),
+            Cell(value_text(measure, run[measure])),
             Cell(interval_span(run.interval(measure, confidence=confidence))),
         ]
         for measure in scores[0].measures

@@ -1,7 +1,7 @@
-r"""Tables for a paper: booktabs, the best in bold, marks with their legend, and nothing from data obeyed.
+r"""Tables for a paper: booktabs, the best in bold, marks with their legend, and nothing from data interpreted.
 
-``\usepackage{booktabs}`` is all that a document needs. Letters of other scripts stay as they are; the signs that
-pdfLaTeX does not know by itself (−, Δ, ▲, …) become its own commands.
+``\usepackage{booktabs}`` is all that a document needs. Letters of other scripts stay as they are; characters that
+pdfLaTeX does not have (−, Δ, ▲, …) become commands.
 """
 
 from __future__ import annotations
@@ -12,27 +12,30 @@ from collections.abc import Sequence
 from rankgauge.errors import printable
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid
 
-# A star or a bracket behind a line's end would be taken for an argument of it.
-_SIGNS = {
+# A star or a bracket after the end of a row would be read as its argument.
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "*": "{*}", "[": "{[}", "]": "{]}",
     "−": "$-$", "×": r"$\times$", "Δ": r"$\Delta$", "…": r"\ldots{}", "–": "{--}",
     BETTER: r"$\uparrow$", WORSE: r"$\downarrow$",
 }  # fmt: skip
-_ESCAPES = str.maketrans(_SIGNS)
-NEEDS = r"% needs \usepackage{booktabs}"
+_TRANSLATION = str.maketrans(_LATEX_ESCAPES)
+PREAMBLE_COMMENT = r"% needs \usepackage{booktabs}"
 
 
 def as_latex(parts: Sequence[str | Grid]) -> str:
-    """Each table with its legend in a float of its own, the sentences as paragraphs between them."""
-    return "\n\n".join([NEEDS, *(_float(part) if isinstance(part, Grid) else escaped(part) for part in parts)]) + "\n"
+    """Each table with its legend in a float of its own, and sentences as paragraphs between them."""
+    return (
+        "\n\n".join([PREAMBLE_COMMENT, *(_float(part) if isinstance(part, Grid) else escaped(part) for part in parts)])
+        + "\n"
+    )
 
 
 def escaped(text: str) -> str:
-    """Text in which TeX finds nothing to obey, and no ligature joins two hyphens."""
-    apart = re.sub("-(?=-)", "-\0", printable(text, None))
-    return apart.translate(_ESCAPES).replace("\0", "{}")
+    """Text in which TeX interprets nothing, and no ligature joins two hyphens."""
+    separated = re.sub("-(?=-)", "-\0", printable(text, None))
+    return separated.translate(_TRANSLATION).replace("\0", "{}")
 
 
 def _float(grid: Grid) -> str:
@@ -43,10 +46,10 @@ def _float(grid: Grid) -> str:
 
 
 def _tabular(grid: Grid) -> list[str]:
-    sides = "l" * grid.words + "r" * (len(grid.head) - grid.words)
+    alignment = "l" * grid.words + "r" * (len(grid.head) - grid.words)
     head = [Cell(title) for title in grid.head]
     return [
-        rf"\begin{{tabular}}{{{sides}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         _row(head),
         r"\midrule",

@@ -1,4 +1,4 @@
-"""Tables and sentences as Markdown, in which nothing from data is obeyed."""
+"""Tables and sentences as Markdown, in which nothing from data is interpreted."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from rankgauge.errors import printable
 from rankgauge.render.text.grid import Cell, Grid
 
-_SIGNS = re.compile(r"[\\`*_{}\[\]<>|&~#$]")
-_LINK = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)  # what GitHub makes a link of without any brackets
+_MARKDOWN_SIGNS = re.compile(r"[\\`*_{}\[\]<>|&~#$]")
+_LINK = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)  # what GitHub makes a link without brackets
 _MENTION = re.compile(r"(?<!\w)@")
-_BLOCK = re.compile(r"^(\d*)([-+=.)])")  # what begins a list or a heading where it begins a line
+_BLOCK = re.compile(r"^(\d*)([-+=.)])")  # what starts a list or a heading at the start of a line
 
 
 @dataclass(frozen=True)
 class Heading:
-    """The title of what follows; the deeper, the smaller."""
+    """The title of a section; a deeper one is smaller."""
 
     text: str
     depth: int = 2
@@ -38,19 +38,19 @@ def _part(part: Part) -> str:
 
 
 def paragraph(text: str) -> str:
-    """A text of its own, whatever it begins with."""
+    """A text as a paragraph, whatever it starts with."""
     return _BLOCK.sub(r"\1\\\2", escaped(text).strip())
 
 
 def escaped(text: str) -> str:
-    """Text in which Markdown, HTML and GitHub's mentions find nothing to obey."""
-    safe = _SIGNS.sub(r"\\\g<0>", printable(text, None))
+    """Text in which neither Markdown, HTML nor GitHub's mentions are interpreted."""
+    safe = _MARKDOWN_SIGNS.sub(r"\\\g<0>", printable(text, None))
     return _MENTION.sub("@<!-- -->", _LINK.sub(r"\\\g<0>", safe))
 
 
 def _table(grid: Grid) -> str:
-    sides = ["---" if place < grid.words else "---:" for place in range(len(grid.head))]
-    lines = [[escaped(title) for title in grid.head], sides, *([_cell(cell) for cell in row] for row in grid.rows)]
+    rule = ["---" if column < grid.words else "---:" for column in range(len(grid.head))]
+    lines = [[escaped(title) for title in grid.head], rule, *([_cell(cell) for cell in row] for row in grid.rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return f"{table}\n\n{paragraph(grid.legend)}" if grid.legend else table
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from rankgauge.adapters.pipeline.log import PipelineReport
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import number, plural
 from rankgauge.evaluation.notebook import NotebookTable
-from rankgauge.render.text.terminal import Cell, name, number, table
+from rankgauge.render.text.terminal import Cell, name, table
 
 
 def as_json(report: PipelineReport) -> str:

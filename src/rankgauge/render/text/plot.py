@@ -10,27 +10,30 @@ from rankgauge.core.formatting import percent
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.groups import interval_span
-from rankgauge.render.text.terminal import name, number
+from rankgauge.render.text.scores import value_text
+from rankgauge.render.text.terminal import name
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 
-BAR, LOW, LINE, MEAN, HIGH = "█├─●┤"
+BAR, LOW, WHISKER, MEAN, HIGH = "█├─●┤"
 LEVELS = "▁▂▃▄▅▆▇"
 TIE, BETWEEN = "·", "│"
-ASCII = str.maketrans(f"{BAR}{LOW}{LINE}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
+ASCII = str.maketrans(f"{BAR}{LOW}{WHISKER}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
 MIN_WIDTH, MAX_WIDTH = 12, 60
 
 
 def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
     """One bar per run and measure, ending in the interval of its mean."""
     parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
-    return _drawn([f"{LOW}{LINE}{MEAN}{LINE}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii)
+    return _drawn(
+        [f"{LOW}{WHISKER}{MEAN}{WHISKER}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii
+    )
 
 
-def of_comparison(found: Comparison, *, width: int, ascii: bool = False) -> str:
+def of_comparison(comparison: Comparison, *, width: int, ascii: bool = False) -> str:
     """The bars, then one strip of differences per measure and system, from the largest gain to the largest loss."""
-    strips = [_strips(found, measure, width) for measure in found.scores[0].measures]
-    bars = of_scores(found.scores, width=width, ascii=ascii, confidence=found.confidence)
+    strips = [_strips(comparison, measure, width) for measure in comparison.scores[0].measures]
+    bars = of_scores(comparison.scores, width=width, ascii=ascii, confidence=comparison.confidence)
     return f"{bars}\n{_drawn(strips, ascii=ascii)}"
 
 
@@ -43,8 +46,7 @@ def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: fl
     rows = [(name(run.run), run[measure], run.interval(measure, confidence=confidence)) for run in scores]
     ends = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
     least, most = min([0.0, *ends]), max([0.0, *ends])
-    whole = measure.definition.aggregate == "sum"
-    texts = [(label, number(value, whole=whole), interval_span(interval)) for label, value, interval in rows]
+    texts = [(label, value_text(measure, value), interval_span(interval)) for label, value, interval in rows]
     widest = [max(len(row[column]) for row in texts) for column in range(3)]
     size = _room(width, sum(widest) + 6)
     lines = [f"{measure.name}, from {_short(least)} to {_short(most)}"]
@@ -63,29 +65,31 @@ def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
     at = round((mean - least) * scale)
     low, high = (at if end is None else round((end - least) * scale) for end in (interval.low, interval.high))
     low, high = min(low, at), max(high, at)
-    signs = [BAR] * low + [LINE] * (high + 1 - low)
-    signs[low], signs[high], signs[at] = LOW, HIGH, MEAN
-    return "".join(signs)
+    characters = [BAR] * low + [WHISKER] * (high + 1 - low)
+    characters[low], characters[high], characters[at] = LOW, HIGH, MEAN
+    return "".join(characters)
 
 
-def _strips(found: Comparison, measure: Measure, width: int) -> str:
+def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     rows = []
-    for system in found.systems:
-        _, system_values, baseline_values = found.paired(system, measure.name)
+    for system in comparison.systems:
+        _, system_values, baseline_values = comparison.paired(system, measure.name)
         rows.append((name(system), sorted(paired(system_values, baseline_values).values.tolist(), reverse=True)))
     tallest = max((abs(gap) for _, gaps in rows for gap in gaps), default=0.0)
     counts = [_counts(gaps) for _, gaps in rows]
     label = max(len(label) for label, _ in rows)
     ups = max(len(up) for up, _ in counts)
     most = max(len(gaps) for _, gaps in rows)
-    each = max(1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8)))
-    per_character = "one query" if each == 1 else f"{each} queries"
-    title = f"{measure.name} vs. {name(found.baseline)}: {per_character} per character, tallest {tallest:.3f}"
+    queries_per_character = max(
+        1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8))
+    )
+    per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
+    title = f"{measure.name} vs. {name(comparison.baseline)}: {per_character} per character, tallest {tallest:.3f}"
     return "\n".join(
         [
             title,
             *(
-                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, each)} {down}"
+                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, queries_per_character)} {down}"
                 for (system, gaps), (up, down) in zip(rows, counts, strict=True)
             ),
         ]
@@ -97,11 +101,14 @@ def _counts(gaps: Sequence[float]) -> tuple[str, str]:
     return f"{up} up", f"{down} down, {len(gaps) - up - down} tied"
 
 
-def _strip(gaps: Sequence[float], tallest: float, each: int) -> str:
+def _strip(gaps: Sequence[float], tallest: float, queries_per_character: int) -> str:
     """Gains, ties and losses, sorted and separated; the height is the mean of the queries behind a character."""
     groups = [gap for gap in gaps if gap > 0], [gap for gap in gaps if gap == 0], [gap for gap in gaps if gap < 0]
     return BETWEEN.join(
-        "".join(_height(group[start : start + each], tallest) for start in range(0, len(group), each))
+        "".join(
+            _height(group[start : start + queries_per_character], tallest)
+            for start in range(0, len(group), queries_per_character)
+        )
         for group in groups
     )
 

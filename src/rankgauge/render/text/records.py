@@ -1,4 +1,4 @@
-"""One row a value, for programs: CSV and JSON Lines with every digit."""
+"""One row per value, for programs: CSV and JSON Lines with full precision."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Record = dict[str, Value]
 
 
 def as_csv(fields: Sequence[str], records: Iterable[Record]) -> str:
-    """A head and a line a record; what a record does not have is empty."""
-    lines = _Lines()
+    """A header and one line per record; a field that a record does not have is empty."""
+    lines = _CsvLines()
     writer = csv.writer(lines)
     writer.writerow(fields)
     writer.writerows([_exact(record.get(field)) for field in fields] for record in records)
     return "".join(lines.kept)
 
 
-class _Lines:
-    r"""What csv writes to. It quotes a carriage return only where lines end in ``\r\n``; ours end in ``\n``."""
+class _CsvLines:
+    r"""The lines that csv writes. It quotes a carriage return only if lines end in ``\r\n``; these end in ``\n``."""
 
     def __init__(self) -> None:
         self.kept: list[str] = []
@@ -35,7 +35,7 @@ def _exact(value: Value) -> str:
 
 
 def as_jsonl(fields: Sequence[str], records: Iterable[Record]) -> str:
-    """An object a record, with the same keys in each; null for what it does not have."""
+    """One object per record, all with the same keys; null for a field that a record does not have."""
     return "".join(
         json.dumps({field: record.get(field) for field in fields}, ensure_ascii=False, allow_nan=False) + "\n"
         for record in records

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import number, plural
 from rankgauge.errors import InputError
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.grid import Cell, Grid, Show, full
 from rankgauge.render.text.records import Record
-from rankgauge.render.text.terminal import name, number, table
+from rankgauge.render.text.terminal import name, table
 
 if TYPE_CHECKING:
     from rankgauge.config.bands.bands import Bands
 
-SCHEMA = "rankgauge.scores/1"
+SCORES_SCHEMA = "rankgauge.scores/1"
 
 
 def as_table(scores: Sequence[Scores], *, per_query: bool, color: bool, width: int, bands: Bands | None = None) -> str:
@@ -43,7 +43,7 @@ def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = f
         [
             Cell(show(run.run)),
             *(
-                Cell(number(value, whole=_is_count(measure)), best=value is not None and value == best[column])
+                Cell(value_text(measure, value), best=value is not None and value == best[column])
                 for column, (measure, value) in enumerate(zip(measures, row, strict=True))
             ),
         ]
@@ -62,12 +62,17 @@ def query_grid(scores: Scores, *, show: Show = full) -> Grid:
     rows = [
         [Cell(show(scores.queries[row]))]
         + [
-            Cell(number(float(value), whole=_is_count(measure)))
+            Cell(value_text(measure, float(value)))
             for measure, value in zip(scores.measures, scores.values[row], strict=True)
         ]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
     return Grid([show(scores.run), *(measure.name for measure in scores.measures)], rows)
+
+
+def value_text(measure: Measure, value: float | None) -> str:
+    """The value of a measure over all queries, or for one: four decimals, none for a count."""
+    return number(value, 0 if _is_count(measure) else 4)
 
 
 def _is_count(measure: Measure) -> bool:
@@ -89,7 +94,7 @@ def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
     for run in scores:
         warnings += [{"code": note.code, "message": note.message, "run": run.run} for note in run.notes]
     return {
-        "schema": SCHEMA,
+        "schema": SCORES_SCHEMA,
         "conventions": first.conventions.to_dict(),
         "qrels": {"name": first.qrels, "sha256": first.qrels_sha256, "queries": len(first)},
         "runs": [run.to_dict(per_query=per_query) for run in scores],
@@ -107,7 +112,7 @@ def dumped(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-FIELDS = ("run", "query", "measure", "value", "n", "conventions")
+SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
 
 
 def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
@@ -152,8 +157,8 @@ def averaged_line(scores: Sequence[Scores]) -> str:
     counts = [int(run.averaged.sum()) for run in scores]
     if len(set(counts)) == 1:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
-    listed = ", ".join(f"{full(run.run)} {count}" for run, count in zip(scores, counts, strict=True))
-    return f"averaged over, of {plural(total, 'query')}: {listed}"
+    counts_by_run = ", ".join(f"{full(run.run)} {count}" for run, count in zip(scores, counts, strict=True))
+    return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
 
 
 def conventions_line(scores: Sequence[Scores]) -> str:

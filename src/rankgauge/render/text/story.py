@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from rankgauge.adapters.story.result import RetrievalQuality
-from rankgauge.render.text.terminal import BOLD, PLAIN, Cell, name, number, table
+from rankgauge.core.formatting import number
+from rankgauge.render.text.terminal import BOLD, RESET, Cell, name, table
 
 
 def as_json(result: RetrievalQuality) -> str:
@@ -18,7 +19,7 @@ def as_text(result: RetrievalQuality, *, color: bool) -> str:
     sentence = str(result)
     if color:
         head, mark, rest = sentence.partition(":")
-        sentence = f"{BOLD}{head}{PLAIN}{mark}{rest}"
+        sentence = f"{BOLD}{head}{RESET}{mark}{rest}"
     if not result.queries:
         return sentence + "\n"
     rows = [

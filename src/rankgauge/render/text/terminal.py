@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rankgauge.errors import printable
 from rankgauge.render.text.grid import Cell as Cell
 
-BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
+BOLD, RESET = "\x1b[1m", "\x1b[0m"
 MAX_NAME = 40
 
 
@@ -21,7 +20,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, color: bool, s
         width, content = widths[column], _marked(cell)
         text = f"{content:<{width}}" if column == 0 else f"{content:>{width}}"
         if cell.best and color:
-            text = text.replace(cell.text, f"{BOLD}{cell.text}{PLAIN}")
+            text = text.replace(cell.text, f"{BOLD}{cell.text}{RESET}")
         if star and column:
             text += "*" if cell.best else " "
         return text
@@ -39,10 +38,3 @@ def _marked(cell: Cell) -> str:
 def name(text: str) -> str:
     """A name from data, safe to print and short enough for a table."""
     return printable(text, MAX_NAME)
-
-
-def number(value: float | None, *, whole: bool = False) -> str:
-    """Four decimals; a count without any; a dash if there is no value."""
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:.0f}" if whole else f"{value:.4f}"

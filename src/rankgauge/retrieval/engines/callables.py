@@ -118,7 +118,7 @@ class CallableRetriever:
             query = queries.ids[int(group[row])]
             raise InputError(
                 f"{self.name} returned document {shown(docs[row])} twice for query {shown(query)}",
-                hint="if these are chunks of one document, return each document once, or pass on_duplicate='first'",
+                hint="if these are chunks of one document, return each document once, or set on_duplicate to 'first'",
             )
         if len(duplicates):
             keep = np.ones(len(docs), dtype=bool)

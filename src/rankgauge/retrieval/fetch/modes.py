@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.base import QueryBatch, Retriever
@@ -52,6 +53,7 @@ class RetrieverSettings:
     shadow: bool = False
     router: str | None = None  # module:callable instead of the nearest centroid
     id_key: str | None = None
+    on_duplicate: OnDuplicate = "error"  # a document that a callable returns twice for a query
     index: str | None = None  # a folder to keep indexes in
 
 
@@ -129,7 +131,12 @@ class _RetrieverBuilder:
             )
         if is_object_path(mode):
             function = load_object(mode, "retriever")
-            return CallableRetriever(function, name=mode.partition(":")[2], id_key=self.settings.id_key)
+            return CallableRetriever(
+                function,
+                name=mode.partition(":")[2],
+                id_key=self.settings.id_key,
+                on_duplicate=self.settings.on_duplicate,
+            )
         raise unknown_name("mode", mode, RETRIEVER_MODES, f"{', '.join(RETRIEVER_MODES)}, or module:callable")
 
     def build_routed(self, experts: Mapping[str, Corpus], decisions: Decisions) -> Retriever:

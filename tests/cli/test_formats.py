@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.options import forms
+from rankgauge.cli.options import terminal
 
 Command = Callable[..., Any]
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2\n3 0 d 1\n"
@@ -32,20 +32,20 @@ def jsonl(text: str) -> list[dict[str, Any]]:
 
 def test_evaluate_writes_the_same_values_as_json_lines_and_csv(command: Command, files: list[Path]) -> None:
     data = json.loads(command("evaluate", *files, *MEASURES, "-q", "--format", "json").out)
-    wanted = [
-        (run["name"], None, measure, found["value"], found["n"])
+    expected = [
+        (run["name"], None, measure, result["value"], result["n"])
         for run in data["runs"]
-        for measure, found in run["measures"].items()
+        for measure, result in run["measures"].items()
     ]
-    wanted += [
+    expected += [
         (run["name"], query, measure, value, None)
         for run in data["runs"]
-        for query, found in run["per_query"].items()
-        for measure, value in found.items()
+        for query, values in run["per_query"].items()
+        for measure, value in values.items()
     ]
     lines = jsonl(command("evaluate", *files, *MEASURES, "-q", "--format", "jsonl").out)
-    found = [(row["run"], row["query"], row["measure"], row["value"], row["n"]) for row in lines]
-    assert sorted(found, key=str) == sorted(wanted, key=str)
+    written = [(row["run"], row["query"], row["measure"], row["value"], row["n"]) for row in lines]
+    assert sorted(written, key=str) == sorted(expected, key=str)
     assert all("linear gain" in row["conventions"] for row in lines)
     rows = csv.DictReader(io.StringIO(command("evaluate", *files, *MEASURES, "-q", "--format", "csv").out))
     assert [float(row["value"]) for row in rows] == [row["value"] for row in lines]
@@ -55,14 +55,16 @@ def test_evaluate_writes_the_same_values_as_json_lines_and_csv(command: Command,
 def test_compare_writes_the_same_values_as_json_lines_and_csv(command: Command, files: list[Path]) -> None:
     data = json.loads(command("compare", *files, *MEASURES, "-q", "--format", "json").out)
     lines = jsonl(command("compare", *files, *MEASURES, "-q", "--format", "jsonl").out)
-    for row, wanted in zip(lines, data["comparison"]["differences"], strict=False):
-        assert {key: row[key] for key in wanted if key != "ci"} == {key: wanted[key] for key in wanted if key != "ci"}
-        assert (row["low"], row["high"]) == (wanted["ci"]["low"], wanted["ci"]["high"])
+    for row, difference in zip(lines, data["comparison"]["differences"], strict=False):
+        assert {key: row[key] for key in difference if key != "ci"} == {
+            key: difference[key] for key in difference if key != "ci"
+        }
+        assert (row["low"], row["high"]) == (difference["ci"]["low"], difference["ci"]["high"])
         assert row["baseline_run"] == "bad"
     values = {run["name"]: run["per_query"] for run in data["runs"]}
-    each = lines[2:]
-    assert len(each) == 6
-    for row in each:
+    per_query = lines[2:]
+    assert len(per_query) == 6
+    for row in per_query:
         assert row["value"] == values["go|od_1"][row["query"]][row["measure"]]
         assert row["baseline"] == values["bad"][row["query"]][row["measure"]]
         assert row["difference"] == row["value"] - row["baseline"]
@@ -74,15 +76,15 @@ def test_compare_writes_the_same_values_as_json_lines_and_csv(command: Command, 
 def test_groups_are_rows_and_tables_of_their_own(command: Command, files: list[Path], tmp_path: Path) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text("".join(f'{{"id": "{n}", "text": "t", "kind": "{"x" if n < 3 else "y"}"}}\n' for n in (1, 2, 3)))
-    asked = ("-m", "RR", "--by", "kind", "--topics", topics)
-    lines = jsonl(command("compare", *files, *asked, "--format", "jsonl").out)
+    options = ("-m", "RR", "--by", "kind", "--topics", topics)
+    lines = jsonl(command("compare", *files, *options, "--format", "jsonl").out)
     assert [(row["by"], row["label"]) for row in lines] == [(None, None), ("kind", "x")]
-    assert "| by kind |" in command("compare", *files, *asked, "--format", "markdown").out
-    scored = command("evaluate", *files, *asked, "--ci", "--format", "markdown").out
+    assert "| by kind |" in command("compare", *files, *options, "--format", "markdown").out
+    scored = command("evaluate", *files, *options, "--ci", "--format", "markdown").out
     assert "| x · RR | bad | 2 | 0.2500 |" in scored
-    assert "| RR | bad | 0.1667 |" in scored
-    assert r"x · RR & bad & 2 & 0.2500" in command("evaluate", *files, *asked, "--format", "latex").out
-    refused = command("evaluate", *files, *asked, "--format", "jsonl")
+    assert "| RR | bad | 0.1667 | 0.000 to 0.884 |" in scored
+    assert r"x · RR & bad & 2 & 0.2500" in command("evaluate", *files, *options, "--format", "latex").out
+    refused = command("evaluate", *files, *options, "--format", "jsonl")
     assert (refused.code, refused.out) == (64, "")
 
 
@@ -93,67 +95,66 @@ def test_pages_have_the_best_in_bold_and_names_that_do_nothing(command: Command,
     assert "averaged over 3 of 3 queries" in markdown
     latex = command("compare", *files, "-m", "RR", "--format", "latex").out
     assert r"go\textbar{}od\_1 & \textbf{0.7778}" in latex
-    assert r"$\uparrow$ $\downarrow$ better, worse than bad" in latex
-    assert command("compare", *files, "-m", "RR", "--format", "markdown").out.startswith("go\\|od\\_1 against bad")
+    assert r"$\uparrow$ $\downarrow$ significantly better, worse than bad" in latex
+    assert command("compare", *files, "-m", "RR", "--format", "markdown").out.startswith("go\\|od\\_1 vs. bad: ")
     alone = command("evaluate", *files[:2], "-m", "RR", "--format", "latex").out
     assert r"\textbf" not in alone
     assert "bold" not in alone
 
 
-def test_what_a_configuration_asks_for_stands_on_a_page_too(
-    command: Command, files: list[Path], tmp_path: Path
-) -> None:
+def test_a_page_shows_what_a_configuration_asks_for(command: Command, files: list[Path], tmp_path: Path) -> None:
     config = tmp_path / "rankgauge.yaml"
     config.write_text("statistics: {confidence_intervals: true, significance_testing: true}\n")
     page = command("evaluate", *files, "-m", "RR", "--config", config, "--kpi", "none", "--format", "latex").out
-    assert r"95\% interval &  & mean & from & to \\" in page
-    assert r"go\textbar{}od\_1 $-$ bad & RR &" in page
+    assert r" &  & mean & 95\% CI \\" in page
+    assert r"RR & go\textbar{}od\_1 & 0.7778 & 0.000 to 1.000 \\" in page
+    assert r" & go\textbar{}od\_1 & \textbf{0.7778} & +0.611 & $-$0.251 to +1.000 & 0.250 & 3/0/0 \\" in page
 
 
-def test_many_measures_become_rows_on_a_page_too(command: Command, files: list[Path]) -> None:
+def test_many_measures_become_rows_on_a_page(command: Command, files: list[Path]) -> None:
     lines = command("evaluate", *files, "-m", "all_trec", "--kpi", "none", "--format", "markdown").out.splitlines()
     assert lines[0] == "|  | bad | go\\|od\\_1 |"
     assert "| NumQ | 3 | 3 |" in lines
 
 
-def test_pictures_stand_below_the_table(command: Command, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_charts_are_below_the_table(command: Command, files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     plain, drawn = (command("compare", *files, *MEASURES, *more).out for more in ((), ("--plot",)))
     assert drawn.startswith(plain)
-    assert "├─●─┤ the mean and its 95 % interval" in drawn
+    assert "├─●─┤ the mean and its 95% CI" in drawn
     assert "3 up" in drawn
     scored = command("evaluate", *files, *MEASURES, "--plot").out
     assert scored.startswith(command("evaluate", *files, *MEASURES).out)
     assert "●" in scored
-    monkeypatch.setattr("rankgauge.cli.options.showing.ascii_only", lambda: True)
+    monkeypatch.setattr("rankgauge.cli.commands.evaluate.ascii_only", lambda: True)
     assert "●" not in command("evaluate", *files, *MEASURES, "--plot").out
 
 
 @pytest.mark.parametrize(("encoding", "plain"), [("utf-8", False), ("UTF8", False), ("ascii", True), ("cp1252", True)])
-def test_pictures_are_ascii_where_the_terminal_is_not_utf_8(
+def test_charts_are_ascii_if_the_terminal_is_not_utf_8(
     encoding: str, plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
-    assert forms.ascii_only() is plain
+    assert terminal.ascii_only() is plain
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        (["evaluate", "--plot", "--format", "csv"], "--format csv has no pictures\nhint: leave out --plot"),
-        (["compare", "--plot", "--format", "latex"], "--format latex has no pictures"),
-        (["evaluate", "-q", "--format", "latex"], "no queries one by one\nhint: use --format csv or markdown"),
-        (["compare", "-q"], "--format table has no queries one by one\nhint: use --format json, csv or jsonl"),
+        (["evaluate", "--plot", "--format", "csv"], "--format csv has no charts\nhint: leave out --plot"),
+        (["compare", "--plot", "--format", "latex"], "--format latex has no charts"),
+        (["evaluate", "-q", "--format", "latex"], "no per-query values\nhint: use --format csv or markdown"),
+        (["compare", "-q"], "--format table has no per-query values\nhint: use --format json, csv or jsonl"),
         (["evaluate", "--ties", "--format", "markdown"], "--format markdown has no audits"),
-        (["evaluate", "--ties", "--format", "jsonl"], "--format jsonl has no audits and no bands"),
+        (["evaluate", "--ties", "--format", "jsonl"], "--format jsonl has no audits"),
     ],
 )
-def test_what_a_format_has_no_place_for_is_refused(
-    command: Command, files: list[Path], arguments: list[str], said: str
+def test_what_a_format_cannot_show_is_refused(
+    command: Command, files: list[Path], arguments: list[str], message: str
 ) -> None:
     name, *options = arguments
     outcome = command(name, *files, *options)
     assert (outcome.code, outcome.out) == (64, "")
-    assert said in outcome.err
+    assert message in outcome.err
 
 
 def test_a_live_retriever_is_not_drawn(command: Command, files: list[Path]) -> None:

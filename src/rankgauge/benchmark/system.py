@@ -1,0 +1,93 @@
+"""The turn of one system in a benchmark: build its retriever, fetch its run, and time single calls."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from rankgauge.benchmark.folder import run_path
+from rankgauge.benchmark.listener import BenchmarkListener
+from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
+from rankgauge.benchmark.record import SystemResult
+from rankgauge.core.formatting import plural
+from rankgauge.errors import RetrieverError
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.report.report import Cost
+from rankgauge.retrieval.base import QueryBatch, Retriever
+from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.fetch.latency import Latency, measure_latency
+from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
+
+INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
+
+
+@dataclass(frozen=True, eq=False)
+class SystemRunner:
+    """What all systems of a benchmark share: the plan, the queries, the corpus, and where files are written."""
+
+    plan: BenchmarkPlan
+    folder: Path
+    queries: QueryBatch
+    documents: Corpus | None
+    indexes: Path
+    listener: BenchmarkListener
+    restart: bool
+
+    def run(self, name: str, system: PlannedSystem) -> SystemResult:
+        """Build the retriever of a system, fetch its run, and time single calls of it."""
+        progress = self.listener.started(name)
+        index = self._index_folder(system.settings)
+        parts = [index / part for part in _index_parts(system)]
+        is_new = all(not part.exists() for part in parts)
+        start = time.monotonic()
+        settings = replace(system.settings, index=str(index), on_duplicate=self.plan.settings.on_duplicate)
+        experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
+        retriever = make_retriever(settings, self.documents, self.queries, experts=experts)
+        seconds = round(time.monotonic() - start, 3)
+        fetched = fetch_run(
+            retriever,
+            self.queries,
+            self.folder / run_path(name),
+            k=self.plan.k,
+            options=FetchOptions(tag=name, restart=self.restart),
+            progress=progress,
+        )
+        if fetched.resumed:
+            self.listener.warned(name, f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused")
+        if not any(answer.docs for answer in fetched.answers):
+            raise RetrieverError("it returned no documents for any query")
+        latency = self._latency(name, retriever) if self.plan.latency else Latency()
+        files = [path for part in parts for path in part.rglob("*") if path.is_file()]
+        cost = Cost(
+            **asdict(latency),
+            index_bytes=sum(path.stat().st_size for path in files) if files else None,
+            index_seconds=seconds if is_new and files and self.plan.latency else None,
+        )
+        return SystemResult(fetched, retriever, cost)
+
+    def _latency(self, name: str, retriever: Retriever) -> Latency:
+        """The latency of single calls; if a call fails now, the run is kept without it."""
+        try:
+            return measure_latency(retriever, self.queries, self.plan.k, self.plan.latency)
+        except (Exception, SystemExit) as error:
+            self.listener.warned(name, f"latency could not be measured: {error}")
+            return Latency()
+
+    def _index_folder(self, settings: RetrieverSettings) -> Path:
+        """A folder for the indexes of all systems that can share them."""
+        if settings.index is not None:
+            return Path(settings.index)
+        lexical = (settings.bm25, settings.stemmer, settings.stopwords)
+        vectors = (
+            settings.embedder, settings.document_vectors, settings.query_vectors, settings.center, settings.search,
+        )  # fmt: skip
+        return self.indexes / hashlib.sha256(repr((lexical, vectors)).encode()).hexdigest()[:16]
+
+
+def _index_parts(system: PlannedSystem) -> list[str]:
+    """The folders of the indexes that a system reads; a callable has none here."""
+    folders = INDEX_FOLDERS.get(system.settings.mode, ())
+    return [f"{expert}/{folder}" for expert in system.experts for folder in folders] if system.experts else [*folders]

@@ -1,0 +1,132 @@
+"""The options that describe a retriever and its collection: each is also a key of ``rankgauge.yaml``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.groups import Option
+from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
+from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
+from rankgauge.retrieval.engines.gate import GATE_RULES
+from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH
+from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.fusion.methods import FUSION_METHODS
+from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
+
+COLLECTION_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--corpus",
+        type=click.Path(),
+        metavar="PATH",
+        help="Read documents from JSON Lines, CSV, TSV, Parquet, TREC SGML, a folder of .txt and .md files, or a BEIR "
+        "folder.",
+    ),
+    click.option(
+        "--queries",
+        type=click.Path(),
+        metavar="PATH",
+        help="Read queries, in any format.  [default: those in the BEIR folder]",
+    ),
+)
+LEXICAL_OPTIONS: tuple[Option, ...] = (
+    click.option("--k1", type=float, default=1.2, show_default=True, metavar="NUMBER", help="Set k1 of BM25."),
+    click.option("--b", type=float, default=0.75, show_default=True, metavar="NUMBER", help="Set b of BM25."),
+    click.option(
+        "--variant",
+        type=click.Choice(BM25_VARIANTS),
+        default="lucene",
+        show_default=True,
+        help="Choose the variant of BM25.",
+    ),
+    click.option(
+        "--stemmer",
+        default="english",
+        show_default=True,
+        metavar="LANGUAGE",
+        help="Stem words with a Snowball stemmer, or none.",
+    ),
+    click.option(
+        "--stopwords",
+        default="english",
+        show_default=True,
+        metavar="NAME|FILE",
+        help="Remove stopwords: english, none, or a file with one word per line.",
+    ),
+)
+VECTOR_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--embedder", default="wordllama", show_default=True, metavar="NAME", help=f"Embed texts with {EMBEDDER_NAMES}."
+    ),
+    click.option("--vectors", type=click.Path(), metavar="FILE", help="Read precomputed document vectors (.npy)."),
+    click.option("--query-vectors", type=click.Path(), metavar="FILE", help="Read precomputed query vectors (.npy)."),
+    click.option(
+        "--center",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Subtract SHARE of the corpus's mean vector.  [default: 0.5 for wordllama, else 0]",
+    ),
+    click.option(
+        "--search",
+        default="exact",
+        show_default=True,
+        metavar="NAME",
+        help="Search vectors by exact, faiss, or faiss:FACTORY.",
+    ),
+)
+HYBRID_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--fusion",
+        type=click.Choice(list(FUSION_METHODS)),
+        default="rrf",
+        show_default=True,
+        help="Choose how hybrid combines lexical and vector.",
+    ),
+    click.option("--weights", metavar="W,W", help="Weight lexical and vector in hybrid: 0.7,0.3."),
+    click.option(
+        "--normalization",
+        type=click.Choice(list(NORMALIZATIONS)),
+        default="min-max",
+        show_default=True,
+        help="Choose how scores are made comparable, for methods that add scores.",
+    ),
+    click.option(
+        "--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="Set the constant of rrf."
+    ),
+)
+STEP_OPTIONS: tuple[Option, ...] = (
+    click.option("--rerank", metavar="NAME", help="Rerank with sentences, cross-encoder/MODEL, or module:callable."),
+    click.option(
+        "--rerank-top",
+        type=click.IntRange(min=1),
+        default=DEFAULT_RERANK_DEPTH,
+        show_default=True,
+        metavar="N",
+        help="Rerank the top N documents.",
+    ),
+    click.option("--gate", metavar="RULE", help=f"Choose which queries to retrieve for: {GATE_RULES}."),
+    click.option("--shadow", is_flag=True, help="Retrieve for skipped queries too, for the log of the gate."),
+    click.option(
+        "--expert", "experts", multiple=True, metavar="NAME=PATH", help="Add an expert and its corpus; repeatable."
+    ),
+    click.option(
+        "--router",
+        metavar="NAME",
+        help="Route queries to experts with a module:callable.  [default: nearest centroid]",
+    ),
+    click.option("--id-key", metavar="KEY", help="Read ids from this key of a callable's results."),
+    click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next time."),
+)
+RETRIEVER_OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--mode",
+        default="lexical",
+        show_default=True,
+        metavar="MODE",
+        help="Retrieve with lexical, vector, hybrid, or module:callable.",
+    ),
+    *COLLECTION_OPTIONS,
+    *LEXICAL_OPTIONS,
+    *VECTOR_OPTIONS,
+    *HYBRID_OPTIONS,
+    *STEP_OPTIONS,
+)

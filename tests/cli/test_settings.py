@@ -1,0 +1,259 @@
+"""Every setting has its effect in ``evaluate``, ``compare``, ``gate`` and ``benchmark run``, or is refused.
+
+The four commands get the same rankings: three of them from run files, the benchmark from functions that return them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import Conventions
+from rankgauge.config.schema import MeasuresSection, StatisticsSection
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+COMMANDS = ("evaluate", "compare", "gate", "benchmark")
+GRADES = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "c": 2}, "q3": {"b": 1}, "q4": {"c": 0}, "q5": {"d": 3, "e": 1}}
+RANKINGS = {
+    "one": {"q1": ["b", "a"], "q2": ["x", "a", "c"], "q3": ["b"], "q4": ["c", "a"], "q5": ["x", "e", "d"]},
+    "two": {"q1": ["a", "b"], "q2": ["c", "x", "a"], "q3": ["x", "b"], "q4": ["a", "c"]},  # nothing for q5
+}
+KINDS = {"q1": "x", "q2": "y", "q3": "x", "q4": "y", "q5": "x"}
+NAMES = "names: [nDCG@10, RR]"
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with judgments, queries, two runs, and functions that return the same rankings."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write_files(RANKINGS)
+    yield tmp_path
+    sys.modules.pop("own_search", None)
+
+
+def write_files(rankings: dict[str, dict[str, list[str]]]) -> None:
+    judged = "".join(f"{query} 0 {doc} {grade}\n" for query, docs in GRADES.items() for doc, grade in docs.items())
+    Path("qrels").write_text(judged)
+    rows = (json.dumps({"_id": query, "text": query, "kind": KINDS[query]}) for query in GRADES)
+    Path("queries.jsonl").write_text("\n".join(rows) + "\n")
+    for name, ranking in rankings.items():
+        lines = (
+            f"{query} Q0 {doc} {rank} {100 - rank} {name}\n"
+            for query, docs in ranking.items()
+            for rank, doc in enumerate(docs, start=1)
+        )
+        Path(name).write_text("".join(lines))
+    functions = [f"def {name}(text): return {ranking!r}.get(text, [])\n" for name, ranking in rankings.items()]
+    Path("own_search.py").write_text("".join(functions))
+    sys.modules.pop("own_search", None)
+
+
+def configuration(measures: str = NAMES, statistics: str = "") -> Path:
+    """A ``rankgauge.yaml`` with these keys, that every command can read."""
+    path = Path("rankgauge.yaml")
+    path.write_text(
+        f"measures: {{{measures}}}\n"
+        f"statistics: {{{statistics}}}\n"
+        "kpi: none\n"
+        "collection: {queries: queries.jsonl, qrels: qrels}\n"
+        "retrievers: {one: {mode: 'own_search:one'}, two: {mode: 'own_search:two'}}\n"
+        "benchmark: {k: 10, latency: 0}\n"
+    )
+    return path
+
+
+def call(command: Command, name: str, config: Path, *options: str, format: str = "json") -> Outcome:
+    """Run one of the four commands on the same data."""
+    if name == "benchmark":
+        return command("benchmark", "run", config, "--restart", "-o", "out", *options)
+    words: dict[str, tuple[str, ...]] = {
+        "evaluate": ("evaluate", "qrels", "one", "two", "--topics", "queries.jsonl"),
+        "compare": ("compare", "qrels", "one", "two", "--topics", "queries.jsonl"),
+        "gate": ("gate", "qrels", "two", "--against", "one"),
+    }
+    return command(*words[name], "--config", config, "--format", format, *options)
+
+
+def data_of(command: Command, name: str, config: Path, *options: str) -> dict[str, Any]:
+    """The JSON of one of the four commands: scores, and below them what else there is."""
+    done = call(command, name, config, *options)
+    assert done.code in (0, 1), done.err  # a gate may fail
+    if name != "benchmark":
+        return dict(json.loads(done.out))
+    report = json.loads(Path("out/BenchmarkReport.json").read_bytes())
+    return {**report["scores"], "comparison": report["comparison"]}
+
+
+def values_of(data: dict[str, Any]) -> dict[str, float | None]:
+    """The values of the run ``two``."""
+    run = next(run for run in data["runs"] if run["name"] == "two")
+    return {name: result["value"] for name, result in run["measures"].items()}
+
+
+CONVENTIONS = {  # key of the section measures → the section, and the same on the command line
+    "names": ("names: [nDCG@10, P@2]", ("-m", "nDCG@10", "-m", "P@2")),
+    "graded": (f"{NAMES}, graded: false", ("--binary",)),
+    "rel": (f"{NAMES}, rel: 2", ("--rel", "2")),
+    "compat": (f"{NAMES}, compat: trec_eval-10", ("--compat", "trec_eval-10")),
+    "query_set": (f"{NAMES}, query_set: both", ("--query-set", "both")),
+    "no_relevant": (f"{NAMES}, no_relevant: skip", ("--no-relevant", "skip")),
+}
+TESTS = {  # key of the section statistics → its value, and the words that describe it
+    "test": ("t", "t test"),
+    "correction": ("bonferroni", "Bonferroni"),
+    "resamples": (500, "500 resamples"),
+    "seed": (7, "seed 7"),
+}
+ONLY_EVALUATE = ("confidence_intervals", "significance_testing")  # the other commands always show both
+
+
+def test_every_key_of_the_two_sections_is_tested_here() -> None:
+    assert set(MeasuresSection.model_fields) == {*CONVENTIONS, "on_duplicate"}
+    assert set(StatisticsSection.model_fields) == {*TESTS, *ONLY_EVALUATE, "confidence", "baseline", "by"}
+
+
+@pytest.mark.parametrize("key", CONVENTIONS)
+def test_a_key_of_measures_has_the_same_effect_in_all_commands_and_as_an_option(
+    key: str, command: Command, files: Path
+) -> None:
+    section, options = CONVENTIONS[key]
+    results = []
+    for name in COMMANDS:
+        default = data_of(command, name, configuration())
+        results += [
+            data_of(command, name, configuration(), *options),
+            data_of(command, name, configuration(section)),
+        ]
+        for data in results[-2:]:
+            assert (values_of(data), data["conventions"]) != (values_of(default), default["conventions"]), name
+    for data in results[1:]:
+        assert data["conventions"] == results[0]["conventions"]
+        assert values_of(data) == values_of(results[0])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_prints_the_conventions(name: str, command: Command, files: Path) -> None:
+    for done in (
+        call(command, name, configuration(), "--rel", "2", format="table"),
+        call(command, name, configuration(f"{NAMES}, rel: 2"), format="table"),
+    ):
+        assert str(Conventions(rel=2)) in done.out
+        assert "relevant from grade 2" in done.out
+        assert "RR(rel=2)" in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, command: Command, files: Path) -> None:
+    write_files({**RANKINGS, "two": {**RANKINGS["two"], "q1": ["a", "b", "a"]}})
+    refused = call(command, name, configuration())
+    assert refused.code == 2
+    assert "'a'" in refused.err
+    for data in (
+        data_of(command, name, configuration(), "--on-duplicate", "first"),
+        data_of(command, name, configuration(f"{NAMES}, on_duplicate: first")),
+    ):
+        write_files(RANKINGS)
+        assert values_of(data) == values_of(data_of(command, name, configuration()))
+        write_files({**RANKINGS, "two": {**RANKINGS["two"], "q1": ["a", "b", "a"]}})
+
+
+@pytest.mark.parametrize("key", TESTS)
+def test_a_key_of_statistics_configures_the_tests_of_all_commands(key: str, command: Command, files: Path) -> None:
+    value, description = TESTS[key]
+    results = {
+        name: data_of(command, name, configuration(statistics=f"significance_testing: true, {key}: {value}"))
+        for name in COMMANDS
+    }
+    options = {
+        name: data_of(command, name, configuration(), f"--{key}", str(value))
+        for name in ("compare", "gate", "benchmark")
+    }
+    for data in (results["gate"], options["gate"]):
+        assert data["gate"][key] == value
+    comparisons = [
+        data["comparison"] for name, data in {**results, "of options": options["compare"]}.items() if name != "gate"
+    ] + [options["benchmark"]["comparison"]]
+    for comparison in comparisons:
+        assert description in comparison["family"]
+        assert comparison["differences"] == comparisons[0]["differences"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_confidence_is_that_of_the_configuration_or_of_the_option(name: str, command: Command, files: Path) -> None:
+    for data in (
+        data_of(command, name, configuration(statistics="confidence_intervals: true, confidence: 0.9")),
+        data_of(command, name, configuration(statistics="confidence_intervals: true"), "--confidence", "0.9"),
+    ):
+        if name == "gate":
+            assert data["gate"]["confidence"] == 0.9
+        if name in ("compare", "benchmark"):
+            assert data["comparison"]["confidence"] == 0.9
+            assert data["comparison"]["differences"][0]["ci"]["confidence"] == 0.9
+        if name in ("evaluate", "benchmark"):
+            assert data["runs"][1]["measures"]["RR"]["ci"]["confidence"] == 0.9
+
+
+def test_evaluate_shows_intervals_and_tests_if_asked_and_the_others_always(command: Command, files: Path) -> None:
+    for key in ONLY_EVALUATE:
+        for name in COMMANDS:
+            with_key, without = (
+                data_of(command, name, configuration(statistics=f"{key}: {value}")) for value in ("true", "false")
+            )
+            assert (with_key == without) is (name != "evaluate"), (key, name)
+    plain = data_of(command, "evaluate", configuration(statistics="confidence_intervals: false"))
+    assert "comparison" not in plain
+    assert "ci" not in plain["runs"][0]["measures"]["RR"]
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "benchmark"])
+def test_the_baseline_and_the_groups_are_those_of_the_configuration(name: str, command: Command, files: Path) -> None:
+    statistics = "significance_testing: true, baseline: two, by: kind"
+    data = data_of(command, name, configuration(statistics=statistics))
+    assert data["comparison"]["baseline"] == "two"
+    assert {(row["by"], row["label"]) for row in data["comparison"]["groups"]} == {("kind", "x"), ("kind", "y")}
+    if name != "compare":
+        assert {(row["by"], row["label"]) for row in data["runs"][0]["by"]} == {("kind", "x"), ("kind", "y")}
+
+
+@pytest.mark.parametrize(("key", "value"), [("by", "kind"), ("baseline", "two")])
+def test_a_gate_refuses_groups_and_the_name_of_a_baseline(key: str, value: str, command: Command, files: Path) -> None:
+    done = call(command, "gate", configuration(statistics=f"{key}: {value}"))
+    assert (done.code, done.out) == (64, "")
+    assert f"error: rankgauge.yaml: `rankgauge gate` cannot use statistics.{key}\nhint: " in done.err
+
+
+def test_a_baseline_may_be_called_by_its_file_in_evaluate_too(command: Command, files: Path) -> None:
+    Path("two").rename("second.trec")
+    config = configuration(statistics="significance_testing: true, baseline: second.trec")
+    for name in ("evaluate", "compare"):
+        done = command(name, "qrels", "one", "second.trec", "--config", config, "--format", "json")
+        assert json.loads(done.out)["comparison"]["baseline"] == "two"
+
+
+def test_options_without_effect_are_refused(command: Command, files: Path) -> None:
+    done = command("evaluate", "qrels", "one", "--confidence", "0.9")
+    assert (done.code, done.out) == (64, "")
+    assert "--confidence is for intervals and tests, and none are shown\nhint: show intervals with --ci" in done.err
+    done = command("gate", "qrels", "one", "--require", "RR>0.1", "-m", "nDCG@10")
+    assert (done.code, done.out) == (64, "")
+    assert "-m names measures to compare with a baseline or to store" in done.err
+
+
+def test_tests_of_a_single_run_are_missed_aloud(command: Command, files: Path) -> None:
+    done = command("evaluate", "qrels", "one", "--config", configuration(statistics="significance_testing: true"))
+    assert done.code == 0
+    assert "warning: significance tests need at least two runs, found 1 [no-tests]" in done.err
+
+
+def test_a_gate_stores_the_named_measures_besides_the_required_ones(command: Command, files: Path) -> None:
+    words = ("gate", "qrels", "one", "--require", "RR>0.1", "-m", "nDCG@10", "--write-baseline", "base.json")
+    assert command(*words).code == 0
+    stored = json.loads(Path("base.json").read_bytes())["scores"]["runs"][0]["measures"]
+    assert set(stored) == {"nDCG@10", "RR"}
