@@ -15,14 +15,13 @@ import numpy as np
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
-from rankgauge.io.queries import read_queries
+from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.reading import read_qrels
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import build_report
 from rankgauge.report.report import Cost, Report
-from rankgauge.validation.findings import Validation
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.validate import validate_qrels, validate_run
 
@@ -33,6 +32,7 @@ PAGE = "report.html"
 RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER = "runs", "evaluations", "inputs"
 SUBFOLDERS = (RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER)
 SNIPPETS = f"{INPUTS_FOLDER}/snippets.jsonl"
+MAX_PLACES = 3  # of each fault in the report of a validation
 BENCHMARK_FILES = {MANIFEST, REPORT, COMPARISON, PAGE, *SUBFOLDERS}
 
 
@@ -109,38 +109,44 @@ def evaluation_path(system: str) -> str:
     return f"{EVALUATIONS_FOLDER}/{system}.EvaluationReport.json"
 
 
-def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
-    """The report, recomputed from the runs, queries and judgments in the folder."""
+def read_report(folder: Path, manifest: Mapping[str, Any], files: Mapping[str, LoadedFile] | None = None) -> Report:
+    """The report, recomputed from the runs, queries and judgments in the folder; ``files`` are in memory already."""
     collection = manifest["data"]["test collection"]
-    qrels, topics = folder / collection["qrels"]["path"], folder / collection["topics"]["path"]
-    for path in (qrels, topics):
-        if not path.is_file():
-            raise InputError.at(path, None, "is missing, and nothing can be computed without it")
-    judgments = _judgments_of_topics(read_qrels(qrels, name=collection["name"]), topics)
-    runs = {system["name"]: folder / system["run"]["path"] for system in manifest["method"]["retrieval"]}
-    missing = next((path for path in runs.values() if not path.is_file()), None)
-    if missing is not None:
-        raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
-    settings = Settings.from_dict(manifest["settings"])
+
+    def load(name: str) -> LoadedFile:
+        if files is not None and name in files:
+            return files[name]
+        if not (folder / name).is_file():
+            raise InputError.at(folder / name, None, "is missing, and nothing can be computed without it")
+        return load_file(folder / name)
+
+    qrels, queries = load(collection["qrels"]["path"]), read_queries(load(collection["topics"]["path"]))
+    judgments = read_qrels(qrels, name=collection["name"])
+    runs = {system["name"]: load(system["run"]["path"]) for system in manifest["method"]["retrieval"]}
+    options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
+    validations = [validate_qrels(qrels, queries=queries, options=ValidationOptions(max_places=MAX_PLACES))]
+    validations += [validate_run(run, judgments, queries, options) for run in runs.values()]
     return build_report(
-        judgments,
+        _judgments_of_queries(judgments, queries),
         runs,
-        settings,
+        Settings.from_dict(manifest["settings"]),
         title=collection["name"],
-        topics=topics,
-        snippets=_snippets(folder / SNIPPETS),
+        topics=queries,
+        snippets={} if collection["source"] is None else _snippets(load(SNIPPETS)),
         costs={name: Cost(**cost) for name, cost in manifest["times"]["costs"].items()},
-        validations=validations(folder, qrels, topics, runs, manifest["settings"]["k"]),
+        validations=tuple(
+            replace(result, file=Path(file.path).relative_to(folder).as_posix())
+            for result, file in zip(validations, (qrels, *runs.values()), strict=True)
+        ),
         failed=manifest["failed"],
         manifest=_reproducible_part(manifest),
         reproduce=manifest["implementation"]["executable"]["cmd"],
     )
 
 
-def _judgments_of_topics(judgments: Qrels, topics: Path) -> Qrels:
+def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:
     """The judgments of the queries that were run: no system answered the others."""
-    queries = read_queries(topics).ids
-    _, rows = judgments.query_index.find(queries, np.zeros(len(queries), dtype=np.int64))
+    _, rows = judgments.query_index.find(queries.ids, np.zeros(len(queries), dtype=np.int64))
     judged_rows = np.unique(rows)
     return judgments if len(judged_rows) == len(judgments.queries) else judgments.select(judged_rows)
 
@@ -151,20 +157,8 @@ def _reproducible_part(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "platform": {"software": manifest["platform"]["software"]}}
 
 
-def validations(folder: Path, qrels: Path, topics: Path, runs: Mapping[str, Path], k: int) -> tuple[Validation, ...]:
-    """The validation of the judgments and of each run; files are named as in the folder."""
-    results = [validate_qrels(qrels, queries=topics, options=ValidationOptions(max_places=3))]
-    options = ValidationOptions(max_depth=k, max_places=3)
-    results += [validate_run(path, qrels, topics, options) for path in runs.values()]
-    names = [path.relative_to(folder).as_posix() for path in (qrels, *runs.values())]
-    return tuple(replace(result, file=name) for result, name in zip(results, names, strict=True))
-
-
-def _snippets(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", errors="surrogateescape") as file:
-        rows = [json.loads(line) for line in file]
+def _snippets(file: LoadedFile) -> dict[str, str]:
+    rows = [json.loads(line) for line in file.stored.decode("utf-8", "surrogateescape").split("\n") if line]
     return {row["_id"]: row["text"] for row in rows}
 
 
@@ -176,7 +170,12 @@ def rendered(report: Report) -> dict[str, bytes]:
     return {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """The hash of every file of a benchmark except its manifest, by name."""
+def digests(folder: Path, files: Mapping[str, LoadedFile] | None = None) -> dict[str, str]:
+    """The hash of every file of a benchmark except its manifest, by name; ``files`` are in memory already."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return {name: sha256_of_file(folder / name) for name in names if name != MANIFEST}
+    in_memory = files or {}
+    return {
+        name: in_memory[name].sha256 if name in in_memory else sha256_of_file(folder / name)
+        for name in names
+        if name != MANIFEST
+    }

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.folder import run_path
+from rankgauge.benchmark.folder import INPUTS_FOLDER, run_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
-from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.sources import LoadedFile
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
@@ -34,16 +33,34 @@ class SystemResult:
     cost: Cost
 
 
+@dataclass(frozen=True, eq=False)
+class BenchmarkInputs:
+    """The plan, the judgments and queries as they are stored in the folder, and the queries in memory."""
+
+    plan: BenchmarkPlan
+    qrels: LoadedFile
+    queries: LoadedFile
+    parsed_queries: Queries
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """What the manifest says of a corpus."""
+
+    path: str
+    sha256: str
+    documents: int
+
+
 def manifest_of(
-    plan: BenchmarkPlan,
-    folder: Path,
-    documents: Corpus | None,
-    stored: Mapping[str, str],
-    queries: Queries,
+    inputs: BenchmarkInputs,
+    corpus: CorpusRecord | None,
+    runs: Mapping[str, LoadedFile],
     results: Mapping[str, SystemResult],
     failed: Mapping[str, RankgaugeError],
 ) -> dict[str, Any]:
     """Everything but the times and the digests of files, which are known at the very end."""
+    plan, queries = inputs.plan, inputs.parsed_queries
     planned = plan.settings.baseline
     baseline = planned if planned is not None and planned in results else next(iter(results))
     by = groupable_columns(queries) if plan.settings.by is None else plan.settings.by
@@ -56,21 +73,21 @@ def manifest_of(
             "test collection": {
                 "name": plan.title,
                 "source": None
-                if documents is None
+                if corpus is None
                 else {
-                    "path": manifests.plain_path(documents.source),
-                    "sha256": documents.sha256,
-                    "documents": sum(1 for _ in documents),
+                    "path": manifests.plain_path(corpus.path),
+                    "sha256": corpus.sha256,
+                    "documents": corpus.documents,
                 },
-                "qrels": _file(folder, stored["qrels"], plan.qrels),
-                "topics": {**_file(folder, stored["queries"], plan.queries), "queries": len(queries)},
+                "qrels": _file(inputs.qrels, plan.qrels),
+                "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
             },
             "other": _models(results),
         },
         "method": {
             "automatic": True,
             "score ties": "document id descending",
-            "retrieval": [_retrieval(folder, name, result) for name, result in results.items()],
+            "retrieval": [_retrieval(name, runs[name], result) for name, result in results.items()],
         },
         "research goal": {
             "evaluation": {
@@ -105,18 +122,19 @@ def _reason(error: RankgaugeError, is_planned_baseline: bool, baseline: str) -> 
     return f"{message} (planned as the baseline: the others are compared with {baseline} instead)"
 
 
-def _file(folder: Path, name: str, original: str) -> dict[str, Any]:
-    return {"path": name, "original": manifests.plain_path(original), "sha256": sha256_of_file(folder / name)}
+def _file(stored: LoadedFile, original: str) -> dict[str, Any]:
+    path = f"{INPUTS_FOLDER}/{Path(stored.path).name}"
+    return {"path": path, "original": manifests.plain_path(original), "sha256": stored.sha256}
 
 
-def _retrieval(folder: Path, name: str, result: SystemResult) -> dict[str, Any]:
-    path, identity = run_path(name), result.retriever.identity()
+def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, Any]:
+    identity = result.retriever.identity()
     count = sum(len(answer.docs) for answer in result.fetched.answers)
     return {
         "name": name,
         "method": identity.get("mode", result.retriever.name),
         "params": manifests.plain_values(dict(identity)),
-        "run": {"path": path, "sha256": sha256_of_file(folder / path), "results": count},
+        "run": {"path": run_path(name), "sha256": run.sha256, "results": count},
     }
 
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 from rankgauge.benchmark.folder import (
     INPUTS_FOLDER,
     MANIFEST,
+    MAX_PLACES,
     PAGE,
     RUNS_FOLDER,
     SNIPPETS,
@@ -29,7 +30,7 @@ from rankgauge.benchmark.folder import (
 )
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
-from rankgauge.benchmark.record import SystemResult, manifest_of
+from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, manifest_of
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
@@ -38,10 +39,11 @@ from rankgauge.evaluation.slices import check_columns
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.sources import LoadedFile, load_file
 from rankgauge.io.writing import write_atomically
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
-from rankgauge.report.snippets import snippets_of
+from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.validate import validate_qrels
@@ -62,12 +64,13 @@ def run_benchmark(
     """
     listener, folder, begin = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
-    _check_judgments(plan, listener)
-    queries = read_queries(plan.queries)
+    qrels_file, queries_file = load_file(plan.qrels), load_file(plan.queries)
+    queries = read_queries(queries_file)
+    _check_judgments(qrels_file, queries, listener)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
     _check_settings(plan, queries)
     work = claim(folder)
-    stored = {name: _store(path, work, name) for name, path in (("qrels", plan.qrels), ("queries", plan.queries))}
+    inputs = BenchmarkInputs(plan, _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries"), queries)
     with _index_folder(index) as indexes:
         runner = SystemRunner(plan, work, QueryBatch.from_queries(queries), documents, indexes, listener, restart)
         results, failed = _run_systems(runner)
@@ -75,11 +78,14 @@ def run_benchmark(
         if not any((work / RUNS_FOLDER).glob("*.journal")):
             shutil.rmtree(work)
         raise next(iter(failed.values()))
-    _write_snippets(work, documents, [result.fetched.run for result in results.values()])
-    _remove_leftovers(work, list(results), set(stored.values()))
-    manifest = manifest_of(plan, work, documents, stored, queries, results, failed)
+    runs = {name: load_file(work / run_path(name)) for name in results}
+    snippets, count = _write_snippets(work, documents, [result.fetched.run for result in results.values()])
+    files = [inputs.qrels, inputs.queries, *runs.values(), *snippets]
+    _remove_leftovers(work, list(results), {_name(work, file) for file in files})
+    corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
+    manifest = manifest_of(inputs, corpus, runs, results, failed)
     manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-    report = write_reports(work, manifest)
+    report = write_reports(work, manifest, {_name(work, file): file for file in files})
     install(work, folder)
     return report
 
@@ -99,13 +105,13 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
     return results, failed
 
 
-def _check_judgments(plan: BenchmarkPlan, listener: BenchmarkListener) -> None:
+def _check_judgments(qrels: LoadedFile, queries: Queries, listener: BenchmarkListener) -> None:
     """Raise if the judgments are invalid."""
-    validation = validate_qrels(plan.qrels, queries=plan.queries, options=ValidationOptions(max_places=3))
+    validation = validate_qrels(qrels, queries=queries, options=ValidationOptions(max_places=MAX_PLACES))
     listener.validated(validation)
     if not validation.ok:
         raise InputError.at(
-            plan.qrels,
+            qrels.path,
             None,
             f"the judgments have {plural(validation.errors, 'error')}",
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
@@ -118,16 +124,17 @@ def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
     check_columns(plan.settings.by or (), queries.columns, hint=f"add it to {plan.queries}, or leave out --by")
 
 
-def write_reports(folder: Path, manifest: dict[str, Any]) -> Report:
-    """Compute the report of the runs in a folder, and write it there."""
+def write_reports(folder: Path, manifest: dict[str, Any], files: Mapping[str, LoadedFile]) -> Report:
+    """Compute the report of the runs in a folder, of which ``files`` are in memory, and write it there."""
     from rankgauge.render.html import as_html
 
-    report = read_report(folder, manifest)
-    files = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
-    for name, data in files.items():
+    report = read_report(folder, manifest, files)
+    written = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
+    for name, data in written.items():
         with write_atomically(folder / name) as file:
             file.write(data)
-    manifest = {**manifest, "files": digests(folder)}
+    in_memory = {**files, **{name: LoadedFile(str(folder / name), data) for name, data in written.items()}}
+    manifest = {**manifest, "files": digests(folder, in_memory)}
     with write_atomically(folder / MANIFEST) as file:
         file.write(manifests.to_bytes(manifest))
     return report
@@ -143,25 +150,28 @@ def _index_folder(path: str | Path | None) -> Iterator[Path]:
         yield Path(temporary)
 
 
-def _store(path: str, folder: Path, name: str) -> str:
-    """Copy an input into the folder, byte by byte, and return its path there."""
-    target = f"{INPUTS_FOLDER}/{name}{''.join(Path(path).suffixes[-2:])}"
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror}") from None
-    with write_atomically(folder / target, inputs=[path]) as file:
-        file.write(data)
-    return target
+def _store(file: LoadedFile, folder: Path, name: str) -> LoadedFile:
+    """Write an input into the folder, byte by byte, and return it under its path there."""
+    target = folder / f"{INPUTS_FOLDER}/{name}{''.join(Path(file.path).suffixes[-2:])}"
+    with write_atomically(target, inputs=[file.path]) as output:
+        output.write(file.stored)
+    return LoadedFile(str(target), file.stored)
 
 
-def _write_snippets(folder: Path, documents: Corpus | None, runs: list[Run]) -> None:
+def _name(folder: Path, file: LoadedFile) -> str:
+    return Path(file.path).relative_to(folder).as_posix()
+
+
+def _write_snippets(folder: Path, documents: Corpus | None, runs: list[Run]) -> tuple[list[LoadedFile], int]:
+    """The file of snippets, if there is a corpus, and the number of its documents."""
     if documents is None:
-        return
+        return [], 0
+    snippets, count = snippets_and_count(documents, runs)
+    rows = (json.dumps({"_id": document, "text": text}, ensure_ascii=False) for document, text in snippets.items())
+    data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
     with write_atomically(folder / SNIPPETS) as file:
-        for document, text in snippets_of(documents, runs).items():
-            row = json.dumps({"_id": document, "text": text}, ensure_ascii=False)
-            file.write(row.encode("utf-8", "surrogateescape") + b"\n")
+        file.write(data)
+    return [LoadedFile(str(folder / SNIPPETS), data)], count
 
 
 def _remove_leftovers(folder: Path, systems: list[str], inputs: set[str]) -> None:

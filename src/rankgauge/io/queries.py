@@ -19,10 +19,8 @@ from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import QUERY_ID_NAMES, TEXT_NAMES, normalize_name
 from rankgauge.io.formats.query_tables import read_query_table
 from rankgauge.io.formats.topics import is_topics, read_topics
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, read_bytes
+from rankgauge.io.sources import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
 from rankgauge.io.text import replace_lone_surrogates
-
-AnyQueries = str | Path | Iterable[str | bytes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,10 @@ class Queries:
         return {name: text for name, text in zip(self.ids.to_text(), self.texts, strict=True) if text is not None}
 
 
-def read_queries(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
+AnyQueries = AnyFile | Queries | Iterable[str | bytes]
+
+
+def read_queries(path: AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
     """Read queries from JSON Lines (BEIR's too), a log, CSV, TSV, Parquet, Arrow, TREC topics or ``irds:…``.
 
     Lines of ``id tab text``, ``id text`` or only an id are read as well.
@@ -58,19 +59,19 @@ def read_queries(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Querie
     return Queries(ids, [_text(row.get(text_key or "")) for row in table.records], columns)
 
 
-def as_queries(source: Queries | str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
+def as_queries(source: Queries | AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
     """Queries as they are, or from a file."""
     return source if isinstance(source, Queries) else read_queries(source, limits=limits)
 
 
 def read_query_ids(queries: AnyQueries, *, limits: Limits = DEFAULT_LIMITS) -> Ids:
     """The ids of the queries in a file, or the distinct ones of those that are passed."""
-    if isinstance(queries, (str, Path)):
-        return read_queries(queries, limits=limits).ids
+    if isinstance(queries, (str, Path, LoadedFile, Queries)):
+        return as_queries(queries, limits=limits).ids
     return Ids.from_bytes(list(dict.fromkeys(encode_id(query, "query id") for query in queries)))
 
 
-def _read_table(faults: Faults, path: str | Path, limits: Limits) -> Records:
+def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
     if is_dataset(path):
         return _numbered(datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)

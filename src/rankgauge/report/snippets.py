@@ -12,16 +12,22 @@ TOP_RANKS = 10  # of each run whose documents have a snippet
 
 
 def snippets_of(documents: Corpus, runs: Iterable[Run | None]) -> dict[str, str]:
-    """Snippets by document id, in the order of the corpus, which is read once."""
+    """Snippets by document id, in the order of the corpus, which is streamed once."""
+    return snippets_and_count(documents, runs)[0]
+
+
+def snippets_and_count(documents: Corpus, runs: Iterable[Run | None]) -> tuple[dict[str, str], int]:
+    """The snippets, and the number of documents in the corpus, which is streamed once for both."""
     top: set[bytes] = set()
     for run in runs:
         if run is not None:
             top.update(run.top(TOP_RANKS).docs)
-    return {
-        document.id.decode("utf-8", "surrogateescape"): shortened(document.full_text)
-        for document in documents
-        if document.id in top
-    }
+    snippets, count = {}, 0
+    for document in documents:
+        count += 1
+        if document.id in top:
+            snippets[document.id.decode("utf-8", "surrogateescape")] = shortened(document.full_text)
+    return snippets, count
 
 
 def shortened(text: str) -> str:

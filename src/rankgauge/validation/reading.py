@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import datasets
@@ -11,7 +10,7 @@ from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import is_dataset, read_bytes
+from rankgauge.io.sources import AnyFile, is_dataset, read_bytes
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
 from rankgauge.validation.table import CheckedRows
 from rankgauge.validation.text import prepare_text, report_line_faults
@@ -28,7 +27,7 @@ class ValidatedFile:
 
 
 def read_for_validation(
-    source: str | Path | Rows, kind: Kind, options: ValidationOptions = DEFAULT_OPTIONS
+    source: AnyFile | Rows, kind: Kind, options: ValidationOptions = DEFAULT_OPTIONS
 ) -> ValidatedFile:
     """The rows of a file, with the faults of its text and of its lines."""
     if isinstance(source, Rows) or is_dataset(source):

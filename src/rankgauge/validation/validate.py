@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from rankgauge.errors import InputError
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.queries import AnyQueries, read_query_ids
 from rankgauge.io.rows import Rows
+from rankgauge.io.sources import AnyFile
 from rankgauge.validation import coverage, grades, ids, ranks, results
 from rankgauge.validation.findings import Validation, findings_by_code
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
@@ -23,8 +23,8 @@ from rankgauge.validation.reading import ValidatedFile, read_for_validation
 
 
 def validate_run(
-    run: str | Path | Rows,
-    qrels: Qrels | Mapping[str, Any] | str | Path | None = None,
+    run: AnyFile | Rows,
+    qrels: Qrels | Mapping[str, Any] | AnyFile | None = None,
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Validation:
@@ -58,8 +58,8 @@ def validate_run(
 
 
 def validate_qrels(
-    qrels: str | Path | Rows,
-    runs: Sequence[str | Path | Rows] | IdSide = (),
+    qrels: AnyFile | Rows,
+    runs: Sequence[AnyFile | Rows] | IdSide = (),
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Validation:
@@ -85,7 +85,7 @@ def validate_qrels(
     return _validation(file, strict=options.strict)
 
 
-def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | str | Path) -> Qrels:
+def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | AnyFile) -> Qrels:
     """Judgments to validate a run against."""
     try:
         return as_qrels(qrels)
@@ -94,7 +94,7 @@ def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | str | Path) -
         raise type(error)(error.message, hint="\nhint: ".join(hints)) from None
 
 
-def read_retrieved(runs: Sequence[str | Path | Rows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
+def read_retrieved(runs: Sequence[AnyFile | Rows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
     """The results of all runs together; the faults of their lines are reported when they are validated."""
     options = replace(options, format=None, max_places=1)
     tables = [table for run in runs if (table := read_for_validation(run, "run", options).table) is not None]

@@ -11,13 +11,14 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputTypeError
 from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.reading import read_qrels, read_run
+from rankgauge.io.sources import LoadedFile
 
 
 def as_qrels(source: Any, reading: Reading = DEFAULT_READING) -> Qrels:
     """Judgments from the object itself, a path, ``{query: {document: grade}}``, ``{query: [documents]}`` or a frame."""
     if isinstance(source, Qrels):
         return source
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, Path, LoadedFile)):
         return read_qrels(source, format=reading.qrels_format, limits=reading.limits)
     if isinstance(source, Mapping):
         return Qrels.from_dict(source) if is_graded(source) else Qrels.from_lists(source)
@@ -32,7 +33,7 @@ def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
     """A run from the object itself, a path, ``{query: {document: score}}``, ``{query: [documents]}`` or a frame."""
     if isinstance(source, Run):
         return source
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, Path, LoadedFile)):
         return read_run(source, format=reading.run_format, on_duplicate=reading.on_duplicate, limits=reading.limits)
     if isinstance(source, Mapping):
         return Run.from_dict(source) if is_graded(source) else Run.from_lists(source, on_duplicate=reading.on_duplicate)

@@ -1,0 +1,101 @@
+"""A command opens each input file once; a corpus once more for its hash, for each index and for snippets."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import rankgauge
+
+WORKSHOP = Path(rankgauge.__file__).parent / "data" / "workshop"
+COUNT = """
+import collections, json, os, sys
+folder, counts = os.getcwd(), collections.Counter()
+def hook(event, arguments):
+    if event == "open" and isinstance(arguments[0], (str, bytes)) and "w" not in (arguments[1] or "r"):
+        path = os.path.abspath(os.fsdecode(arguments[0]))
+        if path.startswith(folder + os.sep) and os.path.isfile(path):
+            counts[os.path.relpath(path, folder)] += 1
+sys.addaudithook(hook)
+from rankgauge.cli.main import run
+code = run(sys.argv[1:])
+print(json.dumps(counts), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def opened(folder: Path, arguments: Sequence[str]) -> dict[str, int]:
+    """How often a command opens each file of a folder for reading."""
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT, *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    counts: dict[str, int] = json.loads(done.stderr.splitlines()[-1])
+    return counts
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("qrels.trec", "queries.jsonl", "corpus.jsonl", "runs/lexical.trec", "runs/vector.trec"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((WORKSHOP / name).read_bytes())
+    return tmp_path
+
+
+RUNS = ["runs/lexical.trec", "runs/vector.trec"]
+TOPICS = ["--topics", "queries.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "qrels.trec", *RUNS],
+        ["evaluate", "qrels.trec", *RUNS, *TOPICS, "--ties", "--by", "category"],
+        ["evaluate", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"],
+        ["compare", "qrels.trec", *RUNS, *TOPICS],
+        ["compare", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"],
+        ["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10"],
+        ["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10", "--html", "page.html"],
+    ],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_every_input_is_opened_once(folder: Path, arguments: list[str]) -> None:
+    counts = opened(folder, arguments)
+    inputs = {name for name in arguments if (folder / name).is_file() and name != "page.html"}
+    assert inputs
+    assert {name: counts[name] for name in inputs} == dict.fromkeys(inputs, 1)
+
+
+def test_a_configuration_is_opened_once(folder: Path) -> None:
+    (folder / "rankgauge.yaml").write_text("measures: [nDCG@10]\nstatistics: {significance_testing: true}\n")
+    for command in ("evaluate", "compare"):
+        counts = opened(folder, [command, "qrels.trec", *RUNS, "--config", "rankgauge.yaml"])
+        assert {name: counts[name] for name in ("rankgauge.yaml", "qrels.trec", *RUNS)} == dict.fromkeys(
+            ("rankgauge.yaml", "qrels.trec", *RUNS), 1
+        )
+
+
+def test_a_run_that_drops_is_not_opened_again_to_find_the_cause(folder: Path) -> None:
+    rows = [line.split() for line in (folder / RUNS[0]).read_text().splitlines()]
+    worse = [" ".join([query, "Q0", f"other-{doc}", rank, score, "x"]) for query, _, doc, rank, score, _ in rows]
+    (folder / "worse.trec").write_text("\n".join(worse) + "\n")
+    arguments = ["gate", "qrels.trec", "worse.trec", "--against", RUNS[0], "-m", "nDCG@10"]
+    counts = opened(folder, arguments)
+    assert (counts["worse.trec"], counts[RUNS[0]], counts["qrels.trec"]) == (1, 1, 1)
+
+
+def test_a_benchmark_opens_judgments_queries_and_runs_once(folder: Path) -> None:
+    counts = opened(
+        folder, ["benchmark", "run", "--corpus", ".", "-o", "out/here", "--latency", "0", "--html", "page.html"]
+    )
+    runs = {name: count for name, count in counts.items() if name.endswith(".trec") and "/runs/" in name}
+    assert (counts["qrels.trec"], counts["queries.jsonl"]) == (1, 1)
+    assert len(runs) == 3
+    assert set(runs.values()) == {1}
+    assert counts["corpus.jsonl"] <= 5  # detection, hash, two indexes, snippets
+    assert not any("/inputs/" in name for name in counts)
