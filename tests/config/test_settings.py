@@ -199,7 +199,7 @@ def test_without_parallel_processing_runs_are_read_one_at_a_time(
         return [join_any(qrels, run, reading, compat) for run in runs]
 
     monkeypatch.setattr(reading_in_parallel, "MIN_BYTES_FOR_PROCESSES", 1)
-    monkeypatch.setattr(reading_in_parallel, "_in_processes", one_by_one)
+    monkeypatch.setattr(reading_in_parallel, "_join_in_processes", one_by_one)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     config = files[0].parent / "rankgauge.yaml"
     config.write_text(text)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 RERANKED = "hybrid+rerank"
-DEFAULT_MEASURES = ("kpi",)
+BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
 CALLS = 50  # of the pass that measures latency
 DEPTH = 100
@@ -28,7 +28,7 @@ DEPTH = 100
 
 def default_settings() -> Settings:
     """The usual measures with their target bands."""
-    return Settings(measures=DEFAULT_MEASURES, bands=preset(DEFAULT_PRESET))
+    return Settings(measures=BENCHMARK_MEASURES, bands=preset(DEFAULT_PRESET))
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         queries=queries,
         qrels=qrels,
         systems=systems or default_systems(),
-        settings=Settings.of({"measures": DEFAULT_MEASURES, **config_values(config, home)}),
+        settings=Settings.of({"measures": BENCHMARK_MEASURES, **config_values(config, home)}),
         k=config.benchmark.k,
         latency=config.benchmark.latency,
         command=f"rankgauge benchmark run {Path(path).name}",

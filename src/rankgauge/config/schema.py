@@ -104,10 +104,11 @@ class StatisticsSection(ConfigSection):
     """Confidence intervals and significance tests."""
 
     confidence_intervals: bool = Field(
-        default=False, description="Whether `evaluate` shows the confidence interval of each mean."
+        default=False, description="Whether `evaluate` shows confidence intervals, as the other commands always do."
     )
     significance_testing: bool = Field(
-        default=False, description="Whether `evaluate` compares the runs with the baseline, as `compare` does."
+        default=False,
+        description="Whether `evaluate` compares the runs with the baseline, as the other commands always do.",
     )
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="The confidence of intervals; a p below 1 − confidence is significant."
@@ -121,10 +122,12 @@ class StatisticsSection(ConfigSection):
     )
     seed: int = Field(default=0, description="The same seed gives the same p.")
     baseline: Text | None = Field(
-        default=None, description="The run or retriever that others are compared with, by name. Default: the first."
+        default=None,
+        description="The run or retriever to compare with, by name. Default: the first. Refused by gate.",
     )
     by: Annotated[list[Text], BeforeValidator(_listed)] | None = Field(
-        default=None, description="Columns of the queries to group by. Default of benchmark: those with few groups."
+        default=None,
+        description="Columns of the queries to group by. Default of benchmark: those with few groups. Refused by gate.",
     )
 
 

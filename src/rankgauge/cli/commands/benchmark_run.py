@@ -12,8 +12,8 @@ from rankgauge._version import __version__
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import (
+    BENCHMARK_MEASURES,
     CALLS,
-    DEFAULT_MEASURES,
     DEPTH,
     BenchmarkPlan,
     default_systems,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 BENCHMARK_FOLDER = "rankgauge-benchmark"
 EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
-COLLECTION_OPTIONS = ("corpus", "queries_file", "qrels", "modes", "embedder", "rerank")
+CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "modes", "embedder", "rerank")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class BenchmarkOutput:
 @option_group(
     "options",
     dict,
-    measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
+    measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(BENCHMARK_MEASURES)}]"),
     click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
     *statistics_options("holm"),
     BY,
@@ -163,7 +163,7 @@ def command(config_file: str | None, source: Source, options: dict[str, Any], ou
     settings = Settings.of(merge_options(options, configured))
     plan = replace(
         plan,
-        settings=replace(settings, measures=settings.measures or DEFAULT_MEASURES),
+        settings=replace(settings, measures=settings.measures or BENCHMARK_MEASURES),
         command=reproducible_command(click.get_current_context(), omit=("out", "index", "restart", "path")),
         k=source.k if is_given("k") else plan.k,
         latency=source.latency if is_given("latency") else plan.latency,
@@ -199,7 +199,7 @@ def load_config_file(path: str, source: Source) -> Config:
 
     if Path(path).is_dir():
         raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
-    conflict = next((name for name in COLLECTION_OPTIONS if getattr(source, name)), None)
+    conflict = next((name for name in CONFIGURED_FIELDS if getattr(source, name)), None)
     if conflict is not None:
         option = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
         raise UsageError(
