@@ -88,7 +88,7 @@ def load(qrels: str, run: str) -> tuple[Qrels, Run]:
         for line in lines:
             query, _, document, grade = line.split()
             judged.setdefault(query, {})[document] = int(grade)
-    with open(run) as lines:  # noqa: PTH123
+    with open(run) as lines:  # noqa: PTH123 (as above)
         for line in lines:
             query, _, document, _, score, _ = line.split()
             found.setdefault(query, {})[document] = float(score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +122,48 @@ def test_a_small_evaluation_imports_nothing_heavy(tmp_path: Path) -> None:
     loaded = loaded_by("evaluate", str(tmp_path / "q"), str(tmp_path / "r"))
     assert not loaded & (HEAVY | {"hashlib", "numpy.ma", "secrets"})
     assert not any(name.startswith(("rankgauge.stats.tests", "rankgauge.comparison.compare")) for name in loaded)
+
+
+MAX_PARAMETERS = 8
+DATA_PARAMETERS = {  # of public functions, whose data does not count
+    "comparison/compare.py:compare": 2,
+    "comparison/gate/gate.py:gate": 2,
+    "measures/registry.py:measure": 1,
+    "rag/live.py:evaluate_retriever": 2,
+    "rag/live.py:evaluate_retriever_async": 2,
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_function_takes_more_than_eight_parameters_besides_its_data(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = sum(argument.arg not in ("self", "cls") for argument in arguments)
+            name = f"{path.relative_to(SOURCE).as_posix()}:{node.name}"
+            assert count - DATA_PARAMETERS.get(name, 0) <= MAX_PARAMETERS, f"{name} takes {count} parameters"
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), []).append(path.relative_to(SOURCE).as_posix())
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}
+
+
+EXCEPTION = re.compile(r"#\s*(?:noqa|type: ignore|ruff: noqa)\b(?P<codes>[:\[][\w\]\-, ]*)?(?P<rest>.*)$")
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "scripts", "benchmarks"])
+def test_every_exception_to_a_rule_has_its_reason_beside_it(folder: str) -> None:
+    bare = []
+    for path in sorted((SOURCE.parents[1] / folder).rglob("*.py")):
+        if ".venv" in path.parts or path == Path(__file__):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            match = EXCEPTION.search(line)
+            if match is not None and len(match["rest"].strip(" -–#()")) < 5 and " - " not in line[match.start() :]:
+                bare.append(f"{path}:{number}: {line.strip()}")
+    assert not bare, "\n".join(bare)

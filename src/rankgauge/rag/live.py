@@ -57,7 +57,7 @@ def evaluate_retriever(
     concurrent calls, in other threads, and a call that timed out is abandoned in its own. Latencies are those of the
     answered calls.
     """
-    evaluation = _Evaluation(
+    evaluation = _LiveEvaluation(
         retriever_function(retriever, name), read_cases(test_cases), k, measures, id, unit, calls, progress
     )
     if calls.concurrency == 1 and calls.timeout is None and not evaluation.retriever.is_async:
@@ -84,7 +84,7 @@ async def evaluate_retriever_async(
     name: str | None = None,
 ) -> RetrievalResult:
     """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it."""
-    evaluation = _Evaluation(
+    evaluation = _LiveEvaluation(
         retriever_function(retriever, name), read_cases(test_cases), k, measures, id, unit, calls, progress
     )
     await evaluation.run(LoopCaller())
@@ -92,7 +92,7 @@ async def evaluate_retriever_async(
 
 
 @dataclass
-class _Evaluation:
+class _LiveEvaluation:
     """One evaluation: the queries, how they are sent, and what has been returned so far."""
 
     retriever: RetrieverFunction
