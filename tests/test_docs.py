@@ -29,7 +29,8 @@ def session(text: str) -> list[tuple[str, str]]:
 @pytest.fixture
 def environment() -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "NO_COLOR": "1"}
+    inherited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # a parallel runner sets it
+    return {**inherited, "PATH": path, "NO_COLOR": "1"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -59,7 +59,7 @@ def make_options(
         type=click.IntRange(min=1),
         multiple=True,
         metavar="K",
-        help="Report ties that straddle rank K; repeatable.  "
+        help="Report ties across rank K; repeatable.  "
         f"[default: {', '.join(str(cutoff) for cutoff in TIE_CUTOFFS)}]",
     ),
     click.option(
