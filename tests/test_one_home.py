@@ -351,6 +351,9 @@ def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_g
         ("cannot read /srv/data/x.npy", "cannot read x.npy"),
         (r"cannot read C:\data\x.npy", "cannot read x.npy"),
         ("tokens: 3 of 4", "tokens: 3 of 4"),
+        ("Authorization: Bearer sk-123456 refused", "Authorization=… refused"),
+        ('sent {"api_key": "sk-123 4"}', 'sent {"api_key=…}'),
+        ("header 'Bearer abcdef123456'", "header 'Bearer …'"),
     ],
 )
 def test_secrets_and_places_are_masked(text: str, plain: str) -> None:
@@ -359,6 +362,15 @@ def test_secrets_and_places_are_masked(text: str, plain: str) -> None:
         "message": plain,
         "list": [plain, 3],
         "nested": {"tuple": [plain]},
+    }
+
+
+def test_the_value_of_a_key_that_names_a_secret_is_masked() -> None:
+    values = {"api_key": "sk-123", "nested": [{"Password": "hunter2", "max_tokens": 512}], "tokenizer": "words"}
+    assert plain_values(values) == {
+        "api_key": "…",
+        "nested": [{"Password": "…", "max_tokens": 512}],
+        "tokenizer": "words",
     }
 
 

@@ -146,7 +146,7 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
     theirs.commit()
     theirs.close()
     before = path.read_bytes()
-    with pytest.raises(InputError, match="is a database, but no cache of rankgauge"):
+    with pytest.raises(InputError, match="is a database of another program, not a cache of rankgauge"):
         MetricsCache(path).get("a")
     assert path.read_bytes() == before
 

@@ -22,7 +22,7 @@ from rankgauge.rag.scoring import measures_at
 from rankgauge.retrieval.fetch.latency import latency_percentiles
 from rankgauge.stats.results import Interval
 
-SCHEMA = "rankgauge.retrieval/1"
+RETRIEVAL_SCHEMA = "rankgauge.retrieval/1"
 PRINTED_FIELDS = ("precision_at_k", "recall_at_k", "mrr", "ndcg_at_k")
 SHOWN_FAILURES = 3
 MILLISECONDS = 1000.0
@@ -189,7 +189,7 @@ class RetrievalResult(Tabular):
             if self.weighted is not None:
                 measures[name]["weighted"] = self.weighted[name]
         return {
-            "schema": SCHEMA,
+            "schema": RETRIEVAL_SCHEMA,
             "retriever": self.scores.run,
             "unit": self.unit,
             "conventions": self.scores.conventions.to_dict(),

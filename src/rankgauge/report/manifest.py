@@ -23,7 +23,11 @@ MANIFEST_KEYS = ("data", "method", "settings", "failed", "implementation", "plat
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
 _CREDENTIALS = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
 _SECRET_NAMES = "token|secret|password|passwd|pwd|api[_-]?key|authorization"
-_SECRET = re.compile(rf"(?i)\b([\w-]*(?:{_SECRET_NAMES}))\b\s*[=:]\s*[^\s,;]+")
+_SECRET = re.compile(
+    rf"""(?i)\b([\w-]*(?:{_SECRET_NAMES}))\b["']?\s*[=:]\s*(?:(?:bearer|basic)\s+)?(?:"[^"]*"|'[^']*'|[^\s,;&"'}}]+)"""
+)
+_SECRET_KEY = re.compile(rf"(?i)(?:{_SECRET_NAMES})$")
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}")
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
 LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
@@ -89,15 +93,20 @@ def plain_path(path: str | Path) -> str:
 def plain_text(text: str) -> str:
     """A message without credentials, in which absolute paths are reduced to names."""
     text = _SECRET.sub(r"\1=…", _FILE.sub("/", _CREDENTIALS.sub(r"\1", text)))
+    text = _BEARER.sub(r"\1 …", text)
     for root in (Path.cwd(), Path.home()):  # literally: the name of a folder may contain spaces
         text = text.replace(f"{root}{os.sep}", "")
     return _HOME.sub("", _ABSOLUTE.sub("", text))
 
 
+def _is_secret(key: object, value: object) -> bool:
+    return isinstance(value, str) and bool(value) and _SECRET_KEY.search(str(key)) is not None
+
+
 def plain_values(value: Any) -> Any:
-    """Data in which every text is passed through ``plain_text``."""
+    """Data in which every text is passed through ``plain_text``, and the value of a secret's key is masked."""
     if isinstance(value, Mapping):
-        return {key: plain_values(inner) for key, inner in value.items()}
+        return {key: "…" if _is_secret(key, inner) else plain_values(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_values(inner) for inner in value]
     return plain_text(value) if isinstance(value, str) else value

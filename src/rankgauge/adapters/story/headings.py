@@ -22,7 +22,7 @@ MARKDOWN = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 ANCHOR = re.compile(r"[ \t]*\{#([^\s{}]+)\}[ \t]*$")
 NUMBERED_SCENE = re.compile(r"scene[ \t]+(\d+[a-z]?|[ivxl]+)(?:[ \t]*[:.–—-][ \t]*(.*))?$", re.IGNORECASE)
 EMPHASIS = re.compile(r"(?<!\w)[*_`]+|[*_`]+(?!\w)")
-WORD = re.compile(r"\w+")
+TITLE_WORD = re.compile(r"\w+")
 PLAIN_TEXT_LEVEL = 7  # the level of a heading without a Markdown mark: deeper than all Markdown levels
 
 
@@ -66,7 +66,7 @@ def split_scenes(source: str, text: str) -> list[SceneSection]:
             current = None
         elif current is not None:
             bodies[current].append(line)
-        elif WORD.search(line):
+        elif TITLE_WORD.search(line):
             outside.append(number)
     if outside:
         _warn_of_lost_lines(source, outside)
@@ -91,7 +91,7 @@ def _headings(lines: list[str]) -> Iterator[SceneHeading]:
         scene = NUMBERED_SCENE.match(text)
         if markdown or scene:
             title = (scene.group(2) or "") if scene else text
-            name = f"scene-{scene.group(1).lower()}" if scene else "-".join(WORD.findall(text.lower()))
+            name = f"scene-{scene.group(1).lower()}" if scene else "-".join(TITLE_WORD.findall(text.lower()))
             level = len(markdown.group(1)) if markdown else PLAIN_TEXT_LEVEL
             yield SceneHeading(number, level, anchor.group(1) if anchor else name, title, scene is not None)
 

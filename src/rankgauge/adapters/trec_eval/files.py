@@ -21,7 +21,6 @@ from rankgauge.io.sources import read_bytes
 from rankgauge.measures import trec_names as trec
 
 HEXADECIMAL = re.compile(rb"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
-DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 SPECIAL = re.compile(rb"[+-]?(?:inf|nan)", re.IGNORECASE)
 
 
@@ -111,6 +110,6 @@ def leading_number(text: bytes) -> float:
         return float(match[0])
     if match := HEXADECIMAL.match(text):
         return float.fromhex(match[0].decode("ascii"))
-    if match := DECIMAL.match(text):
+    if match := decimals.DECIMAL.match(text):
         return float(match[0])
     return 0.0

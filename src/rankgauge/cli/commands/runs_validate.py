@@ -59,8 +59,7 @@ def make_options(
         type=click.IntRange(min=1),
         multiple=True,
         metavar="K",
-        help="Report ties across rank K; repeatable.  "
-        f"[default: {', '.join(str(cutoff) for cutoff in TIE_CUTOFFS)}]",
+        help=f"Report ties across rank K; repeatable.  [default: {', '.join(str(cutoff) for cutoff in TIE_CUTOFFS)}]",
     ),
     click.option(
         "--run-format",

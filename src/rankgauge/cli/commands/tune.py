@@ -15,9 +15,8 @@ from rankgauge.io.queries import read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_not_an_input
+from rankgauge.retrieval.fusion.grid import TUNED_METHODS
 from rankgauge.retrieval.fusion.tune import TuningResult, tune
-
-TUNED_METHODS = ("rrf", "weighted")
 
 
 @dataclass(frozen=True)

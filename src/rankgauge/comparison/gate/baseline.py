@@ -24,7 +24,7 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.writing import write_atomically
 
-SCHEMA = "rankgauge.baseline/1"
+BASELINE_SCHEMA = "rankgauge.baseline/1"
 SCORES = "rankgauge.scores/1"
 VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded")  # values depend on these
 QUERIES_NAMED = 3
@@ -121,7 +121,7 @@ class Baseline:
     def to_dict(self) -> dict[str, Any]:
         """The JSON schema."""
         return {
-            "schema": SCHEMA,
+            "schema": BASELINE_SCHEMA,
             "scores": {
                 "schema": SCORES,
                 "conventions": dict(self.conventions),

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from rankgauge.comparison.gate.requirements import ROUNDING
 from rankgauge.comparison.statistics import Statistics, separate_correction
 from rankgauge.errors import UsageError
 from rankgauge.stats.correction import correct
@@ -27,7 +28,6 @@ from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import equivalence, paired_test
 
 Outcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
-ROUNDING = 1e-12
 POWER = 0.8
 STREAM_LABELS = ("gate",)
 GATE_STATISTICS = Statistics(correction="maxt")

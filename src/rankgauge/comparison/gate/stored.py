@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import SCHEMA, SCORES, Baseline
+from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, SCORES, Baseline
 from rankgauge.errors import InputError, printable, shown
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
@@ -34,7 +34,7 @@ def baseline_from_stream(stream: ByteStream) -> Baseline | None:
     try:
         content = parse_object(stream.path, data)
     except InputError:
-        if SCHEMA.partition("/")[0].encode() in data:
+        if BASELINE_SCHEMA.partition("/")[0].encode() in data:
             raise
         content = {}  # JSON Lines, or a run whose faults its own reader reports
     if not isinstance(content.get("schema"), str):
@@ -48,7 +48,7 @@ class _StoredBaseline(JsonDocument):
 
     def baseline(self) -> Baseline:
         """The baseline; raises if something in it is missing or wrong."""
-        self.check_schema(SCHEMA)
+        self.check_schema(BASELINE_SCHEMA)
         self.check_schema(SCORES, "scores.schema")
         runs = self.value("scores.runs", list)
         if len(runs) != 1 or not isinstance(runs[0], dict):
