@@ -82,6 +82,7 @@ def test_the_rooms_are_the_folders_and_there_are_at_most_twenty() -> None:
     assert len(folders | {"errors"}) <= 20
 
 
+@pytest.mark.slow
 def test_each_optional_library_has_one_owner() -> None:
     owners: dict[str, set[str]] = {}
     for path in FILES:
@@ -144,6 +145,7 @@ def test_no_function_takes_more_than_eight_parameters_besides_its_data(path: Pat
             assert count - DATA_PARAMETERS.get(name, 0) <= MAX_PARAMETERS, f"{name} takes {count} parameters"
 
 
+@pytest.mark.slow
 def test_no_class_name_is_defined_twice() -> None:
     homes: dict[str, list[str]] = {}
     for path in FILES:

@@ -257,6 +257,7 @@ def test_a_long_query_id_is_short_in_a_table_and_whole_in_json(command: Callable
     assert "q" * 200 not in command("evaluate", "qrels", "run", "-q", "-m", "RR").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", ["C", "tr_TR.UTF-8", "de_DE.ISO-8859-1"])
 @pytest.mark.usefixtures("files")
 def test_the_locale_does_not_matter(locale: str) -> None:  # row 103

@@ -33,6 +33,7 @@ def environment() -> dict[str, str]:
     return {**inherited, "PATH": path, "NO_COLOR": "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples_run_and_print_what_the_page_says(page: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     for text in blocks(page, "console"):
@@ -64,6 +65,7 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.slow
 def test_the_generated_pages_are_up_to_date() -> None:
     command = [sys.executable, "-m", "scripts.write_reference", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

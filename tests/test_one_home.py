@@ -251,6 +251,7 @@ def test_a_small_p_is_never_shown_as_zero_in_any_format(files: list[Path], comma
         assert "<td>0.0000</td>" not in shown
 
 
+@pytest.mark.slow
 def test_p_is_formatted_in_one_place_only() -> None:
     """No f-string outside core/formatting.py gives a variable that is a p value a number of digits."""
     faults = []
@@ -436,6 +437,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
     ]
 
 
+@pytest.mark.slow
 def test_topics_and_sgml_are_parsed_in_one_place() -> None:
     """A tag of a TREC file as a constant in another file would be a second parser."""
     tags = {"<top>", "<num>", "<docno>", "<doc>"}

@@ -51,6 +51,7 @@ RUNS = ["runs/lexical.trec", "runs/vector.trec"]
 TOPICS = ["--topics", "queries.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -71,6 +72,7 @@ def test_every_input_is_opened_once(folder: Path, arguments: list[str]) -> None:
     assert {name: counts[name] for name in inputs} == dict.fromkeys(inputs, 1)
 
 
+@pytest.mark.slow
 def test_a_configuration_is_opened_once(folder: Path) -> None:
     (folder / "rankgauge.yaml").write_text("measures: [nDCG@10]\nstatistics: {significance_testing: true}\n")
     for command in ("evaluate", "compare"):
@@ -80,6 +82,7 @@ def test_a_configuration_is_opened_once(folder: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_run_that_drops_is_not_opened_again_to_find_the_cause(folder: Path) -> None:
     rows = [line.split() for line in (folder / RUNS[0]).read_text().splitlines()]
     worse = [" ".join([query, "Q0", f"other-{doc}", rank, score, "x"]) for query, _, doc, rank, score, _ in rows]
@@ -89,6 +92,7 @@ def test_a_run_that_drops_is_not_opened_again_to_find_the_cause(folder: Path) ->
     assert (counts["worse.trec"], counts[RUNS[0]], counts["qrels.trec"]) == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_a_benchmark_opens_judgments_queries_and_runs_once(folder: Path) -> None:
     counts = opened(
         folder, ["benchmark", "run", "--corpus", ".", "-o", "out/here", "--latency", "0", "--html", "page.html"]

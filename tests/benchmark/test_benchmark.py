@@ -53,6 +53,7 @@ def loaded(folder: Path, name: str) -> dict[str, object]:
     return data
 
 
+@pytest.mark.slow
 def test_every_documented_file_is_written(made: Path) -> None:
     systems = ["lexical", "vector", "hybrid", "hybrid+rerank"]
     expected = {
@@ -88,6 +89,7 @@ def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
         assert stored[row.system, row.measure]["ci"]["low"] == row.interval.low
 
 
+@pytest.mark.slow
 def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path: Path) -> None:
     plan = shipped_plan(latency=0, systems=default_systems())
     run_benchmark(plan, tmp_path / "a")
@@ -103,6 +105,7 @@ def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path
     assert verify_benchmark(tmp_path / "a").ok
 
 
+@pytest.mark.slow
 def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) -> None:
     run_benchmark(shipped_plan(latency=3), tmp_path / "again")
     first, second = files_of(made), files_of(tmp_path / "again")
@@ -112,6 +115,7 @@ def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) 
     assert all(re.search(r" [kM]B \| ", line) for line in changed)
 
 
+@pytest.mark.slow
 def test_the_same_folder_can_be_written_again(tmp_path: Path) -> None:
     run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"])), tmp_path / "out")
     run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical"])), tmp_path / "out")
@@ -146,6 +150,7 @@ def test_a_benchmark_that_fails_leaves_the_earlier_one(made: Path, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_benchmark_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"]))
     calls = []
@@ -198,6 +203,7 @@ def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:
     assert verify_benchmark(tmp_path / "out").ok
 
 
+@pytest.mark.slow
 def test_whatever_a_retriever_does_the_others_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "odd_search.py").write_text(
         "import sys\ncalls = []\ndef nothing(text):\n    return []\ndef leaves(text):\n    sys.exit(3)\n"
@@ -245,6 +251,7 @@ def test_only_queries_that_were_run_are_scored(tmp_path: Path) -> None:
     assert verify_benchmark(tmp_path / "out").ok
 
 
+@pytest.mark.slow
 def test_judgments_without_relevant_documents_are_reported(tmp_path: Path) -> None:
     judged = re.sub(r" \d+$", " 0", (SHIPPED / "qrels.trec").read_text(), flags=re.MULTILINE)
     (tmp_path / "qrels.trec").write_text(judged)
@@ -320,6 +327,7 @@ def test_a_message_has_no_absolute_path() -> None:
     assert plain_values({"model": ["/opt/models/e5", 3]}) == {"model": ["e5", 3]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "change", "field"),
     [
@@ -367,6 +375,7 @@ def test_a_missing_and_a_foreign_file_are_found(made: Path, tmp_path: Path) -> N
     assert {change.file for change in verify_benchmark(tmp_path).changes} == {COMPARISON, "runs/another.trec"}
 
 
+@pytest.mark.slow
 def test_another_version_and_another_compression_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
     monkeypatch.setattr(rankgauge.render.text.benchmark, "__version__", "99.0")
@@ -389,6 +398,7 @@ def test_a_manifest_without_a_field_is_refused(key: str, made: Path, tmp_path: P
         assert f"expected the field '{key}'" in done.err
 
 
+@pytest.mark.slow
 def test_a_page_never_overwrites_a_run(made: Path, tmp_path: Path, command: Command) -> None:
     shutil.copytree(made, tmp_path / "out")
     before = files_of(tmp_path / "out")
@@ -408,6 +418,7 @@ def test_costs_are_reported(made: Path) -> None:
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_a_folder_is_verified(self, made: Path, command: Command) -> None:
         done = command("report", "verify", made)
         assert done.code == 0
@@ -419,6 +430,7 @@ class TestCommand:
         assert done.code == 2
         assert "ExperimentManifest.json: cannot read" in done.err
 
+    @pytest.mark.slow
     def test_the_page_can_be_written_again(self, made: Path, tmp_path: Path, command: Command) -> None:
         for source in (made, made / REPORT):
             assert command("report", "html", source, "-o", tmp_path / "page.html").code == 0
@@ -427,6 +439,7 @@ class TestCommand:
         assert done.code == 2
         assert "evaluate --html" in done.err
 
+    @pytest.mark.slow
     def test_a_configuration_is_obeyed(self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         monkeypatch.chdir(tmp_path / "w")
@@ -442,6 +455,7 @@ class TestCommand:
         assert manifest["implementation"]["executable"]["cmd"] == cmd
         assert command("report", "verify", "out").code == 0
 
+    @pytest.mark.slow
     def test_options_make_a_benchmark_without_a_configuration(self, tmp_path: Path, command: Command) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         done = command(
@@ -520,6 +534,7 @@ class TestCommand:
         assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "schema"), [(REPORT, "BenchmarkReport"), (MANIFEST, "ExperimentManifest")])
 def test_files_obey_their_published_schema(name: str, schema: str, made: Path) -> None:
     import jsonschema

@@ -194,6 +194,7 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     assert command("gate", files["qrels"], files["good"], "--against", new, "--write-baseline", new).code == 2
 
 
+@pytest.mark.slow
 def test_either_side_may_come_through_a_pipe(files: dict[str, Path], baseline: Path) -> None:
     run = [sys.executable, "-m", "rankgauge", "gate", str(files["qrels"])]
     for arguments, file in (

@@ -108,6 +108,7 @@ def test_a_page_never_overwrites_an_input(name: str, workshop: Path, command: Co
     assert run.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["evaluate"], ["gate", "--require", "nDCG@10>=0.1"]])
 def test_a_page_of_standard_input_needs_it_only_once(words: list[str], workshop: Path) -> None:
     run = (workshop / "runs/vector.trec").read_bytes()
@@ -239,6 +240,7 @@ def test_the_demo_without_engines_compares_the_bundled_runs(
     assert Path("rankgauge-demo/report.html").is_file()
 
 
+@pytest.mark.slow
 def test_the_demo_is_the_benchmark(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("bm25s")
     monkeypatch.chdir(tmp_path)

@@ -119,6 +119,7 @@ def test_every_key_of_the_two_sections_is_tested_here() -> None:
     assert set(StatisticsSection.model_fields) == {*TESTS, *ONLY_EVALUATE, "confidence", "baseline", "by"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CONVENTIONS)
 def test_a_key_of_measures_has_the_same_effect_in_all_commands_and_as_an_option(
     key: str, command: Command, files: Path
@@ -164,6 +165,7 @@ def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, com
         write_files({**RANKINGS, "two": {**RANKINGS["two"], "q1": ["a", "b", "a"]}})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", TESTS)
 def test_a_key_of_statistics_configures_the_tests_of_all_commands(key: str, command: Command, files: Path) -> None:
     value, description = TESTS[key]
@@ -200,6 +202,7 @@ def test_the_confidence_is_that_of_the_configuration_or_of_the_option(name: str,
             assert data["runs"][1]["measures"]["RR"]["ci"]["confidence"] == 0.9
 
 
+@pytest.mark.slow
 def test_evaluate_shows_intervals_and_tests_if_asked_and_the_others_always(command: Command, files: Path) -> None:
     for key in ONLY_EVALUATE:
         for name in COMMANDS:

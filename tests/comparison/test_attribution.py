@@ -15,6 +15,7 @@ from tests.measures.variants import ALL
 from tests.strategies import Case, cases
 
 
+@pytest.mark.slow
 @given(cases(), cases())
 @settings(max_examples=60)
 def test_shares_sum_to_the_difference_for_every_measure(one: Case, other: Case) -> None:
@@ -56,6 +57,7 @@ def test_reciprocal_rank_is_all_due_to_the_first_relevant_document() -> None:
     assert {document.doc: document.share for document in change.documents} == {"a": -0.5, "b": 1.0}
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=60)
 def test_the_shares_of_all_queries_at_once_are_those_of_each(case: Case) -> None:

@@ -111,6 +111,7 @@ def by_chance(seed: int) -> Comparison:
     return compare_evaluation(evaluation, statistics=how, by=list(COLUMNS), changes=0)
 
 
+@pytest.mark.slow
 def test_chance_is_rarely_significant_in_any_group_or_between_groups() -> None:
     reports, columns = 60, len(COLUMNS)
     groups = between = raw = 0

@@ -187,6 +187,7 @@ def test_the_block_cannot_be_combined_with_sections_that_have_the_same_settings(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -233,6 +234,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
             load_config(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["rankgauge.config.settings", "rankgauge.lists.suite", "rankgauge.lists.batch"])
 def test_neither_pydantic_nor_yaml_is_imported_before_a_configuration_is_read(module: str) -> None:
     code = f"import sys, {module}; print(*{{'pydantic', 'yaml', 'scipy'}} & set(sys.modules))"

@@ -18,6 +18,7 @@ from rankgauge.core.ranking import COMPATS, Compat
 from tests.strategies import Case, cases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compat", COMPATS)
 @pytest.mark.parametrize(("batch", "dense"), [(1, 0), (1 << 18, 16), (1 << 18, 0)])
 @given(case=cases(queries=6))

@@ -41,6 +41,7 @@ def test_order_stays_within_groups_and_is_stable(ids: list[bytes], group: list[i
     assert Ids.from_bytes(ids).order(number).tolist() == wanted
 
 
+@pytest.mark.slow
 @given(columns, columns, groups, groups)
 def test_an_index_finds_what_a_dict_finds(known: list[bytes], asked: list[bytes], g1: list[int], g2: list[int]) -> None:
     pairs = list(dict.fromkeys(zip(g1, known, strict=False)))

@@ -28,6 +28,7 @@ def as_float32(score: float) -> float:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compat", ranking.COMPATS)
 @given(queries=st.lists(rows, max_size=4))
 def test_ranks_are_those_of_the_rule_in_words(compat: ranking.Compat, queries: list[list[tuple[bytes, float]]]) -> None:

@@ -151,9 +151,9 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot make"):
+    with pytest.raises(InputError, match="cannot create"):
         MetricsCache(tmp_path / "file" / "cache").put({"a": b""})
 
 
@@ -174,6 +174,7 @@ with MetricsCache(path) as cache:
 """
 
 
+@pytest.mark.slow
 def test_eight_processes_share_a_file(tmp_path: Path) -> None:
     path = tmp_path / "shared.sqlite"
     command = [sys.executable, "-W", "error", "-c", WORK]

@@ -52,6 +52,7 @@ def test_what_is_wrong_with_a_document_is_named(tmp_path: Path, text: str, messa
         read_document(tmp_path / "missing", SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_file_is_hashed_in_one_place(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"abc")
     assert sha256_of_file(tmp_path / "f") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

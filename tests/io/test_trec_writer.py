@@ -47,6 +47,7 @@ def test_ids_with_white_space_and_other_tags_are_refused(tmp_path: Path) -> None
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_no_other_file_writes_the_lines_of_a_run() -> None:
     """The constant Q0 between a query and a document is in the lines of a TREC run."""
     writers = {

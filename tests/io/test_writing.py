@@ -110,6 +110,7 @@ def test_a_device_without_room_is_an_error(tmp_path: Path, command: Command) -> 
     assert "/dev/full: cannot write: No space left on device" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"LC_ALL": "tr_TR.UTF-8"}])
 def test_the_locale_changes_nothing(tmp_path: Path, locale: dict[str, str]) -> None:
     (tmp_path / "in").write_bytes(b"QID,docno,score\ncaf\xe9,I\xc4\xb0,1\n")

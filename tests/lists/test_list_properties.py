@@ -28,6 +28,7 @@ def batch(judged: list[dict[str, int]], rankings: list[list[str]]) -> tuple[list
     return queries, [[{"id": doc, "score": 1.0} for doc in ranking] for ranking in rankings]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(GRADES, RANKING), min_size=1, max_size=4))
 def test_a_batch_has_the_values_of_evaluate(case: list[tuple[dict[str, int], list[str]]]) -> None:
     judged, rankings = [row for row, _ in case], [ranking for _, ranking in case]
@@ -37,6 +38,7 @@ def test_a_batch_has_the_values_of_evaluate(case: list[tuple[dict[str, int], lis
     assert found == {name: scores[name] for name in NAMES}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(GRADES, RANKING), max_size=7), st.integers(1, 8))
 def test_batches_of_any_size_give_the_same_digits(case: list[tuple[dict[str, int], list[str]]], size: int) -> None:
     queries, results = batch([row for row, _ in case], [ranking for _, ranking in case])
@@ -44,6 +46,7 @@ def test_batches_of_any_size_give_the_same_digits(case: list[tuple[dict[str, int
     assert batch_evaluate_metrics(iter(queries), iter(results), NAMES, batch_size=size) == at_once
 
 
+@pytest.mark.slow
 @given(st.tuples(GRADES, REPEATING))
 def test_repeated_documents_leave_every_value_in_its_range(case: tuple[dict[str, int], list[str]]) -> None:
     judged, ranking = case
@@ -54,6 +57,7 @@ def test_repeated_documents_leave_every_value_in_its_range(case: tuple[dict[str,
         assert math.isnan(value) or low - 1e-12 <= value <= high + 1e-12, measure
 
 
+@pytest.mark.slow
 @given(st.tuples(GRADES, REPEATING))
 def test_all_but_precision_and_counts_see_only_the_first_occurrence(case: tuple[dict[str, int], list[str]]) -> None:
     judged, ranking = case

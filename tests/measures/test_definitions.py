@@ -54,6 +54,7 @@ def test_every_declared_measure_has_a_plain_definition() -> None:
     assert set(DECLARED) == set(DEFINITIONS) == set(NAMES)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=300)
 def test_kernels_equal_the_plain_definitions(case: Case) -> None:
@@ -62,6 +63,7 @@ def test_kernels_equal_the_plain_definitions(case: Case) -> None:
         check(measure, case, hits)
 
 
+@pytest.mark.slow
 @given(cases(grades=FLOAT))
 @settings(max_examples=150)
 def test_float_grades_and_a_float_level(case: Case) -> None:
@@ -72,6 +74,7 @@ def test_float_grades_and_a_float_level(case: Case) -> None:
             check(measure.but(rel=0.5), case, hits)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=100)
 def test_level_zero_makes_every_judged_document_relevant(case: Case) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def equal(one: dict[str, Floats], other: dict[str, Floats]) -> bool:
     return all(np.array_equal(one[name], other[name], equal_nan=True) for name in one)
 
 
+@pytest.mark.slow
 @given(cases(grades=FLOAT))
 def test_values_lie_in_the_declared_range(case: Case) -> None:
     hits = join(case.qrels, case.run)
@@ -40,6 +42,7 @@ def test_values_lie_in_the_declared_range(case: Case) -> None:
         assert (values <= high + 1e-12).all(), measure
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_larger_cutoff_never_lowers_a_measure_that_is_declared_monotone(case: Case) -> None:
     hits = join(case.qrels, case.run)
@@ -50,6 +53,7 @@ def test_a_larger_cutoff_never_lowers_a_measure_that_is_declared_monotone(case: 
                 assert (deep >= shallow - 1e-12).all(), measure
 
 
+@pytest.mark.slow
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(case: Case, random: object) -> None:
     shuffled_results = {}
@@ -62,6 +66,7 @@ def test_the_order_of_rows_does_not_matter(case: Case, random: object) -> None:
     assert equal(values_of(join(case.qrels, case.run)), values_of(join(other.qrels, other.run)))
 
 
+@pytest.mark.slow
 @given(cases(tied=False))
 def test_renaming_unjudged_documents_does_not_matter_where_nothing_is_tied(case: Case) -> None:
     renamed = {
@@ -72,6 +77,7 @@ def test_renaming_unjudged_documents_does_not_matter_where_nothing_is_tied(case:
     assert equal(values_of(join(case.qrels, case.run)), values_of(join(other.qrels, other.run)))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_strictly_increasing_change_of_scores_that_keeps_ties_does_not_matter(case: Case) -> None:
     # 1 and 1 + 1e-9 are tied as float32 and stay so under this change.
@@ -80,6 +86,7 @@ def test_a_strictly_increasing_change_of_scores_that_keeps_ties_does_not_matter(
     assert equal(values_of(join(case.qrels, case.run)), values_of(join(other.qrels, other.run)))
 
 
+@pytest.mark.slow
 @given(cases())
 def test_calling_twice_gives_the_same_and_changes_no_input(case: Case) -> None:
     qrels, run = case.qrels, case.run
@@ -90,6 +97,7 @@ def test_calling_twice_gives_the_same_and_changes_no_input(case: Case) -> None:
     assert (Qrels.from_dict(case.judged).sha256, Run.from_lists(case.results).sha256) == before
 
 
+@pytest.mark.slow
 @given(cases(queries=6), st.integers(1, 3))
 def test_parts_equal_the_whole(case: Case, parts: int) -> None:
     qrels, run = case.qrels, case.run
@@ -107,6 +115,7 @@ def test_parts_equal_the_whole(case: Case, parts: int) -> None:
         assert equal(values_of(whole.select(chosen)), alone)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_missing_query_scores_what_the_measure_declares(case: Case) -> None:
     hits = join(case.qrels, Run.from_lists({"nothing": ["d1"]}))

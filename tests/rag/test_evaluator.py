@@ -62,6 +62,7 @@ def test_mrr_and_map_look_at_all_results() -> None:
     assert (found.hit_rate, found.mrr, found.map) == (0.0, 1 / 3, 1 / 3)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8),
     st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8),

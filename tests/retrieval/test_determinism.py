@@ -40,11 +40,13 @@ def usual() -> str:
     return hashes((4096, 256, 256, 64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(7, 3, 5, 1), (899, 64, 1000, 40)])
 def test_other_block_and_batch_sizes_change_nothing(usual: str, sizes: tuple[int, int, int, int]) -> None:
     assert hashes(sizes) == usual
 
 
+@pytest.mark.slow
 def test_another_processor_changes_nothing(usual: str) -> None:
     """NumPy without its vector instructions and OpenBLAS with the kernels of an old processor stand for one."""
     features = optional_features()

@@ -19,6 +19,7 @@ FLOORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode in FLOORS for name in FLOORS[mode]])
 def test_retrieval_is_no_worse_than_it_was(mode: str, name: str, collections: Path) -> None:
     pytest.importorskip("bm25s" if mode == "lexical" else "wordllama")

@@ -33,6 +33,7 @@ def by_enumeration(gaps: list[float], groups: list[str]) -> float:
     return sum(value >= observed - 1e-9 for value in drawn) / len(drawn)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     st.lists(

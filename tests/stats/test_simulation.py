@@ -51,6 +51,7 @@ def false_positives(p_of: Callable[[int], float | None], level: float, runs: int
     return float(np.mean([value is not None and value <= level for value in p]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "low", "high"), [("t", 0.94, 0.975), ("percentile", 0.90, 0.94), ("bca", 0.86, 0.91)]
 )
@@ -62,6 +63,7 @@ def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -
     assert low <= found <= high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "low", "high"), [("t", 0.93, 0.97), ("percentile", 0.91, 0.96), ("bca", 0.92, 0.97)]
 )
@@ -79,6 +81,7 @@ def test_one_sided_t_intervals_cover(alternative: Alternative) -> None:
     assert found == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.slow
 def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() -> None:
     for method, low in (("t", 0.93), ("percentile", 0.91), ("bca", 0.90)):
         found = coverage(
@@ -91,6 +94,7 @@ def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() 
     assert coverage(lambda run: mean_interval(SHARED[run]), 0.0) < 0.88
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_intervals_of_proportions_cover(share: float) -> None:
     one = (np.random.default_rng(1).random((RUNS, 40)) < share).astype(float)
@@ -106,6 +110,7 @@ def test_medians_and_ratios_cover() -> None:
     assert found == pytest.approx(0.95, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize(
@@ -132,6 +137,7 @@ def test_tests_cry_wolf_no_more_often_than_they_say(
         assert found >= level - 0.06  # and are not merely timid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign", "bootstrap"])
 def test_tests_that_know_the_units_do_not_cry_wolf(test: PairedTest) -> None:
     def p(run: int) -> float | None:
@@ -151,6 +157,7 @@ def test_welch_does_not_cry_wolf() -> None:
     assert false_positives(lambda run: welch(one[run], two[run]).p, 0.05) <= most(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["t", "randomization"])
 def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
     d = np.random.default_rng(6).normal(0.1, 0.2, (RUNS, N))
@@ -168,6 +175,7 @@ def family() -> Floats:
     return np.asarray((common + rng.normal(0, 1, (RUNS, N, 6))) * np.array([1, 10, 0.1, 1, 3, 0.01]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_maxt_keeps_the_error_of_the_family(alternative: Alternative) -> None:
     d = family()[:800]
@@ -185,6 +193,7 @@ def test_maxt_keeps_the_error_of_the_family(alternative: Alternative) -> None:
     assert uncorrected > most(0.05, 800)
 
 
+@pytest.mark.slow
 def test_tukey_keeps_the_error_of_all_pairs() -> None:
     scores = np.random.default_rng(8).choice(VALUES, size=(800, N, 4), p=CHANCES)
 
@@ -194,6 +203,7 @@ def test_tukey_keeps_the_error_of_all_pairs() -> None:
     assert 0.02 <= false_positives(smallest, 0.05, 800) <= most(0.05, 800)
 
 
+@pytest.mark.slow
 def test_an_injected_difference_is_found_at_the_stated_power() -> None:
     d = np.random.default_rng(9).normal(0.06, 0.1, (RUNS, N))
     for alternative in ("two-sided", "greater"):

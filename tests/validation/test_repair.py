@@ -72,6 +72,7 @@ def messy_runs(draw: st.DrawFn) -> bytes:
     return begin.encode() + end.join([*lines, ""]).encode()
 
 
+@pytest.mark.slow
 @given(messy_runs())
 @settings(max_examples=200)
 def test_a_repaired_run_has_no_fault_that_can_be_repaired_and_scores_the_same(

@@ -218,6 +218,7 @@ def test_visible_characters_beside_invisible_ones_are_left_alone(tmp_path: Path)
     assert validate_run(written(tmp_path, latin)).codes == ()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 600), st.binary(max_size=3)), min_size=1, max_size=4), st.booleans())
 @settings(max_examples=150)
 def test_whatever_the_bytes_the_outcome_is_a_validation_or_a_clear_error(

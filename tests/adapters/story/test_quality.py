@@ -138,6 +138,7 @@ def _quietly(story: Any, queries: Any, profile: str) -> Any:
         return retrieval_quality(story, queries, profile=profile)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_bundled_story_is_ranked_as_exact_arithmetic_ranks_it(profile: str) -> None:
     story = read_story(BUNDLED / "story.jsonl")
@@ -294,7 +295,7 @@ def test_the_numbers_never_change(profile: str) -> None:
 
 def test_the_numbers_do_not_depend_on_the_process() -> None:
     code = (
-        "import json, sys; from rankgauge import retrieval_quality; "
+        "import json, sys; from rankgauge.adapters import retrieval_quality; "
         "print(json.dumps(retrieval_quality(sys.argv[1], sys.argv[2]).to_dict()))"
     )
     files = [str(BUNDLED / "story.jsonl"), str(BUNDLED / "queries.jsonl")]

@@ -35,6 +35,7 @@ def rankings(rng: np.random.Generator, queries: int, measures: int) -> Floats:
     return np.asarray(np.where(alike, second - first, other), dtype=np.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measures", [1, 4])
 def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) -> None:
     rng = np.random.default_rng(4)
@@ -46,6 +47,7 @@ def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) 
     assert failed >= 20  # and it is not asleep
 
 
+@pytest.mark.slow
 def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power() -> None:
     rng = np.random.default_rng(5)
     sd, queries, measures, runs = 0.2, 50, 3, 400

@@ -36,6 +36,7 @@ def test_the_plugin_is_registered_and_imports_nothing_but_pytest() -> None:
     assert set(done.stdout.split()) == {*lazy, "rankgauge.pytest_plugin"}
 
 
+@pytest.mark.slow
 def test_a_team_can_write_its_gate_as_a_test(tmp_path: Path) -> None:
     (tmp_path / "test_search.py").write_text(
         "def test_good(retrieval_gate):\n"

@@ -32,6 +32,7 @@ def one(case: Tied, measure: Measure, **options: int) -> TieRange:
     return audit_ties(case.qrels, case.run, [measure], **options).measures[0]  # type: ignore[arg-type]  # samples and seed
 
 
+@pytest.mark.slow
 @given(tied())
 @settings(max_examples=50)
 def test_worst_and_best_are_those_of_all_orders(case: Tied) -> None:
@@ -45,6 +46,7 @@ def test_worst_and_best_are_those_of_all_orders(case: Tied) -> None:
         assert np.isclose(worst, low, rtol=1e-12, atol=1e-12, equal_nan=True), (measure, case)
 
 
+@pytest.mark.slow
 @given(tied())
 @settings(max_examples=50)
 def test_closed_forms_equal_the_mean_over_all_orders(case: Tied) -> None:
@@ -105,6 +107,7 @@ def test_the_rank_of_the_first_relevant_document_of_a_tie_has_the_counted_probab
             assert np.allclose(found, wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(cases())
 @settings(max_examples=60)
 def test_the_reported_value_is_between_worst_and_best(case: Case) -> None:

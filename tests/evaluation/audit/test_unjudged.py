@@ -28,6 +28,7 @@ def filled(case: Tied, grades: tuple[float, ...]) -> Qrels:
     return Qrels.from_dict({"q": {**retrieved, **{f"m{number}": grade for number, grade in enumerate(case.missed)}}})
 
 
+@pytest.mark.slow
 @given(tied())
 @settings(max_examples=40)
 def test_the_value_is_within_the_bounds_for_any_grades_of_the_unjudged(case: Tied) -> None:
@@ -64,6 +65,7 @@ def columns(hits: Hits) -> list[object]:
     return [getattr(hits, name).tolist() for name in names] + [graded, hits.judged[hits.ordinal].tolist()]
 
 
+@pytest.mark.slow
 @given(cases())
 def test_a_completed_join_is_the_join_with_completed_judgments(case: Case) -> None:
     judged = {query: dict(grades) for query, grades in case.judged.items()}

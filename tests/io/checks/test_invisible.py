@@ -15,6 +15,7 @@ WHITE = " \t\n\v\f\r"
 MARKS = "\u2028\u2029\u202f\u205f\u3000\xa0\xad\ufeff"
 
 
+@pytest.mark.slow
 def test_what_unicode_calls_a_space_or_a_format_character_is_found() -> None:
     for code in range(1, 0x3100):
         sign = chr(code)

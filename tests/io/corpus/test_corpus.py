@@ -229,6 +229,7 @@ def test_a_collection_of_ir_datasets_is_refused_as_a_corpus() -> None:
         read_corpus("irds:beir/scifact")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", ["<DOC>", "</DOC>", "<TITLE>", "<"])
 def test_a_hostile_sgml_file_takes_no_longer_than_its_size(tag: str, tmp_path: Path) -> None:
     (tmp_path / "c").write_text("<DOC><DOCNO>1</DOCNO>" + tag * 200_000 + "</DOC>")

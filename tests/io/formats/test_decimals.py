@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ def column(texts: list[bytes]) -> Ids:
     return Ids.from_bytes([FILLER, *texts]).take(np.arange(1, len(texts) + 1))
 
 
+@pytest.mark.slow
 @example([b"000.0001", b"00.0000"])  # one digit less, behind a digit that belongs to another number
 @given(st.one_of(tokens, st.lists(st.from_regex(rb"-?[0-9]{0,9}\.[0-9]{4}", fullmatch=True), max_size=40)))
 @settings(max_examples=300)
@@ -29,11 +31,13 @@ def test_a_number_that_is_read_is_the_one_that_python_reads(texts: list[bytes]) 
             assert str(float(text)) == str(value)  # the sign of zero too
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(rb"-?[0-9]{1,7}\.[0-9]{1,7}", fullmatch=True), min_size=1))
 def test_plain_decimals_need_no_slow_way(texts: list[bytes]) -> None:
     assert parse_plain(column(texts))[1].all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(rb"-?[0-9]{1,4}\.[0-9]{10,18}", fullmatch=True), min_size=1))
 def test_long_decimals_are_exact_or_left_to_the_slow_way(texts: list[bytes]) -> None:
     values, ok = parse_plain(column(texts))

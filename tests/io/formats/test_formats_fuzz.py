@@ -56,6 +56,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, name: str, data: bytes) -
     tried(READERS[name], tmp_path / "file", data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
     draw = random.Random(name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ regular = st.integers(1, 4).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(st.one_of(st.lists(pieces, max_size=60).map(b"".join), regular), st.integers(1, 4))
 @settings(max_examples=1000)
 def test_columns_are_those_of_splitting_each_line(data: bytes, columns: int) -> None:

@@ -129,6 +129,7 @@ def test_a_number_that_appears_twice_is_an_error(topics: Path) -> None:
         read_queries(topics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["<top>", "<num>", "<", "</top>", "<b>", "<topic a=b ", "<query id=' "])
 def test_a_hostile_file_takes_no_longer_than_its_size(topics: Path, part: str) -> None:
     topics.write_text("<topic number='1'>x" + part * 200_000)

@@ -105,6 +105,7 @@ def scattered(*_: object, **__: object) -> None:
 ways = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [48, 200, 1 << 20])
 @given(data=files())
 @ways
@@ -121,6 +122,7 @@ def test_the_scanner_and_the_plain_way_agree(
         assert scanned == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [48, 1 << 20])
 @given(data=files(broken=True))
 @ways
@@ -139,6 +141,7 @@ def test_what_is_wrong_is_found_on_the_same_lines(
         assert scanned == plain
 
 
+@pytest.mark.slow
 @given(data=st.binary(max_size=400))
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
@@ -150,6 +153,7 @@ def test_any_bytes_are_a_result_or_one_error(tmp_path: Path, data: bytes) -> Non
             join_file(QRELS, path, Reading(run_format=form), "trec_eval-9")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
 def test_a_byte_changed_anywhere_is_a_result_or_one_error(tmp_path: Path) -> None:
     data = b"".join(b"%d Q0 doc-%d %d %.4f tag\n" % (q, d, d, 9 - d / 7) for q in (1, 2, 10) for d in range(12))
@@ -217,6 +221,7 @@ def test_a_compressed_file_that_ends_early_is_an_error(tmp_path: Path, cut: int)
         evaluate({"1": {"a": 1}}, path, "RR")
 
 
+@pytest.mark.slow
 def test_a_bomb_is_stopped(tmp_path: Path) -> None:
     path = tmp_path / "bomb.gz"
     with gzip.open(path, "wb") as out:
@@ -247,6 +252,7 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     writer.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["qrels", "run"])
 def test_standard_input_may_be_one_of_the_files(tmp_path: Path, side: str) -> None:
     texts = {"qrels": "1 0 a 1\n", "run": "1 Q0 a 1 1 tag\n"}
@@ -263,6 +269,7 @@ def test_standard_input_may_be_one_of_the_files(tmp_path: Path, side: str) -> No
     assert done.stdout == "RR                    \tall\t1.0000\n"
 
 
+@pytest.mark.slow
 def test_several_large_runs_are_read_by_processes_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
     good.write_bytes(b"1 Q0 a 1 2 good\n1 Q0 b 2 1 good\n")

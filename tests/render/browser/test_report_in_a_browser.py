@@ -42,6 +42,7 @@ def chooser(page: Page, name: str) -> Locator:
     return page.get_by_role("combobox", name=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["three", "alone", "hostile", "bare", "many"])
 def test_it_opens_without_messages_and_never_scrolls_sideways(
@@ -54,6 +55,7 @@ def test_it_opens_without_messages_and_never_scrolls_sideways(
     page.screenshot(path=screenshots / f"{name}-{width}.png", full_page=True)
 
 
+@pytest.mark.slow
 def test_text_from_data_is_not_interpreted(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["hostile"])
     lines(page).first.click()
@@ -63,6 +65,7 @@ def test_text_from_data_is_not_interpreted(open_page: Open, files: dict[str, Pat
     assert page.locator("#injected, img").count() == 0
 
 
+@pytest.mark.slow
 def test_search_filters_and_sorting_choose_queries(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     count = page.locator("#count")
@@ -92,6 +95,7 @@ def test_search_filters_and_sorting_choose_queries(open_page: Open, files: dict[
     assert lines(page).count() == 60
 
 
+@pytest.mark.slow
 def test_colors_filters_and_order_mean_better_where_lower_is_better(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["lower"])
     assert page.locator("#waterfall .better").get_attribute("d")
@@ -115,6 +119,7 @@ def test_colors_filters_and_order_mean_better_where_lower_is_better(open_page: O
         assert page.locator(f"{element}.worse").count() == 0
 
 
+@pytest.mark.slow
 def test_a_measure_without_a_direction_has_no_colors(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["neutral"])
     assert page.locator("#waterfall svg.neutral").count() == 1
@@ -124,6 +129,7 @@ def test_a_measure_without_a_direction_has_no_colors(open_page: Open, files: dic
     assert "largest increase first" in chooser(page, "Sort").inner_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure", "deep"), [("nDCG@10", False), ("AP@100", True)])
 def test_the_contributions_of_documents_add_up_to_the_difference(
     open_page: Open, files: dict[str, Path], measure: str, deep: bool
@@ -140,6 +146,7 @@ def test_the_contributions_of_documents_add_up_to_the_difference(
     assert bool(page.get_by_text("below rank 20").count()) == deep
 
 
+@pytest.mark.slow
 def test_an_opened_query_shows_both_rankings(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     line = lines(page).first
@@ -160,6 +167,7 @@ def test_an_opened_query_shows_both_rankings(open_page: Open, files: dict[str, P
     assert page.locator(".open").count() == 0
 
 
+@pytest.mark.slow
 def test_lines_join_the_same_document_on_both_sides(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     lines(page).first.click()
@@ -175,6 +183,7 @@ def test_lines_join_the_same_document_on_both_sides(open_page: Open, files: dict
         assert row["y"] <= top["y"] + end <= row["y"] + row["height"]
 
 
+@pytest.mark.slow
 def test_other_systems_and_measures_change_charts_and_list(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
 
@@ -196,6 +205,7 @@ def test_other_systems_and_measures_change_charts_and_list(open_page: Open, file
     assert set(page.locator("#list .gap").all_inner_texts()) == {"+0.000"}
 
 
+@pytest.mark.slow
 def test_the_script_draws_the_same_as_the_page_without_a_script(open_page: Open, files: dict[str, Path]) -> None:
     static = open_page(files["three"], javascript=False)
     live = open_page(files["three"])
@@ -207,6 +217,7 @@ def test_the_script_draws_the_same_as_the_page_without_a_script(open_page: Open,
     assert [text for text in written[0] if text] == written[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chart", ["waterfall", "scatter"])
 def test_a_click_on_a_chart_opens_that_query(open_page: Open, files: dict[str, Path], chart: str) -> None:
     page = open_page(files["many"])
@@ -217,6 +228,7 @@ def test_a_click_on_a_chart_opens_that_query(open_page: Open, files: dict[str, P
     assert page.evaluate("document.activeElement.querySelector('.id').textContent") == query
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_enough(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     slider = page.get_by_role("slider").first
@@ -233,6 +245,7 @@ def test_the_keyboard_is_enough(open_page: Open, files: dict[str, Path]) -> None
     assert page.evaluate("document.activeElement.className") == "query"
 
 
+@pytest.mark.slow
 def test_every_control_has_a_name(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["three"])
     lines(page).first.click()
@@ -247,6 +260,7 @@ def test_every_control_has_a_name(open_page: Open, files: dict[str, Path]) -> No
         assert page.get_by_label(name, exact=True).count() == 1
 
 
+@pytest.mark.slow
 def test_without_a_script_the_answer_the_tables_and_the_charts_are_there(
     open_page: Open, files: dict[str, Path], screenshots: Path
 ) -> None:
@@ -262,6 +276,7 @@ def test_without_a_script_the_answer_the_tables_and_the_charts_are_there(
     page.screenshot(path=screenshots / "without-script.png", full_page=True)
 
 
+@pytest.mark.slow
 def test_the_theme_follows_the_system_until_the_reader_chooses_one(open_page: Open, files: dict[str, Path]) -> None:
     def brightness(page: Page) -> int:
         color: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -274,6 +289,7 @@ def test_the_theme_follows_the_system_until_the_reader_chooses_one(open_page: Op
     assert brightness(dark) > 700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_has_enough_contrast(open_page: Open, files: dict[str, Path], dark: bool) -> None:
     page = open_page(files["many"], dark=dark)
@@ -311,6 +327,7 @@ CONTRAST = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_no_label_of_a_chart_is_cut_off(open_page: Open, files: dict[str, Path]) -> None:
     for name in ("many", "hostile"):
         page = open_page(files[name], width=360)
@@ -323,6 +340,7 @@ def test_no_label_of_a_chart_is_cut_off(open_page: Open, files: dict[str, Path])
         assert outside == []
 
 
+@pytest.mark.slow
 def test_a_printed_page_has_no_controls_and_open_details(
     open_page: Open, files: dict[str, Path], screenshots: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_same_report_gives_the_same_bytes(plain: str) -> None:
     assert as_html(report(3)) == plain
 
 
+@pytest.mark.slow
 def test_the_order_of_sets_does_not_show(plain: str) -> None:
     code = (
         "import hashlib; from tests.render.html.reports import report; from rankgauge.render.html import as_html;"
@@ -216,6 +217,7 @@ def test_a_stored_baseline_has_values_and_no_ranking() -> None:
     assert "after vs. before" in Parts(page).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [True, False])
 def test_five_systems_and_a_thousand_queries_stay_below_600_kilobytes(texts: bool) -> None:
     page = as_html(report(5, 1000, texts=texts, resamples=50, measures=("nDCG@10", "AP", "RR", "R@50", "P@5")))

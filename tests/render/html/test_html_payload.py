@@ -84,6 +84,7 @@ def packed(made: Report, limit: int) -> str:
     return payload(made, systems, top_rankings(made, systems), limit)
 
 
+@pytest.mark.slow
 def test_a_lower_limit_gives_less_data_until_nothing_more_can_be_omitted() -> None:
     made = report(3, 60)
     everything = packed(made, 10**7)

@@ -48,6 +48,7 @@ def search_all(vectors: UnitVectors, ids: Ids, queries: UnitVectors, k: int) -> 
     return ranked_run("x", Ids.from_text([f"q{at}" for at in range(len(queries))]), ids, found, k)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 60), st.integers(1, 8), st.integers(1, 30), st.integers(1, 20), st.integers(1, 5), st.integers(0, 99)
 )

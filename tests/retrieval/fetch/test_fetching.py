@@ -135,6 +135,7 @@ def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
         fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:
     (tmp_path / "slow_search_module.py").write_text(
         "import os, time\n"

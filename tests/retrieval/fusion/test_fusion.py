@@ -72,6 +72,7 @@ def defined(method: str, rows: list[Scores], normalization: str, weights: list[f
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", FUSION_METHODS)
 @given(RUNS, st.sampled_from(list(NORMALIZATIONS)), st.sampled_from([10.0, 60.0]), st.booleans())
 def test_a_fusion_is_what_its_definition_says(

@@ -83,6 +83,7 @@ def test_the_best_on_the_development_queries_is_taken_and_measured_on_the_test_q
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure", "better"), [("nDCG@3", max), ("FirstRel", min), ("RBPResidual", min)])
 def test_the_best_is_the_lowest_if_lower_is_better(measure: str, better: Callable[[Iterable[float]], float]) -> None:
     result = tune(QRELS, [BAD, GOOD], measure=measure)
