@@ -15,6 +15,7 @@ TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
 
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-fast check docs picture bench test-deps clean
 
@@ -22,13 +23,12 @@ demo: $(BASE)
 	@$(BIN)/rankgauge demo
 
 test: check
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n $(WORKERS) --dist worksteal
-	$(BIN)/coverage combine --quiet
+	$(PYTEST) -m "not slow" --cov --cov-report=
+	$(PYTEST) -m slow
 	$(BIN)/coverage report
 
 test-fast: $(TEST)
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 check: $(TEST)
 	$(BIN)/ruff check .
