@@ -15,6 +15,7 @@ from rankgauge.comparison.family import correct_jointly, with_corrected_p
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.slicing import group_differences, interactions
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
@@ -147,8 +148,8 @@ def _largest_changes(
     for index, run in enumerate(scores):
         if index == base:
             continue
-        shared = run.averaged & scores[base].averaged
-        differences = np.nan_to_num(np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0))
+        shared = shared_queries(run, scores[base], [0])
+        differences = np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0)
         improvement = differences * (measure.definition.direction or 1)
         gains = [row for row in np.argsort(-improvement, kind="stable")[:limit].tolist() if improvement[row] > 0]
         losses = [row for row in np.argsort(improvement, kind="stable")[:limit].tolist() if improvement[row] < 0]

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.comparison.result import Difference
+from rankgauge.comparison.shared_queries import Mask, shared_queries
 from rankgauge.core.formatting import plural
 from rankgauge.core.tables import GEOMETRIC_FLOOR, Column, Floats
 from rankgauge.evaluation.notes import Note
@@ -30,8 +30,6 @@ from rankgauge.stats.tests import equivalence, paired_test
 
 if TYPE_CHECKING:
     from rankgauge.comparison.statistics import Statistics
-
-Mask = NDArray[np.bool_]
 
 
 def on_scale(scores: Scores) -> Floats:
@@ -51,14 +49,13 @@ class Pair:
         self.system, self.baseline, self.statistics = system, baseline, statistics
         self.name = system.run
         self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
-        self.shared = system.averaged & baseline.averaged
+        self.shared = shared_queries(system, baseline)
         self.units = system.columns.get("unit")
 
     def values(self, column: int, queries: Mask) -> tuple[Floats, Floats, Mask]:
         """A measure of the system and of the baseline, for the queries that have both; and which these are."""
-        system_values, baseline_values = self.system_values[:, column], self.baseline_values[:, column]
-        kept = queries & ~np.isnan(system_values) & ~np.isnan(baseline_values)
-        return system_values[kept], baseline_values[kept], kept
+        kept = queries & shared_queries(self.system, self.baseline, [column])
+        return self.system_values[kept, column], self.baseline_values[kept, column], kept
 
     def all_differences(self, column: int) -> Floats:
         """The differences on a measure for all queries: 0 if one side has no value."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
+from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics
 from rankgauge.core.formatting import p_value, signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
@@ -170,11 +171,9 @@ class Comparison(Tabular):
         """The queries behind a difference, with the system's and the baseline's value for each."""
         run, base = (next(run for run in self.scores if run.run == name) for name in (system, self.baseline))
         column = [measured.name for measured in run.measures].index(measure)
-        system_values, baseline_values = run.values[:, column], base.values[:, column]
-        present = ~np.isnan(system_values) & ~np.isnan(baseline_values)
-        kept = np.flatnonzero(run.averaged & base.averaged & present)
+        kept = np.flatnonzero(shared_queries(run, base, [column]))
         queries = [run.queries[row] for row in kept.tolist()]
-        return queries, system_values[kept].tolist(), baseline_values[kept].tolist()
+        return queries, run.values[kept, column].tolist(), base.values[kept, column].tolist()
 
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"

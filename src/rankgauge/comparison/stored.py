@@ -24,6 +24,11 @@ def stored_baseline(source: str | int | Path | Baseline) -> Baseline | None:
 def stored_scores(stored: Baseline, like: Scores, qrels: Qrels) -> Scores:
     """Its scores in the shape of a run's; refused if judgments, queries or conventions differ."""
     stored.check_comparable(like, qrels)
+    return aligned_scores(stored, like)
+
+
+def aligned_scores(stored: Baseline, like: Scores) -> Scores:
+    """The values of a baseline for the queries and measures of other scores."""
     rows = [stored.row_of.get(query) for query in like.queries]
     known = np.array([row is not None for row in rows], dtype=bool)
     values = np.full(like.values.shape, np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ from rankgauge.comparison.gate.baseline import Baseline, query_sample
 from rankgauge.comparison.gate.decide import Rule, decide
 from rankgauge.comparison.gate.result import ComparedMeasure
 from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.comparison.shared_queries import shared_queries
+from rankgauge.comparison.stored import aligned_scores
 from rankgauge.core.formatting import percent, plural
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
@@ -43,14 +45,10 @@ class PairedQueries:
 def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
     """The first ``gated`` measures of the scores beside those of the baseline."""
     measures = scores.measures[:gated]
-    columns = np.column_stack([stored.column(measure.name) for measure in measures])
-    rows, baseline_rows = [], []
-    for row in np.flatnonzero(scores.averaged).tolist():
-        baseline_row = stored.row_of.get(scores.queries[row])
-        if baseline_row is not None and not np.isnan([scores.values[row, :gated], columns[baseline_row]]).any():
-            rows.append(row)
-            baseline_rows.append(baseline_row)
-    if not rows:
+    current = replace(scores, measures=measures, values=scores.values[:, :gated], requested=scores.requested[:gated])
+    baseline = aligned_scores(stored, current)
+    rows = np.flatnonzero(shared_queries(current, baseline, range(gated)))
+    if not len(rows):
         raise InputError(
             f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
             hint="both must be made with the same queries",
@@ -58,9 +56,9 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
     units = scores.columns.get("unit")
     return PairedQueries(
         measures,
-        [scores.queries[row] for row in rows],
-        columns[baseline_rows],
-        scores.values[rows, :gated],
+        [scores.queries[row] for row in rows.tolist()],
+        baseline.values[rows],
+        current.values[rows],
         None if units is None else np.asarray(units)[rows],
     )
 
