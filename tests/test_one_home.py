@@ -28,9 +28,11 @@ from rankgauge import (
     load_settings,
     parse_measure,
 )
+from rankgauge.adapters import reranking_improvement
 from rankgauge.benchmark.folder import REPORT
 from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.core.formatting import p_equals, p_value, span
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render import as_html
 from rankgauge.render.html.text import interval_text
 from rankgauge.render.text import benchmark as benchmark_text
@@ -116,6 +118,36 @@ def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: P
     assert output["comparison"]["differences"][0]["ci"] == row.interval.to_dict()
     output = json.loads(command("gate", qrels, new, "--against", old, "-m", measure, "--format", "json").out)
     assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
+    reranked = reranking_improvement(OLD, NEW, qrels=judged, measure=measure)
+    assert ends(reranked.difference) == ends(row.interval)
+    notebook = compare(judged, {"old": OLD, "new": NEW}, measure).summary_table()
+    assert tuple(notebook.rows[0][notebook.head.index(end)] for end in ("low", "high")) == ends(row.interval)
+
+
+def test_a_live_retriever_shows_the_same_intervals_in_a_notebook() -> None:
+    judged, run = HITS
+    cases = [{"query": query, "relevant_ids": list(docs)} for query, docs in judged.items()]
+    table = evaluate_retriever(run.__getitem__, cases, k=1).summary_table()
+    expected = ends(evaluate(judged, run, "Success@1").interval("Success@1"))
+    row = next(row for row in table.rows if row[0] == "Success@1")
+    assert tuple(row[2:4]) == expected
+
+
+def test_the_default_measures_are_the_same_everywhere(tmp_path: Path, command: Command) -> None:
+    judged, run = HITS
+    qrels, old, new = write_json(tmp_path, qrels=judged, old=run, new=NEW)
+    names = [str(parse_measure(name)) for name in DEFAULT_MEASURES]
+    assert [str(measure) for measure in evaluate(judged, run).measures] == names
+    assert [row.measure for row in compare(judged, {"old": run, "new": NEW}).differences] == names
+    evaluated = json.loads(command("evaluate", qrels, old, "--format", "json").out)
+    assert list(evaluated["runs"][0]["measures"]) == names
+    compared = json.loads(command("compare", qrels, old, new, "--format", "json").out)
+    assert [row["measure"] for row in compared["comparison"]["differences"]] == names
+    gated = json.loads(command("gate", qrels, new, "--against", old, "--format", "json").out)
+    assert [row["measure"] for row in gated["gate"]["compared"]] == names
+    assert command("gate", qrels, new, "--write-baseline", tmp_path / "baseline.json").code == 0
+    stored = json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))
+    assert list(stored["scores"]["runs"][0]["measures"]) == names
 
 
 def test_no_interval_of_a_difference_leaves_its_range() -> None:
