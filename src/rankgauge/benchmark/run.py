@@ -35,7 +35,7 @@ from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RankgaugeError, RetrieverError
-from rankgauge.evaluation.slices import check_columns
+from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import Queries, read_queries

@@ -13,10 +13,10 @@ from rankgauge.comparison.agreement import measure_agreement
 from rankgauge.comparison.attribution import QueryChange, explain
 from rankgauge.comparison.family import correct_jointly, with_corrected_p
 from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.groups import group_differences, interactions
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.shared_queries import shared_queries
-from rankgauge.comparison.slicing import group_differences, interactions
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.core.hits import Joined

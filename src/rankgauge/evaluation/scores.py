@@ -21,7 +21,7 @@ from rankgauge.measures.spec import Measure
 from rankgauge.measures.weights import weighted_means
 
 if TYPE_CHECKING:
-    from rankgauge.evaluation.slices import Slice
+    from rankgauge.evaluation.groups import GroupSummary
     from rankgauge.stats.results import Alternative, Interval
 
 
@@ -109,9 +109,9 @@ class Scores(Tabular):
             alternative=alternative,
         )
 
-    def by(self, *columns: str, confidence: float = 0.95) -> list[Slice]:
+    def by(self, *columns: str, confidence: float = 0.95) -> list[GroupSummary]:
         """Each measure over the queries of each group of one column, or of several together."""
-        from rankgauge.evaluation.slices import groups, summary
+        from rankgauge.evaluation.groups import groups, summary
 
         units = self.columns.get("unit")
         out = []

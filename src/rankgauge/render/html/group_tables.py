@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rankgauge.comparison.remarks import group_remarks
 from rankgauge.comparison.result import Comparison, GroupDifference
 from rankgauge.core.formatting import compact_number
+from rankgauge.evaluation.groups import GroupSummary
 from rankgauge.evaluation.scores import Scores
-from rankgauge.evaluation.slices import Slice
 from rankgauge.render.html.marks import NO_MARK, Mark, difference_text, mark_of
 
 MAX_TABLE_GROUPS = 20
@@ -51,15 +51,19 @@ def group_tables(
 ) -> Iterator[list[GroupTable]]:
     """For each column, its tables: one per measure, the first measure first."""
     for column in by:
-        slices = [run_scores.by(column) for run_scores in scores]
+        groups = [run_scores.by(column) for run_scores in scores]
         measures = scores[0].measures[:MAX_GROUP_TABLES]
-        yield [_group_table(column, measure.name, scores, slices, comparison) for measure in measures]
+        yield [_group_table(column, measure.name, scores, groups, comparison) for measure in measures]
 
 
 def _group_table(
-    by: str, measure: str, scores: Sequence[Scores], slices: Sequence[Sequence[Slice]], comparison: Comparison | None
+    by: str,
+    measure: str,
+    scores: Sequence[Scores],
+    groups: Sequence[Sequence[GroupSummary]],
+    comparison: Comparison | None,
 ) -> GroupTable:
-    means = [{group.label: group for group in run_slices if group.measure == measure} for run_slices in slices]
+    means = [{group.label: group for group in run_groups if group.measure == measure} for run_groups in groups]
     by_size = sorted(means[0], key=lambda label: (-means[0][label].n, label))
     differences = {
         (row.label, row.difference.system): row

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.tables import Floats
-from rankgauge.evaluation.slices import groups
+from rankgauge.evaluation.groups import groups
 from rankgauge.render.html.charts.differences import averaged_values, axes_of
 from rankgauge.render.html.page_systems import PageSystems
 from rankgauge.render.html.payload_rankings import PayloadSize, pack_rankings

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rankgauge.core.formatting import compact_number, plural
 from rankgauge.core.tables import Floats
+from rankgauge.evaluation.groups import groups
 from rankgauge.evaluation.scores import Scores
-from rankgauge.evaluation.slices import groups
 from rankgauge.render.html.charts.scales import Scale, padded_range, tick_label
 from rankgauge.render.html.charts.svg import (
     CHART_WIDTH,

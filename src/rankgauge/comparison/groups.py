@@ -11,7 +11,7 @@ from rankgauge.comparison.family import correct_separately, with_corrected_p
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference, GroupDifference, Interaction
 from rankgauge.comparison.statistics import Statistics, describe_family, separate_correction
-from rankgauge.evaluation.slices import groups
+from rankgauge.evaluation.groups import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.group_interaction import interaction
 from rankgauge.stats.seeds import RESAMPLES, Resampling

@@ -19,7 +19,7 @@ UNKNOWN = "(none)"
 
 
 @dataclass(frozen=True)
-class Slice:
+class GroupSummary:
     """One measure over the queries of one group."""
 
     by: str
@@ -62,11 +62,11 @@ def _label(value: Any) -> str:
 
 def summary(
     group: tuple[str, str], measure: Measure, values: Floats, *, confidence: float, units: Column | None = None
-) -> Slice:
+) -> GroupSummary:
     """Count, mean, median and interval of a group's values; ``group`` is the column and the label."""
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
     interval = interval_of(values, measure, confidence=confidence, units=units, aggregate="mean")
     mean = float(np.cumsum(values)[-1]) / len(values) if len(values) else None
     median = float(np.median(values)) if len(values) else None
-    return Slice(*group, measure.name, len(values), mean, median, interval)
+    return GroupSummary(*group, measure.name, len(values), mean, median, interval)
