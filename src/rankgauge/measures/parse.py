@@ -156,13 +156,25 @@ def find_definition(name: str, at: str | None) -> tuple[Definition, Any]:
             return registry.MEASURE_NAMES[family.make.name]
         if family.kind == "cutoffs":
             return registry.MEASURE_NAMES[family.make.name][0], family.extra
-    names = [*registry.MEASURE_NAMES, *trec.FAMILY_BY_NAME, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
+    raise _unknown_measure(name, at)
+
+
+def _unknown_measure(name: str, at: str | None) -> MeasureError:
+    """The error for a name that is not one here. A name of another tool has its own answer, all others a suggestion."""
+    from rankgauge.measures import foreign_names
+
+    all_measures = "`rankgauge measures` lists them all"
+    reason = foreign_names.reason_not_implemented(name)
+    if reason is not None:
+        return MeasureError(f"unsupported measure {shown(name)}: not implemented; {reason}", hint=all_measures)
+    equivalent = foreign_names.equivalent(name, at)
+    if equivalent is not None:
+        return MeasureError(f"unknown measure {shown(name)}", hint=f"here, it is {equivalent}")
+    trec_families = [family for family, entry in trec.FAMILY_BY_NAME.items() if entry.kind != "text"]
+    names = [*registry.MEASURE_NAMES, *trec_families, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
     close = nearest(name, names)
-    raise MeasureError(
-        f"unknown measure {shown(name)}",
-        hint=(f"did you mean {close}{'@' + at if at else ''}? " if close else "")
-        + "`rankgauge measures` lists them all",
-    )
+    suggestion = f"did you mean {close}{'@' + at if at else ''}? " if close else ""
+    return MeasureError(f"unknown measure {shown(name)}", hint=suggestion + all_measures)
 
 
 def _arguments(name: str, arguments: str | None) -> dict[str, Any]:
