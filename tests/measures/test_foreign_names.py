@@ -16,6 +16,14 @@ def refusal(name: str) -> str:
     return str(error.value)
 
 
+def answer(name: str) -> str:
+    """The canonical name, or the error."""
+    try:
+        return str(parse_measure(name))
+    except MeasureError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("name", NOT_IMPLEMENTED)
 @pytest.mark.parametrize("suffix", ["", "@20"])
 def test_a_measure_that_only_other_tools_have_is_not_implemented(name: str, suffix: str) -> None:
@@ -64,7 +72,4 @@ def test_no_name_of_this_package_is_called_foreign() -> None:
 def test_every_measure_of_ir_measures_is_here_or_has_an_answer() -> None:
     ir_measures = pytest.importorskip("ir_measures")
     for name in map(str, ir_measures.measures.registry):
-        try:
-            parse_measure(name)
-        except MeasureError as error:
-            assert "unknown measure" not in str(error), name
+        assert "unknown measure" not in answer(name), name

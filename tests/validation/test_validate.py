@@ -18,7 +18,7 @@ from rankgauge.io.reading import read_rows
 from rankgauge.render.text.validation import as_text
 from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES, SEVERITIES
-from rankgauge.validation.findings import as_dict
+from rankgauge.validation.findings import Place, as_dict
 from rankgauge.validation.repair import repair_text
 from tests.validation.generated import QUERIES, insert, put, qrels_lines, run_lines, swap, text
 
@@ -96,8 +96,14 @@ def test_packed_files_are_validated(tmp_path: Path) -> None:
 def test_scores_that_grow_with_the_rank_are_taken_for_distances(tmp_path: Path) -> None:
     lines = [f"q Q0 d{rank} {rank} {rank / 10} dense" for rank in range(1, 9)]
     found = validate_run(written(tmp_path, lines))["rank-order"]
-    assert found.count == 7
-    assert found.places[0].hint == "are the scores distances? negate them"
+    assert found.count == 1
+    assert found.places == (
+        Place(
+            2,
+            "scores that increase with the rank (7 rows in 1 query): score 0.2 at rank 2, 0.1 at rank 1 of query 'q'",
+            "are the scores distances? negate them",
+        ),
+    )
     assert validate_run(written(tmp_path, swap(5, 6, 5)(run_lines())))["rank-order"].places[0].hint is None
 
 

@@ -6,17 +6,17 @@ problem that one fault explains is not reported a second time as another.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.io.checks.ranks import RANK_ORDER, SCORES_BY_RANK, contradictions, describe_contradiction
+from rankgauge.io.checks.ranks import RANK_ORDER, SCORES_BY_RANK, contradictions, describe_cause, find_cause
 from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.validation.table import CheckedRows
-
-REVERSED_SHARE = 0.9  # if more neighboring pairs than this share have increasing scores, it is not an accident
 
 
 def report_rank_faults(table: CheckedRows) -> None:
@@ -58,19 +58,10 @@ def report_rank_faults(table: CheckedRows) -> None:
 
 
 def _report_contradictions(table: CheckedRows) -> None:
-    higher, lower = rank_contradictions(table)
-    pairs = max(1, len(table) - len(table.queries))
-    scores, ranks = table.rows.value, table.ranks
-    assert ranks is not None
-    table.add(
-        RANK_ORDER,
-        lower,
-        expected=SCORES_BY_RANK,
-        found=lambda at: describe_contradiction(
-            ranks, scores, int(higher[at]), int(lower[at]), table.describe_query(int(lower[at]))
-        ),
-        action="are the scores distances? negate them" if len(lower) > REVERSED_SHARE * pairs else None,
-    )
+    assert table.ranks is not None
+    cause = find_cause(table.rows.line, table.query, table.ranks, table.rows.value, table.describe_query)
+    cause = replace(cause, checked=len(table) - len(table.queries))
+    table.add_cause(RANK_ORDER, cause, expected=SCORES_BY_RANK, found=describe_cause)
 
 
 def queries_with_wrong_ranks(table: CheckedRows) -> Ints:

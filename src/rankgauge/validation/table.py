@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +12,7 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, Ints
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import shown
-from rankgauge.io.checks.faults import HintText, MessageText
+from rankgauge.io.checks.faults import Cause, HintText, MessageText
 from rankgauge.io.checks.ranks import rank_numbers
 from rankgauge.io.rows import Rows
 from rankgauge.validation.codes import CODES
@@ -96,3 +97,7 @@ class CheckedRows:
         """Add faults on some lines; 0 means no line."""
         severity = CODES[code].severity
         self.rows.faults.add(code, lines, expected=expected, found=found, action=action, severity=severity)
+
+    def add_cause(self, code: str, cause: Cause, *, expected: str, found: Callable[[Cause], str]) -> None:
+        """Add rows that are wrong for one reason, as one fault."""
+        self.rows.faults.add_cause(code, cause, expected=expected, found=found, severity=CODES[code].severity)

@@ -4,23 +4,29 @@ Two rows of a query contradict each other if they are neighbors by rank and the 
 Checking that costs as much as reading the scores, so not every rank is read: if the scores of a query never increase
 from row to row, only its first ten ranks and every fiftieth are compared; if these decrease somewhere, or if the scores
 do increase, all ranks of the query are read.
+
+However many rows contradict each other, that is one fault: the ranks or the scores of the run are wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words
 from rankgauge.core.ranking import comparable
 from rankgauge.core.tables import Floats, within
 from rankgauge.errors import shown
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.faults import Cause, Faults
 from rankgauge.io.formats import decimals
 
 RANK_ORDER = "rank-order"
 SCORES_BY_RANK = "scores that do not increase with the rank"
+DISTANCES_HINT = "are the scores distances? negate them"
+REVERSED_RANKS_HINT = "are the ranks reversed? give rank 1 to the result with the highest score"
 CellsOfRows = Callable[[Ints], Ids]
 DENSE_ROWS, SPARSE_STEP = 10, 50  # of each query the first rows, then every n-th row
 
@@ -28,27 +34,51 @@ DENSE_ROWS, SPARSE_STEP = 10, 50  # of each query the first rows, then every n-t
 def report_contradictions(
     faults: Faults, line: Ints, query: Callable[[int], bytes], rank: CellsOfRows, scores: Floats, offsets: Ints
 ) -> None:
-    """Add a warning for each row whose rank contradicts the scores. Rows are sorted by query; cells are read lazily."""
+    """Add a warning if ranks contradict the scores. Rows are sorted by query; cells are read lazily."""
     is_suspect = np.zeros(len(offsets) - 1, dtype=bool)
     is_suspect[_queries_with_increasing_scores(scores, offsets)] = True
     is_suspect[_queries_with_decreasing_ranks(rank, offsets)] = True
     suspect_queries = np.flatnonzero(is_suspect)
-    if not len(suspect_queries):
-        return
     rows = within(suspect_queries, offsets)
-    ranks = rank_numbers(rank(rows))
     query_of_row = np.repeat(suspect_queries, np.diff(offsets)[suspect_queries])
-    higher, lower = contradictions(query_of_row, ranks, scores[rows])
-    by_line = np.argsort(line[rows[lower]], kind="stable")
-    higher, lower = higher[by_line], lower[by_line]
-    faults.add(
-        RANK_ORDER,
-        line[rows[lower]],
-        expected=SCORES_BY_RANK,
-        found=lambda at: describe_contradiction(
-            ranks, scores[rows], int(higher[at]), int(lower[at]), f"query {shown(query(int(rows[lower[at]])))}"
-        ),
-        severity="warning",
+    cause = find_cause(
+        line[rows],
+        query_of_row,
+        rank_numbers(rank(rows)) if len(rows) else scores[:0],
+        scores[rows],
+        lambda row: f"query {shown(query(int(rows[row])))}",
+    )
+    compared_pairs = len(scores) - len(offsets) + 1
+    cause = replace(cause, checked=compared_pairs)
+    faults.add_cause(RANK_ORDER, cause, expected=SCORES_BY_RANK, found=describe_cause, severity="warning")
+
+
+def find_cause(line: Ints, query: Ints, ranks: Floats, scores: Floats, describe_query: Callable[[int], str]) -> Cause:
+    """All rows whose ranks contradict the scores, and the first of them by line."""
+    higher, lower = contradictions(query, ranks, scores)
+    if not len(lower):
+        return Cause()
+    first = int(np.argmin(line[lower]))
+    top_row, row = int(higher[first]), int(lower[first])
+    return Cause(
+        rows=len(lower),
+        queries=len(np.unique(query[lower])),
+        line=int(line[row]),
+        example=describe_contradiction(ranks, scores, top_row, row, describe_query(row)),
+        # If the ranks count down from line to line, the file is in the order of its scores.
+        hint=REVERSED_RANKS_HINT if line[row] < line[top_row] else DISTANCES_HINT,
+    )
+
+
+def describe_cause(cause: Cause) -> str:
+    """All contradictions of a run, for a message."""
+    if cause.rows == 1:
+        return cause.example
+    size = f"{plural(cause.rows, 'row')} in {plural(cause.queries, 'query')}"
+    return (
+        f"scores that increase with the rank ({size}): {cause.example}"
+        if cause.is_systematic
+        else (f"{cause.example} ({size})")
     )
 
 
