@@ -110,6 +110,7 @@ QRELS: list[Case] = [
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {}),
     ("conflicting-judgment", insert(5, f"q1 0 {document('q1', 3)} 2"), 5, {}),
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {"by_subtopic": True, "runs": True}),
+    ("subtopic-judgments", lambda lines: sorted(lines + [line.replace(" 0 ", " 1 ") for line in lines]), 13, {}),
     ("no-relevant", insert(37, "q9 0 doc -1"), 37, {}),
     ("shallow-pool", remove(24), 13, {"min_judged": DEPTH}),
     ("zero-grade", put(3, 4, "0"), 3, {}),

@@ -14,8 +14,9 @@ from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
-from rankgauge.errors import RankgaugeWarning, shown
+from rankgauge.errors import InputError, RankgaugeWarning, shown
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic
 from rankgauge.io.formats.tokens import NO_LINES
 
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
@@ -113,7 +114,10 @@ def report_long_ids(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int
 
 def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     """Judgments from rows; raises if anything is wrong."""
-    first_rows, repeated_rows = repeated(rows.doc, rows.group(by_iter=by_subtopic))
+    group = rows.group(by_iter=by_subtopic)
+    first_rows, repeated_rows = repeated(rows.doc, group)
+    if len(repeated_rows) and not by_subtopic:
+        check_no_subtopics(rows, group, first_rows, repeated_rows)
     agree = rows.value[first_rows] == rows.value[repeated_rows]
 
     def describe(at: int) -> str:
@@ -137,6 +141,15 @@ def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
         rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
     )
     return qrels.with_queries(rows.empty).with_columns(rows.columns)
+
+
+def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:
+    """Raise if documents have several judgments because there is one for each subtopic."""
+    if rows.iters is not None and is_by_subtopic(query, rows.iters, rows.doc, repeated_rows):
+        found = describe_subtopics(rows.query, rows.iters, rows.doc, int(first_rows[0]), repeated_rows)
+        line = int(rows.line[repeated_rows[0]]) or None
+        message = f"expected {ONE_JUDGMENT}, found {found}"
+        raise InputError.at(rows.faults.source, line, message, hint=SUBTOPIC_HINT)
 
 
 def _first_place(line: Ints, row: int) -> str:

@@ -365,6 +365,14 @@ CODES: dict[str, Code] = {
         "decide which grade is right and create the judgments again",
         QRELS,
     ),
+    "subtopic-judgments": Code(
+        "error",
+        "several judgments of a document, one for each subtopic",
+        "A document needs one grade here: measures over subtopics are not implemented.",
+        "validate with --by-subtopic if the second column is a subtopic; to evaluate, keep the largest grade of each "
+        "document, as evaluate(read_qrels(FILE, by_subtopic=True), …) does",
+        QRELS,
+    ),
     "no-relevant": Code(
         "warning",
         "a query without relevant documents",

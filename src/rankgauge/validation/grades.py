@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ints, repeated
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
+from rankgauge.io.checks.subtopics import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
 from rankgauge.io.rows import ONE_JUDGMENT
 from rankgauge.validation.table import CheckedRows
 
@@ -15,9 +16,17 @@ RELEVANT_DOCUMENT = "at least one relevant document per query"
 
 
 def report_duplicate_judgments(table: CheckedRows, *, by_subtopic: bool = False) -> None:
-    """Report documents judged twice for a query (and subtopic), with the same grade or with different ones."""
+    """Report documents judged twice for a query (and subtopic), with the same grade or with different ones.
+
+    If there is one judgment for each subtopic, that is one fault.
+    """
     group = table.rows.group(by_iter=True) if by_subtopic else table.query
     first_rows, repeated_rows = repeated(table.rows.doc, group)
+    iters = table.rows.iters
+    if iters is not None and not by_subtopic and is_by_subtopic(group, iters, table.rows.doc, repeated_rows):
+        found = describe_subtopics(table.rows.query, iters, table.rows.doc, int(first_rows[0]), repeated_rows)
+        table.add(SUBTOPIC_JUDGMENTS, repeated_rows[:1], expected=ONE_JUDGMENT, found=found)
+        return
     agree = table.rows.value[first_rows] == table.rows.value[repeated_rows]
     _add_repeated(table, "duplicate-judgment", first_rows[agree], repeated_rows[agree])
     _add_repeated(table, "conflicting-judgment", first_rows[~agree], repeated_rows[~agree])

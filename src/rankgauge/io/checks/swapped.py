@@ -27,17 +27,23 @@ def describe_columns(names: tuple[str, ...]) -> str:
 
 
 def check_kind(source: str, data: bytes, kind: Kind) -> None:
-    """Raise if the first lines are those of the other kind of file."""
-    swapped = first_of_other_kind(sample(data), kind)
+    """Raise if the first lines are those of the other kind of file, or of a known format that is neither."""
+    lines = sample(data)
+    if any(looks_like(kind, fields) for _, fields in lines):
+        return
+    expected = f"{KIND_NAMES[kind]} ({' '.join(COLUMNS[kind])})"
+    swapped = first_of_other_kind(lines, kind)
     if swapped is not None:
         line, fields = swapped
-        expected = f"{KIND_NAMES[kind]} ({' '.join(COLUMNS[kind])})"
         raise InputError.at(
             source,
             line,
             f"expected {expected}, found {KIND_NAMES[OTHER_KIND[kind]]}: {shown(b' '.join(fields))}",
             hint="are the judgments and the run swapped? judgments come first, then runs",
         )
+    from rankgauge.io.checks.known_formats import check_known_formats  # most files never need it
+
+    check_known_formats(source, lines, expected)
 
 
 def first_of_other_kind(lines: list[SampledLine], kind: Kind) -> SampledLine | None:

@@ -9,6 +9,8 @@ from typing import IO, Protocol
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.known_formats import check_known_formats
+from rankgauge.io.checks.swapped import sample
 from rankgauge.io.formats import arrow, delimited, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
@@ -261,6 +263,7 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
         width = len(head.line.split())
         if width in (4, 6) or (width == 3 and msmarco.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
+        check_known_formats(source, sample(head.text), "judgments or a run")
     raise UsageError(f"{source} may contain judgments or a run", hint="choose one: --kind qrels or --kind run")
 
 
