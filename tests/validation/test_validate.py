@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,21 @@ def test_scores_that_grow_with_the_rank_are_taken_for_distances(tmp_path: Path) 
         ),
     )
     assert validate_run(written(tmp_path, swap(5, 6, 5)(run_lines())))["rank-order"].places[0].hint is None
+
+
+@pytest.mark.parametrize(
+    ("rank", "code", "found"),
+    [
+        (lambda n: 0, "duplicate-rank", "rank 0 of query 'q1' again (first on line 1) (57 rows in 3 queries)"),
+        (lambda n: 2 * n, "rank-gap", "rank 4 after 2 in query 'q1' (57 rows in 3 queries)"),
+    ],
+)
+def test_ranks_that_are_all_wrong_in_one_way_are_one_fault(
+    tmp_path: Path, rank: Callable[[int], int], code: str, found: str
+) -> None:
+    lines = [f"q{query} Q0 d{n} {rank(n)} {-n} t" for query in (1, 2, 3) for n in range(1, 21)]
+    finding = validate_run(written(tmp_path, lines))[code]
+    assert (finding.count, finding.places) == (1, (Place(2, found),))
 
 
 def test_a_line_that_cannot_be_read_makes_no_gap(tmp_path: Path) -> None:

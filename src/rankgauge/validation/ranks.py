@@ -6,6 +6,7 @@ problem that one fault explains is not reported a second time as another.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,9 +15,19 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.io.checks.ranks import RANK_ORDER, SCORES_BY_RANK, contradictions, describe_cause, find_cause
+from rankgauge.io.checks.faults import Cause
+from rankgauge.io.checks.ranks import (
+    RANK_ORDER,
+    SCORES_BY_RANK,
+    contradictions,
+    describe_cause,
+    describe_size,
+    find_cause,
+)
 from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.validation.table import CheckedRows
+
+MIN_SYSTEMATIC_ROWS = 10  # fewer are reported one by one
 
 
 def report_rank_faults(table: CheckedRows) -> None:
@@ -29,7 +40,8 @@ def report_rank_faults(table: CheckedRows) -> None:
     bad_rows = NO_LINES if table.has_fault("rank") else rows_without_rank(table)
     table.add("rank", bad_rows, expected="a whole number as rank", found=lambda at: shown(rank[int(bad_rows[at])]))
     first_rows, repeated_rows = (NO_LINES, NO_LINES) if table.has_fault("duplicate-rank") else repeated_ranks(table)
-    table.add(
+    _report_rows(
+        table,
         "duplicate-rank",
         repeated_rows,
         expected="each rank once per query",
@@ -39,7 +51,8 @@ def report_rank_faults(table: CheckedRows) -> None:
         ),
     )
     before, after = rank_gaps(table)
-    table.add(
+    _report_rows(
+        table,
         "rank-gap",
         after,
         expected="ranks without gaps",
@@ -55,6 +68,18 @@ def report_rank_faults(table: CheckedRows) -> None:
         found=lambda at: f"ranks from {ranks[top_rows[at]]:.0f} in {table.describe_query(int(top_rows[at]))}",
     )
     _report_contradictions(table)
+
+
+def _report_rows(table: CheckedRows, code: str, rows: Ints, *, expected: str, found: Callable[[int], str]) -> None:
+    """Report each row; if nearly all rows are wrong in this way, that is one fault."""
+    queries = len(np.unique(table.query[rows]))
+    cause = Cause(len(rows), queries, len(table) - len(table.queries))
+    if not cause.is_systematic or len(rows) < MIN_SYSTEMATIC_ROWS:
+        table.add(code, rows, expected=expected, found=found)
+        return
+    first = int(np.argmin(table.rows.line[rows]))
+    cause = replace(cause, line=int(table.rows.line[rows[first]]), example=found(first))
+    table.add_cause(code, cause, expected=expected, found=lambda cause: f"{cause.example} ({describe_size(cause)})")
 
 
 def _report_contradictions(table: CheckedRows) -> None:

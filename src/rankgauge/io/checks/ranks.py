@@ -74,12 +74,14 @@ def describe_cause(cause: Cause) -> str:
     """All contradictions of a run, for a message."""
     if cause.rows == 1:
         return cause.example
-    size = f"{plural(cause.rows, 'row')} in {plural(cause.queries, 'query')}"
-    return (
-        f"scores that increase with the rank ({size}): {cause.example}"
-        if cause.is_systematic
-        else (f"{cause.example} ({size})")
-    )
+    if cause.is_systematic:
+        return f"scores that increase with the rank ({describe_size(cause)}): {cause.example}"
+    return f"{cause.example} ({describe_size(cause)})"
+
+
+def describe_size(cause: Cause) -> str:
+    """The number of rows and queries."""
+    return f"{plural(cause.rows, 'row')} in {plural(cause.queries, 'query')}"
 
 
 def contradictions(query: Ints, ranks: Floats, scores: Floats) -> tuple[Ints, Ints]:
