@@ -37,7 +37,7 @@ def is_prel(fields: list[bytes]) -> bool:
     """Whether a line is ``topic document grade method probability``, which a run without its tag is not."""
     return (
         len(fields) == PREL_COLUMNS
-        and fields[1].upper() not in (b"Q0", b"0")
+        and fields[1].lower() not in (b"q0", b"0")
         and all(WHOLE_NUMBER.fullmatch(field) for field in fields[2:4])
         and DECIMAL.fullmatch(fields[4]) is not None
         and 0 <= float(fields[4]) <= 1
