@@ -46,9 +46,9 @@ def cli_page() -> str:
     """The help of every command."""
     lines = ["# Command line", "", MADE, ""]
     lines += [
-        "Data goes to standard output, talk to standard error. Exit codes: 0 fine, 1 a gate or a validation failed,"
+        "Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 a gate or a validation"
     ]
-    lines += ["2 bad input, 64 a wrong call, 130 interrupted. `trec_eval` has its own (1, 2, 4, 7).", ""]
+    lines += ["failed, 2 bad input, 64 usage error, 130 interrupted. `trec_eval` has its own (1, 2, 4, 7).", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
     for name, command in commands(COMMANDS):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")
@@ -89,7 +89,8 @@ def formats_page() -> str:
     """The table of formats, from the one that reads and writes them."""
     lines = ["# Formats", "", MADE, ""]
     lines += [
-        "Told by content, in this order, or named with `format=`, `--from` and `--to`; [a guide](../guides/formats.md)."
+        "Detected from the content, in this order, or named with `format=`, `--from` and `--to`;",
+        "[a guide](../guides/formats.md).",
     ]
     lines += [
         "",

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -120,3 +122,10 @@ def test_the_default_k_is_that_of_the_library() -> None:
     assert (
         {option.name: option.default for option in command.params}["k"] == DEFAULT_K == LiveOptions("a:b", "c", CALLS).k
     )
+
+
+def test_json_is_a_format_of_the_command(cases: str, command: Callable[..., Any]) -> None:
+    arguments = ("--retriever", "my_live_app:index", "--cases", cases, "--format", "json", "--max-failures", "1")
+    done = command("evaluate", *arguments)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["queries"]["failed"] == 1

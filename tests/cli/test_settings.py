@@ -260,3 +260,19 @@ def test_a_gate_stores_the_named_measures_besides_the_required_ones(command: Com
     assert command(*words).code == 0
     stored = json.loads(Path("base.json").read_bytes())["scores"]["runs"][0]["measures"]
     assert set(stored) == {"nDCG@10", "RR"}
+
+
+def test_an_empty_list_of_groups_turns_the_default_groups_of_a_benchmark_off(command: Command, files: Path) -> None:
+    assert data_of(command, "benchmark", configuration())["comparison"]["groups"] != []
+    assert data_of(command, "benchmark", configuration(statistics="by: []"))["comparison"]["groups"] == []
+
+
+def test_the_correction_of_a_gate_fits_its_test(command: Command, files: Path) -> None:
+    gates = {
+        options: data_of(command, "gate", configuration(), *options)["gate"]
+        for options in [(), ("--test", "t"), ("--test", "t", "--correction", "none")]
+    }
+    assert [data["correction"] for data in gates.values()] == ["maxt", "holm", "none"]
+    refused = call(command, "gate", configuration(), "--test", "t", "--correction", "maxt")
+    assert refused.code == 64
+    assert "the test t cannot be combined with it" in refused.err

@@ -10,7 +10,13 @@ import numpy as np
 
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
-from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, describe_family, separate_correction
+from rankgauge.comparison.statistics import (
+    CORRECTION_LABELS,
+    SIGN_TESTS,
+    Statistics,
+    describe_family,
+    separate_correction,
+)
 from rankgauge.core.formatting import plural
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.notes import Note
@@ -26,7 +32,6 @@ ASSUMPTIONS = {
     "tukey": ", joint permutations: assumes that under the null the systems of a query are exchangeable",
 }
 RESAMPLING_TESTS = ("randomization", "bootstrap", "bootstrap-centered")
-SIGN_TESTS = ("randomization", "wilcoxon", "sign")  # their p is a share of the ways to assign signs to the queries
 NO_SHARED_QUERY = "no query has a value for every system"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")
+SIGN_TESTS = ("randomization", "wilcoxon", "sign")  # their p is a share of the ways to assign signs to the queries
 CORRECTION_LABELS: dict[str, str] = {
     "none": "not corrected",
     "bonferroni": "Bonferroni",

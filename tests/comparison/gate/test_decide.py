@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rankgauge import gate
 from rankgauge.comparison.gate.decide import Rule, decide
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.errors import UsageError
@@ -157,3 +158,14 @@ def test_a_gate_tests_for_drops_only() -> None:
         Rule(statistics=Statistics(correction="tukey"))
     with pytest.raises(UsageError, match="a gate tests for drops: alternative 'greater' cannot be used"):
         Rule(statistics=Statistics(alternative="greater"))
+
+
+def test_only_a_test_of_signs_is_bounded_by_the_number_of_queries() -> None:
+    judged, before = {f"q{n}": {"d": 1} for n in range(4)}, {f"q{n}": ["d"] for n in range(4)}
+    now = {"q0": ["x", "d"], "q1": ["x", "y", "d"], "q2": ["x", "d"], "q3": ["x", "y", "d"]}
+    by_signs = gate(judged, now, "RR", against=before)
+    by_t = gate(judged, now, "RR", against=before, statistics=Statistics(test="t", correction="holm"))
+    assert [note.code for note in by_signs.notes] == ["few-queries"]
+    assert by_signs.passed
+    assert by_t.notes == ()
+    assert by_t.failed

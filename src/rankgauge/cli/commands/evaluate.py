@@ -48,6 +48,7 @@ from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs, unique_names
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
+from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import scores as render
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @settings_options(
     measure_option(
-        "Compute a measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec."
+        "Compute a measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec.  "
+        f"[default: {', '.join(DEFAULT_MEASURES)}]"
     ),
     *CONVENTION_OPTIONS,
     CONFIG,

@@ -23,6 +23,7 @@ from rankgauge.cli.options.settings import (
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.comparison.gate.gate import gate, write_baseline
 from rankgauge.comparison.gate.result import GateResult
+from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
@@ -80,7 +81,7 @@ class GateOutput:
         metavar="DROP",
         help="Never fail on a drop smaller than DROP.",
     ),
-    *statistics_options("maxt"),
+    *statistics_options(None, [name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
     CONFIG,
     KPI,

@@ -47,22 +47,37 @@ class LiveOptions:
 OPTIONS = (
     click.option("--retriever", metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."),
     click.option(
-        "--cases", type=click.Path(), metavar="CASES", help='Its test cases: {"query": …, "relevant_ids": […]}, or CSV.'
+        "--cases",
+        type=click.Path(),
+        metavar="CASES",
+        help='Read test cases: {"query": …, "relevant_ids": […]}, or CSV.',
     ),
-    click.option("--k", type=click.IntRange(min=1), default=5, show_default=True, help="Number of results per query."),
-    click.option("--id", metavar="PATH", help="Where the id of a document is: metadata.source, …"),
+    click.option(
+        "--k",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="Ask for K results per query.",
+        metavar="K",
+    ),
+    click.option("--id", metavar="PATH", help="Find the id of a document at PATH: metadata.source, …"),
     click.option(
         "--unit",
         type=click.Choice(["chunk", "document"]),
         default="chunk",
         show_default=True,
-        help="Whether chunks collapse into their document.",
+        help="Score chunks, or collapse them into their documents.",
     ),
     click.option(
         "--fetch", type=click.IntRange(min=1), metavar="N", help="Fetch N results, keep the top k.  [default: k]"
     ),
     click.option(
-        "--concurrency", type=click.IntRange(min=1), default=1, show_default=True, help="Number of calls at once."
+        "--concurrency",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="Make N calls at once.",
+        metavar="N",
     ),
     click.option(
         "--timeout",
@@ -71,7 +86,12 @@ OPTIONS = (
         help="Time out a call after SECONDS.  [default: never]",
     ),
     click.option(
-        "--retries", type=click.IntRange(min=0), default=0, show_default=True, help="Attempts after the first."
+        "--retries",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Retry a failed call up to N times.",
+        metavar="N",
     ),
     click.option(
         "--max-failures",
@@ -85,7 +105,7 @@ OPTIONS = (
 
 def _check_no_file_options(context: click.Context) -> None:
     """Raise if an option was given that only applies to files: none is ignored silently."""
-    live = {"retriever", "cases", *CALL_OPTIONS, *RESULT_OPTIONS, "measures", "form"}
+    live = {"retriever", "cases", *CALL_OPTIONS, *RESULT_OPTIONS, "measures", "format"}
     for option in context.command.params:
         was_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
         if was_given and isinstance(option, click.Option) and option.name not in live:

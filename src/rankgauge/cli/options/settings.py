@@ -96,8 +96,14 @@ def measure_option(text: str) -> Option:
     return click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help=text)
 
 
-def statistics_options(correction: Correction) -> tuple[Option, ...]:
-    """How differences are tested, with the correction that is the command's default."""
+def statistics_options(
+    correction: Correction | None, corrections: Sequence[Correction] = CORRECTIONS
+) -> tuple[Option, ...]:
+    """How differences are tested, with the default correction and those that a command has.
+
+    Without a default it is maxt, which is joint and uses sign flips, or holm with any other test.
+    """
+    default = "" if correction is not None else "  [default: maxt, or holm with another --test]"
     return (
         CONFIDENCE,
         click.option(
@@ -109,10 +115,10 @@ def statistics_options(correction: Correction) -> tuple[Option, ...]:
         ),
         click.option(
             "--correction",
-            type=click.Choice(CORRECTIONS),
+            type=click.Choice(corrections),
             default=correction,
-            show_default=True,
-            help="Correct p for the number of comparisons.",
+            show_default=correction is not None,
+            help=f"Correct p for the number of comparisons.{default}",
         ),
         click.option(
             "--resamples",
@@ -179,11 +185,13 @@ def check_usable(configured: Mapping[str, Any], refused: Mapping[str, str], conf
 
 def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
     """The values of settings: given options, then those of the configuration file, then the defaults of options."""
-    values = dict(options)
+    values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
     kpi = values.pop("kpi", None)
     values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
     if "bands" not in configured or kpi is not None:
         from rankgauge.config.bands.loading import named_bands
 
         values["bands"] = named_bands(kpi)
-    return {name: None if name in ("measures", "by") and value == () else value for name, value in values.items()}
+    if "correction" in values and values["correction"] is None:
+        values["correction"] = "maxt" if values["test"] == "randomization" else "holm"
+    return values

@@ -69,7 +69,7 @@ TOPICS = click.option(
     "--topics",
     type=click.Path(),
     metavar="FILE",
-    help="Texts and columns of the queries: JSON Lines, CSV, TREC topics, …",
+    help="Read texts and columns of the queries: JSON Lines, CSV, TREC topics, …",
 )
 
 

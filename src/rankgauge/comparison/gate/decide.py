@@ -16,7 +16,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from rankgauge.comparison.gate.requirements import ROUNDING
-from rankgauge.comparison.statistics import Statistics, separate_correction
+from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, separate_correction
 from rankgauge.errors import UsageError
 from rankgauge.stats.correction import correct
 from rankgauge.stats.distributions import t_quantile
@@ -48,6 +48,11 @@ class Rule:
             raise UsageError(
                 "a gate is one-sided, and Tukey's test is two-sided", hint="use the correction maxt or holm"
             )
+        if self.statistics.correction == "maxt" and self.statistics.test != "randomization":
+            raise UsageError(
+                f"the correction maxt uses sign flips: the test {self.statistics.test} cannot be combined with it",
+                hint="choose another correction, such as holm",
+            )
         if self.statistics.alternative == "greater":
             raise UsageError("a gate tests for drops: alternative 'greater' cannot be used")
         check_between("power", self.power, self.alpha, 1)
@@ -56,6 +61,11 @@ class Rule:
     def alpha(self) -> float:
         """The share of builds that may fail although nothing changed."""
         return self.statistics.alpha
+
+    @property
+    def uses_signs(self) -> bool:
+        """Whether p is a share of the ways to assign signs to the queries, which bounds it from below."""
+        return self.statistics.test in SIGN_TESTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,10 @@ def gate(
     """Whether a run has the required values and did not drop against a baseline.
 
     ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline or a run; ``measures`` are those
-    compared with it, by default the baseline's own, else the required ones, else the usual ones. A drop fails only if
-    it is significant over all of these together and at least ``margin``. ``corpus``, a file of documents or their ids,
-    tells a retriever that got worse from documents that are gone. If the judgments have no relevant document at all,
-    the gate is skipped.
+    compared with it, by default the baseline's own, else the required ones, else the default measures. A drop fails
+    only if it is significant over all of these together and at least ``margin``. ``corpus``, a file of documents or
+    their ids, tells a retriever that got worse from documents that are gone. If the judgments have no relevant
+    document at all, the gate is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)

@@ -98,7 +98,7 @@ def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> li
 def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     """A note about what this number of queries cannot show."""
     units = compared[0].decision.units
-    if 0.5**units > rule.alpha:
+    if rule.uses_signs and 0.5**units > rule.alpha:
         fewest = math.ceil(-math.log2(rule.alpha))
         text = f"{plural(units, 'query')} cannot show any drop at alpha {rule.alpha:g}: at least {fewest} are needed"
         return [Note("few-queries", text)]

@@ -199,7 +199,7 @@ class GateResult:
             "correction": statistics.correction,
             "resamples": statistics.resamples,
             "seed": statistics.seed,
-            "description": self.test_description,
+            "description": self.test_description if self.compared else None,
             "baseline": None
             if self.against is None
             else {"run": self.against.run, "sha256": self.against.run_sha256, "file": self.against.source},
