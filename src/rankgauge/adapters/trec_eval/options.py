@@ -51,6 +51,7 @@ class Options:
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    refusal: TrecEvalError | None = None  # of a parameter; trec_eval reads the files first
 
 
 def parse(arguments: Sequence[str]) -> Options:
@@ -73,7 +74,10 @@ def parse(arguments: Sequence[str]) -> Options:
         return options
     if len(files) != 2:
         raise TrecEvalError(TREC_USAGE_ERROR, f"expected two files, judgments and results, found {len(files)}")
-    options.requests = read_requests(options, parameters)
+    try:
+        options.requests = read_requests(options, parameters)
+    except TrecEvalError as error:
+        options.refusal = error
     return options
 
 

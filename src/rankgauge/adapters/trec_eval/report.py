@@ -33,6 +33,8 @@ def report(options: Options) -> Iterator[bytes]:
     qrels = read_qrels(options.files[0], options.compat)
     results = read_results(options.files[1], options.compat)
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
+    if options.refusal is not None:
+        raise options.refusal
     for request in options.requests:
         check_gains(request, int(qrels.grades.max(initial=0)))
     hits = join(qrels, results.run, compat=options.compat)
@@ -97,7 +99,7 @@ def first_failure(
     options: Options, qrels: Qrels, run: Run, is_missing: NDArray[np.bool_], is_evaluated: NDArray[np.bool_]
 ) -> tuple[int, TrecEvalError] | None:
     """The first query that cannot be evaluated, and why; None if there is none."""
-    failures = []
+    failures: list[tuple[int, str, str | None]] = []
     looks_at_rankings = any(request.name not in UNRANKED for request in options.requests)
     repeating = first_repeating_query(options, qrels, run, is_evaluated) if looks_at_rankings else None
     if repeating is not None:

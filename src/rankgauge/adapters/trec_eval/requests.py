@@ -37,8 +37,8 @@ def read_request(family: trec.TrecFamily, text: str | None, compat: Compat) -> R
         return Request(family, tuple(f"{name}_{depth}".encode() for depth in depths), tuple(depths))
     if kind == "points":
         points = trec.points(family, text or family.default)
-        labels = (f"_{point:3.2f}"[:POINT_LABEL_ROOM] for point in points)
-        return Request(family, tuple((name + label).encode() for label in labels), tuple(points))
+        suffixes = (f"_{point:3.2f}"[:POINT_LABEL_ROOM] for point in points)
+        return Request(family, tuple((name + suffix).encode() for suffix in suffixes), tuple(points))
     if name == "runid" or kind == "none":
         return Request(family, (name.encode(),))
     label = f"{name}_{text}" if text else name

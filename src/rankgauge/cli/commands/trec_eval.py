@@ -44,7 +44,7 @@ TEXT_FAMILIES = {
 }
 
 
-def usage(families: Sequence[trec.TrecFamily]) -> str:
+def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
     """The text that -h prints, with a description of each measure given with -m."""
     names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
     return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
