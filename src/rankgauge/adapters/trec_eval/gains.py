@@ -61,15 +61,16 @@ class QueryGains:
         self.gain_of_label: dict[int, float] = {}
         for gain, label, _ in levels:
             self.gain_of_label.setdefault(int(label), gain)
-        unset = set(range(int(grades.max(initial=-1)) + 1)) - {grade for grade, _ in gains}
-        self.largest = max([level[0] for level in levels] + [1.0, float(max(unset, default=1))])
+        default = int(grades.max(initial=0))  # the largest grade with its own number as gain, judged or not
+        while any(grade == default for grade, _ in gains):
+            default -= 1
+        self.largest = max([level[0] for level in levels] + [1.0, float(default)])
         self.smallest = min([level[0] for level in levels] + [0.0])
         self.ideal = [gain for gain, _, count in reversed(levels) if gain > 0 for _ in range(int(count))]
         labels = [NOT_POOLED] * int(hits.retrieved[query])
         for row in range(int(hits.offsets[query]), int(hits.offsets[query + 1])):
-            labels[int(hits.rank[row]) - 1] = max(int(hits.grade[row]), POOLED_UNJUDGED)
-            if hits.grade[row] < 0:
-                labels[int(hits.rank[row]) - 1] = POOLED_UNJUDGED
+            grade = int(hits.grade[row])
+            labels[int(hits.rank[row]) - 1] = grade if grade >= 0 else POOLED_UNJUDGED
         self.labels = labels
         self.results = [self.gain_of_label.get(label, 0.0) for label in labels]
 
