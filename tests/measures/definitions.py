@@ -87,11 +87,6 @@ def positive_gain(label: Label) -> float:
     return label if label is not None and label > 0 else 0.0
 
 
-def ideal_gains(judged: Grades) -> list[float]:
-    """Return the positive grades, largest first."""
-    return sorted((grade for grade in judged if grade > 0), reverse=True)
-
-
 def discounted(gains: Iterable[float]) -> float:
     """Add the gains, each divided by log2(rank + 1)."""
     return add(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
@@ -215,41 +210,47 @@ def ndcg(
     return ratio(discounted(found[:cutoff]), discounted(ideal[:cutoff]))
 
 
-def ndcg_at(labels: Labels, ideal: Grades, rank: int) -> float:
-    """Return the linear ndcg down to a rank, against an ideal ranking."""
-    found = discounted(positive_gain(label) for label in labels[:rank])
-    return ratio(found, discounted(ideal[:rank]))
+def ndcg_at(retrieved: Sequence[float], ideal: Sequence[float], rank: int) -> float:
+    """Return the ndcg of a ranking's gains down to a rank, against those of an ideal ranking."""
+    return ratio(discounted(retrieved[:rank]), discounted(ideal[:rank]))
 
 
-def ndcg_over_relevant(labels: Labels, judged: Grades) -> float:
-    """ndcg_rel: ndcg so far, averaged over all documents with a positive grade."""
-    ideal = ideal_gains(judged)
-    ranks = [rank for rank, label in enumerate(labels, start=1) if positive_gain(label) > 0]
-    total = add(ndcg_at(labels, ideal, rank) for rank in ranks)
-    found = discounted(positive_gain(label) for label in labels)
+def gains_of(labels: Labels, judged: Grades, gains: Mapping[float, float] | None) -> tuple[list[float], list[float]]:
+    """Return the gains of a ranking and those of the ideal one."""
+    ideal = sorted((gain_of(grade, "linear", gains) for grade in judged), reverse=True)
+    return [gain_of(label, "linear", gains) for label in labels], [gain for gain in ideal if gain > 0]
+
+
+def ndcg_over_relevant(labels: Labels, judged: Grades, *, gains: Mapping[float, float] | None = None) -> float:
+    """ndcg_rel: ndcg so far, averaged over all documents with a positive gain."""
+    retrieved, ideal = gains_of(labels, judged, gains)
+    ranks = [rank for rank, gain in enumerate(retrieved, start=1) if gain > 0]
+    total = add(ndcg_at(retrieved, ideal, rank) for rank in ranks)
+    found = discounted(retrieved)
     total += ratio((len(ideal) - len(ranks)) * found, discounted(ideal))
     return ratio(total, len(ideal))
 
 
-def ndcg_at_changes(labels: Labels, judged: Grades, *, rel: float = 1) -> float:
+def ndcg_at_changes(
+    labels: Labels, judged: Grades, *, rel: float = 1, gains: Mapping[float, float] | None = None
+) -> float:
     """Rndcg: ndcg averaged over the ranks where the ideal gain changes, its end and the run's."""
-    ideal = ideal_gains(judged)
+    retrieved, ideal = gains_of(labels, judged, gains)
     if not ideal or not count_relevant(judged, rel):
         return 0.0
     ranks = [rank for rank in range(1, len(ideal)) if ideal[rank] != ideal[rank - 1]]
     ranks.append(len(ideal))
     if len(labels) > len(ideal) + 1:
         ranks.append(len(labels))
-    return add(ndcg_at(labels, ideal, rank) for rank in ranks) / len(ranks)
+    return add(ndcg_at(retrieved, ideal, rank) for rank in ranks) / len(ranks)
 
 
-def g_measure(labels: Labels, judged: Grades) -> float:
+def g_measure(labels: Labels, judged: Grades, *, gains: Mapping[float, float] | None = None) -> float:
     """G: each gain over the log of what the ideal ranking had gained more by then."""
-    ideal = ideal_gains(judged)
+    retrieved, ideal = gains_of(labels, judged, gains)
     cost, found, total = 0.0, 0.0, 0.0
-    for index, label in enumerate(labels):
+    for index, gain in enumerate(retrieved):
         cost += max(ideal[index], 1.0) if index < len(ideal) else 1.0
-        gain = positive_gain(label)
         found += gain
         if gain > 0:
             total += gain / math.log2(2 + cost - found)

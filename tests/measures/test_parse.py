@@ -35,6 +35,7 @@ def test_a_canonical_name_parses_to_itself(variant: Measure) -> None:
         ("nDCG(dcg='exp-log2')@10", "nDCG(gain='exp')@10"),
         ("nDCG(gain='linear')@10", "nDCG@10"),
         ("ndcg.1=3,2=9", "nDCG(gains={1:3,2:9})"),
+        ("G.1=3,2=9", "G(gains={1:3,2:9})"),
         ("map", "AP"),
         ("MAP", "AP"),
         ("map@10", "AP@10"),
@@ -210,8 +211,11 @@ def test_a_cutoff_may_be_a_column_of_the_queries() -> None:
 
 def test_each_of_trec_evals_families_is_known_by_its_name() -> None:
     for family in trec.TREC_FAMILIES:
-        if family.kind != "text":
+        if family.make is not None:
             assert parse_measures(family.name, compat="trec_eval-10"), family.name
+        else:
+            with pytest.raises(MeasureError, match=r"text|trec_eval 10 only"):
+                parse_measures(family.name, compat="trec_eval-10")
 
 
 def test_the_sets_of_trec_eval_are_exactly_its_nicknames() -> None:

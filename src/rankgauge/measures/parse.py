@@ -99,10 +99,9 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
 
 def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat) -> Sequence[Measure]:
     """A family of trec_eval, read strictly: parameters that trec_eval would ignore or misread are errors."""
-    if family.kind == "text":
-        raise MeasureError(
-            f"{family.name} is text, not a number", hint=f"print it with rankgauge trec_eval -m {family.name}"
-        )
+    if family.make is None:
+        reason = "is text, not a number" if family.kind == "text" else "is a measure of trec_eval 10 only"
+        raise MeasureError(f"{family.name} {reason}", hint=f"print it with rankgauge trec_eval -m {family.name}")
     if text:
         if family.kind == "none":
             with_cutoff = {"recip_rank": "RR", "map": "AP", "ndcg": "nDCG"}.get(family.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,10 +31,15 @@ from rankgauge.measures.families import (
 from rankgauge.measures.spec import LARGEST_CUTOFF, Definition, Measure
 
 Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
+Pairs = tuple[tuple[str, float], ...]
 
 DEFAULT_CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 C_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 C_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+C_HEXADECIMAL = re.compile(
+    r"[ \t\n\v\f\r]*([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
+)
+C_SPECIAL = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:inf|nan))", re.IGNORECASE)
 LARGEST_LONG = 2**63 - 1  # of C's long
 
 
@@ -82,10 +88,12 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("utility", utility.utility, "numbers"),
     TrecFamily("11pt_avg", iprec.iprec_average, "recalls"),
     TrecFamily("binG", cost.bin_g),
-    TrecFamily("G", cost.g),
+    TrecFamily("G", cost.g, "gains"),
+    TrecFamily("dcg", kind="gains", since="trec_eval-10"),
+    TrecFamily("ideal_dcg", kind="gains", since="trec_eval-10"),
     TrecFamily("ndcg", ndcg.ndcg, "gains"),
-    TrecFamily("ndcg_rel", ndcg.ndcg_rel),
-    TrecFamily("Rndcg", ndcg.rndcg),
+    TrecFamily("ndcg_rel", ndcg.ndcg_rel, "gains"),
+    TrecFamily("Rndcg", ndcg.rndcg, "gains"),
     TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("map_cut", ap.ap, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("relative_P", recall.recall, "cutoffs", DEFAULT_CUTOFFS, extra={"norm": "min"}),
@@ -96,14 +104,15 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("set_map", sets.set_ap),
     TrecFamily("set_F", sets.set_f, "number"),
     TrecFamily("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, whole=True),
+    TrecFamily("yaap", utility.yaap),
     TrecFamily("rbp", rbp.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
     TrecFamily("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
     TrecFamily("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
-    TrecFamily("yaap", utility.yaap),
 )
 FAMILY_BY_NAME = {family.name: family for family in TREC_FAMILIES}
 POSITION = {family.name: position for position, family in enumerate(TREC_FAMILIES)}
 
+OUTSIDE_ALL = ("dcg", "ideal_dcg", "yaap")  # families that are in no set
 OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
 
@@ -115,7 +124,7 @@ def nickname(name: str, compat: Compat) -> list[str] | None:
     if name == "set":
         return SET
     if name == "all_trec":
-        return [f.name for f in TREC_FAMILIES if f.name != "yaap" and is_available(f, compat)]
+        return [f.name for f in TREC_FAMILIES if f.name not in OUTSIDE_ALL and is_available(f, compat)]
     return None
 
 
@@ -138,8 +147,10 @@ def expand(family: TrecFamily, text: str | None, compat: Compat) -> list[TrecReq
         return [TrecRequest(f"{name}_{depth}", family, make(cutoff=bounded(depth), **extra)) for depth in depths]
     if family.kind == "points":
         key = "recall" if name == "iprec_at_recall" else "mult"
-        points = sorted(reals(family, text or family.default))
-        return [TrecRequest(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra)) for x in points]
+        return [
+            TrecRequest(f"{name}_{x:3.2f}", family, make(**{key: x}, **extra))
+            for x in points(family, text or family.default)
+        ]
     if not text or family.kind == "none":
         return [TrecRequest(name, family, make(**extra))]
     return [TrecRequest(f"{name}_{text}", family, make(**{**extra, **parameters(family, text)}))]
@@ -148,22 +159,35 @@ def expand(family: TrecFamily, text: str | None, compat: Compat) -> list[TrecReq
 def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
     """The parameters of a family that are given as one text."""
     if family.kind == "number":
-        return {"weight": reals(family, text)[0]}
+        return {"weight": reals(text)[0]}
     if family.kind == "numbers":
         names = ("relevant", "nonrelevant", "missed", "rest")
-        values = reals(family, text)
+        values = reals(text)
         if len(values) != len(names):
             raise MeasureError(f"{family.name} takes four numbers, found {shown(text)}")
         return dict(zip(names, values, strict=True))
     if family.kind == "recalls":
-        return {"recalls": reals(family, text)}
+        return {"recalls": reals(text)}
     if family.kind == "p":
         value = text.partition("=")[2] if text.startswith("p=") else text
-        return {"p": reals(family, value)[0]}
-    pairs = [item.partition("=") for item in text.split(",")]
-    if not all(sep and C_INTEGER.fullmatch(grade) and C_NUMBER.fullmatch(gain) for grade, sep, gain in pairs):
-        raise MeasureError(f"{family.name} takes gains as grade=gain, found {shown(text)}", hint="write ndcg.1=3,2=9")
-    return {"gains": {int(grade): float(gain) for grade, _, gain in pairs}}
+        return {"p": reals(value)[0]}
+    gains = [item.partition("=") for item in text.split(",")]
+    if not all(sep and C_INTEGER.fullmatch(grade) and C_NUMBER.fullmatch(gain) for grade, sep, gain in gains):
+        raise MeasureError(
+            f"{family.name} takes gains as grade=gain, found {shown(text)}", hint=f"write {family.name}.1=3,2=9"
+        )
+    return {"gains": {int(grade): float(gain) for grade, _, gain in gains}}
+
+
+def pairs(family: TrecFamily, text: str) -> Pairs:
+    """Parameters written as name=number, separated by commas."""
+    items = [item.split("=") for item in text.split(",")]
+    if any(len(item) != 2 for item in items):
+        raise MeasureError(
+            f"{family.name} takes parameters as name=number, such as grade=gain, found {shown(text)}",
+            hint=f"write {family.name}.{'p=0.8' if family.kind == 'p' else '1=3,2=9'}",
+        )
+    return tuple((name, real(number)) for name, number in items)
 
 
 def cutoffs(family: TrecFamily, text: str) -> list[int]:
@@ -174,6 +198,16 @@ def cutoffs(family: TrecFamily, text: str) -> list[int]:
     if len(set(depths)) < len(depths):
         raise MeasureError(f"cutoffs of {family.name} must be unique, found {shown(text)}")
     return depths
+
+
+def points(family: TrecFamily, text: str) -> list[float]:
+    """Points as trec_eval reads them: sorted, unique."""
+    values = sorted(real(item) for item in text.split(","))
+    if any(math.isnan(value) for value in values):
+        raise MeasureError(f"points of {family.name} must be numbers, found {shown(text)}")
+    if len(set(values)) < len(values):
+        raise MeasureError(f"points of {family.name} must be unique, found {shown(text)}")
+    return values
 
 
 def bounded(cutoff: int) -> int:
@@ -188,14 +222,18 @@ def whole(text: str) -> int:
 
 
 def real(text: str) -> float:
-    """A number as read by C's atof, in decimal notation only."""
+    """The number at the beginning of a text, as read by C's atof: 0 if there is none."""
+    if match := C_SPECIAL.match(text):
+        return float(match[1])
+    if match := C_HEXADECIMAL.match(text):
+        try:
+            return float.fromhex(match[1])
+        except OverflowError:
+            return -math.inf if match[1].startswith("-") else math.inf
     match = C_NUMBER.match(text)
     return float(match[1]) if match else 0.0
 
 
-def reals(family: TrecFamily, text: str) -> Sequence[float]:
+def reals(text: str) -> Sequence[float]:
     """Numbers separated by commas."""
-    values = [real(item) for item in text.split(",")]
-    if family.kind == "points" and (min(values) < 0 or len(set(values)) < len(values)):
-        raise MeasureError(f"points of {family.name} must be unique and not negative, found {shown(text)}")
-    return values
+    return [real(item) for item in text.split(",")]

@@ -64,9 +64,10 @@ def test_a_cutoff_that_trec_eval_misreads_is_misread_with_a_note(command: Comman
         (["-m", "P.0"], 2, "above 0"),
         (["-m", "P.5,5"], 2, "unique"),
         (["-m", "ndcg.1=0.5,2=0.9"], 2, "less than 1 apart"),
-        (["-m", "ndcg.-1=3"], 2, "grades of at least 0"),
+        (["-m", "ndcg.0=4e9"], 2, "too far apart"),
         (["-m", "ndcg.x"], 2, "grade=gain"),
-        (["-m", "utility.1,2"], 2, "four numbers"),
+        (["-m", "iprec_at_recall.nan"], 2, "must be numbers"),
+        (["-m", "utility.1,2"], 4, "four numbers"),
         (["-M", "-1"], 1, "at least 0"),
         (["-l", "-1"], 1, "level below 0"),
         (["-R", "prefs"], 2, "only qrels"),
@@ -144,8 +145,25 @@ def test_an_empty_ranking_gives_trec_evals_nan(command: Command, tmp_path: Path)
 
 def test_help_and_version_need_no_files(command: Command) -> None:
     assert "--Judged_docs_only" in command("trec_eval", "-h").out
-    assert "rankgauge" in command("trec_eval", "--version").out
+    version = command("trec_eval", "--version")
+    assert version.out == ""
+    assert "rankgauge" in version.err
     assert command("trec_eval").code == 1
+
+
+def test_help_describes_the_measures_given_with_it(command: Command) -> None:
+    text = command("trec_eval", "-h", "-m", "map", "-m", "relstring.5").out
+    assert "\nmap\n    The mean of the precision at each relevant document" in text
+    assert "\nrelstring\n    The judgments of the first documents" in text
+
+
+def test_the_z_file_must_reach_the_last_measure_of_its_last_query(
+    command: Command, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "z").write_text("1 map 0.5 0.25\n2 aaa 0.5 0.25\n")
+    outcome = command("trec_eval", "-m", "map", "-Z", tmp_path / "z", *files)
+    assert (outcome.code, outcome.out) == (4, "")
+    assert "last measure" in outcome.err
 
 
 def test_version_10_fails_at_a_judged_query_that_the_run_lacks(command: Command, tmp_path: Path) -> None:

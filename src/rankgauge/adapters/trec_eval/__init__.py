@@ -1,8 +1,11 @@
 """The drop-in for trec_eval: its flags, its leniency, its text to the byte, its exit codes.
 
 options   its command line
+requests  the measures and their parameters as it reads them
 files     judgments and results as it reads them
 zscores   the file of -Z
+values    the values of each query
+gains     those of measures with gains from the command line
 report    the evaluation
 lines     the text that it prints
 errors    its exit codes

@@ -20,8 +20,8 @@ from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
 from rankgauge.io.sources import read_bytes
 from rankgauge.measures import trec_names as trec
 
-HEXADECIMAL = re.compile(rb"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
-SPECIAL = re.compile(rb"[+-]?(?:inf|nan)", re.IGNORECASE)
+INDENTED_COMMENT = re.compile(rb"(?m)^[ \t\v\f\r]*#[^\n]*\n?")
+COMMENT_BEFORE_ROW = re.compile(rb"(?m)^#[^\n]*(?:\n([^\n]*\n?)|\Z)")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,11 @@ class Results:
 
 def read_qrels(path: str, compat: Compat) -> Qrels:
     """Read judgments. Repeated documents are detected when their query is evaluated, not here."""
-    lines = _read_lines(path, 4, compat)
+    data = _read_text(path)
+    if compat == "trec_eval-10":
+        # The line after a comment is read as a judgment even if it begins with # too.
+        data = COMMENT_BEFORE_ROW.sub(rb"\1", data)
+    lines = split_columns(pad(data), 4)
     malformed = np.concatenate([lines.short, lines.blank, lines.line[lines.count > 4]])
     if len(malformed):
         line = int(malformed.min())
@@ -47,7 +51,14 @@ def read_qrels(path: str, compat: Compat) -> Qrels:
 
 def read_results(path: str, compat: Compat) -> Results:
     """Read a run."""
-    lines = _read_lines(path, 6, compat)
+    if path == "-" and compat == "trec_eval-9":
+        raise TrecEvalError(
+            TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
+        )
+    data = _read_text(path)
+    if compat == "trec_eval-10":
+        data = INDENTED_COMMENT.sub(b"", data)
+    lines = split_columns(pad(data), 6)
     if len(lines.short):
         line = int(lines.short[0])
         raise TrecEvalError(
@@ -60,11 +71,7 @@ def read_results(path: str, compat: Compat) -> Results:
     return Results(run, lines.column(5)[len(lines) - 1])
 
 
-def _read_lines(path: str, columns: int, compat: Compat) -> TokenLines:
-    if path == "-" and compat == "trec_eval-9":
-        raise TrecEvalError(
-            TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
-        )
+def _read_text(path: str) -> bytes:
     try:
         data, _ = read_bytes(path)
     except InputError as error:
@@ -73,10 +80,7 @@ def _read_lines(path: str, columns: int, compat: Compat) -> TokenLines:
         raise TrecEvalError(TREC_FILE_ERROR, f"{path}: file is empty")
     if b"\0" in data:
         raise TrecEvalError(TREC_FILE_ERROR, f"{path}: NUL byte at offset {data.index(bytes(1))}: not a text file")
-    if compat == "trec_eval-10" and b"#" in data:
-        # A comment is a line that begins with #; within a line, # is part of an id.
-        data = re.sub(rb"(?m)^#[^\n]*\n?", b"", data)
-    return split_columns(pad(data), columns)
+    return data
 
 
 def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
@@ -106,10 +110,4 @@ def _scores(path: str, lines: TokenLines) -> Floats:
 
 def leading_number(text: bytes) -> float:
     """The number at the beginning of a text, or 0 if there is none."""
-    if match := SPECIAL.match(text):
-        return float(match[0])
-    if match := HEXADECIMAL.match(text):
-        return float.fromhex(match[0].decode("ascii"))
-    if match := decimals.DECIMAL.match(text):
-        return float(match[0])
-    return 0.0
+    return trec.real(text.decode("latin-1"))

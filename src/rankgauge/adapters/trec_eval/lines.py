@@ -4,39 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.adapters.trec_eval.files import Results
 from rankgauge.adapters.trec_eval.options import Options
+from rankgauge.adapters.trec_eval.requests import Request
+from rankgauge.adapters.trec_eval.values import to_whole
 from rankgauge.core.hits import Hits
-from rankgauge.core.ids import Ints
-from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats
-from rankgauge.measures import trec_names as trec
-from rankgauge.measures.aggregates import geometric_mean, total
+from rankgauge.measures.aggregates import total
 
 
-def query_lines(
-    options: Options, hits: Hits, values: dict[str, Floats], queries: Ints, present: NDArray[np.bool_]
-) -> Iterator[bytes]:
-    """The lines of each query."""
-    for query in queries.tolist():
+@dataclass(frozen=True)
+class Column:
+    """The values of one line for all evaluated queries."""
+
+    request: Request
+    label: bytes
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a summary needs beside the values of the queries."""
+
+    run_id: bytes
+    queries: int  # the divisor of means
+    relevant: int | None  # of all judgments, if the summary counts them instead of adding up
+
+
+def query_lines(options: Options, hits: Hits, columns: list[Column], made_up: set[int]) -> Iterator[bytes]:
+    """The lines of each evaluated query. A ranking that trec_eval 10 made up has an empty relstring by default."""
+    for query in range(len(hits)):
         query_id = hits.queries[query]
-        for entry in options.lines:
-            if entry.family.name == "relstring":
-                yield line(entry.label, query_id, b"'" + relstring(hits, query, trec.whole(entry.text)) + b"'")
-            elif entry.measure is not None and not entry.family.summary_only:
-                value = float(values[entry.label][query])
-                if not present[query] and entry.family.name != "num_rel":
-                    value = 0.0
-                yield number_line(options, entry, query_id, value)
+        for column in columns:
+            if column.request.name == "relstring":
+                is_empty = query in made_up and column.label == b"relstring"
+                text = b"" if is_empty else relstring(hits, query, column.request.numbers[0])
+                yield line(column.label, query_id, b"'" + text + b"'")
+            elif column.request.name != "runid" and not column.request.family.summary_only:
+                yield number_line(options, column, query_id, float(column.values[query]))
 
 
-def relstring(hits: Hits, query: int, length: int) -> bytes:
+def relstring(hits: Hits, query: int, length: float) -> bytes:
     """One character for the judgment of each of the first documents."""
-    characters = bytearray(b"-" * int(min(max(length, 0), hits.retrieved[query])))
+    characters = bytearray(b"-" * int(min(max(to_whole(length), 0), hits.retrieved[query])))
     for row in range(int(hits.offsets[query]), int(hits.offsets[query + 1])):
         index, grade = int(hits.rank[row]) - 1, int(hits.grade[row])
         if index < len(characters):
@@ -44,48 +57,57 @@ def relstring(hits: Hits, query: int, length: int) -> bytes:
     return bytes(characters)
 
 
-def summary_lines(
-    options: Options,
-    qrels: Qrels,
-    results: Results,
-    hits: Hits,
-    values: dict[str, Floats],
-    present: NDArray[np.bool_],
-) -> Iterator[bytes]:
+def summary_lines(options: Options, columns: list[Column], totals: Totals) -> Iterator[bytes]:
     """The lines for all queries together."""
-    evaluated = np.flatnonzero(present)
-    count = len(hits) if options.complete else len(evaluated)
-    for entry in options.lines:
-        name = entry.family.name
-        if name == "runid":
-            yield line(entry.label, b"all", results.run_id)
-        if entry.measure is None:
-            continue
-        column = values[entry.label][evaluated]
-        if name == "num_q":
-            value = float(count)
-        elif name == "num_rel" and options.complete and options.zscores is None:
-            value = float((qrels.grades > 0).sum())
-        elif entry.measure.definition.aggregate == "gmean" and options.zscores is not None:
-            value = 0.0  # trec_eval has no values of single queries to scale here
-        elif entry.measure.definition.aggregate == "gmean":
-            value = geometric_mean(np.concatenate([column, np.full(count - len(column), GEOMETRIC_FLOOR)]))
-        elif entry.measure.definition.aggregate == "sum":
-            value = total(column)
-        else:
-            value = total(column) / count
-        yield number_line(options, entry, b"all", value)
+    for column in columns:
+        if column.request.name == "runid":
+            yield line(column.label, b"all", totals.run_id)
+        elif column.request.name != "relstring":
+            yield number_line(options, column, b"all", summary_value(column, totals))
 
 
-def number_line(options: Options, entry: trec.TrecRequest, query_id: bytes, value: float) -> bytes:
+def summary_value(column: Column, totals: Totals) -> float:
+    """One value for all queries."""
+    definition = column.request.family.make
+    aggregate = "mean" if definition is None else definition.aggregate
+    if column.request.name == "num_q":
+        return float(totals.queries)
+    if column.request.name == "num_rel" and totals.relevant is not None:
+        return float(totals.relevant)
+    sum_of_values = added(column.values)
+    if aggregate == "sum":
+        return sum_of_values
+    if aggregate == "gmean":
+        missing = totals.queries - len(column.values)
+        exponent = (sum_of_values + missing * math.log(GEOMETRIC_FLOOR)) / totals.queries
+        return math.exp(exponent) if exponent < 700 or math.isnan(exponent) else math.inf
+    return sum_of_values / totals.queries
+
+
+def added(values: Floats) -> float:
+    """The plain sum, from 0. The last NaN decides the sign of a sum that is NaN."""
+    with np.errstate(all="ignore"):
+        result = total(np.concatenate([[0.0], values]))
+    if not math.isnan(result):
+        return result
+    undefined = values[np.isnan(values)]
+    return math.copysign(math.nan, undefined[-1] if len(undefined) else -1.0)
+
+
+def number_line(options: Options, column: Column, query_id: bytes, value: float) -> bytes:
     """One line with a number."""
     if options.zscores is not None:
-        return b"Z" + line(entry.label, query_id, b"%6.4f" % value)
-    if entry.family.whole:
-        return line(entry.label, query_id, b"%d" % value)
-    return line(entry.label, query_id, b"  -nan" if math.isnan(value) else b"%6.4f" % value)
+        return b"Z" + line(column.label, query_id, decimal(value))
+    return line(column.label, query_id, b"%d" % value if column.request.family.whole else decimal(value))
 
 
-def line(label: str, query_id: bytes, value: bytes) -> bytes:
+def decimal(value: float) -> bytes:
+    """Four decimals; NaN with its sign."""
+    if math.isnan(value):
+        return b"  -nan" if math.copysign(1.0, value) < 0 else b"   nan"
+    return b"%6.4f" % value
+
+
+def line(label: bytes, query_id: bytes, value: bytes) -> bytes:
     """Three columns, as trec_eval prints them."""
-    return f"{label:<22s}".encode() + b"\t" + query_id + b"\t" + value + b"\n"
+    return label.ljust(22) + b"\t" + query_id + b"\t" + value + b"\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import getopt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rankgauge.adapters.trec_eval.errors import TREC_FILE_ERROR, TREC_USAGE_ERROR, TrecEvalError
+from rankgauge.adapters.trec_eval.requests import Request, read_request, share_gains
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, nearest, shown
 from rankgauge.measures import trec_names as trec
@@ -25,6 +26,7 @@ LONG_OPTIONS = {
     "Max_retrieved_per_topic=": "M",
     "Rel_info_format=": "R",
     "Results_format=": "T",
+    "Output_old_results_format=": "o",
     "Zscore=": "Z",
     "compat=": "compat",
 }
@@ -48,13 +50,14 @@ class Options:
     measures: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    lines: list[trec.TrecRequest] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    refusal: TrecEvalError | None = None  # of a parameter; trec_eval reads the files first
 
 
 def parse(arguments: Sequence[str]) -> Options:
     """Parse the command line."""
     try:
-        pairs, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:Z:", list(LONG_OPTIONS))
+        pairs, files = getopt.gnu_getopt(list(arguments), "hvqm:cl:nD:JN:M:R:T:oZ:", list(LONG_OPTIONS))
     except getopt.GetoptError as error:
         raise TrecEvalError(TREC_USAGE_ERROR, str(error), hint="rankgauge trec_eval -h") from None
     options = Options(files=files)
@@ -63,11 +66,18 @@ def parse(arguments: Sequence[str]) -> Options:
             flag[1:] if not flag.startswith("--") else LONG_OPTIONS.get(flag[2:], LONG_OPTIONS.get(flag[2:] + "=", ""))
         )
         _apply(options, letter, value)
+        if options.version:
+            break
+    parameters = requested_parameters(options)
     if options.help or options.version:
+        options.requests = [Request(trec.FAMILY_BY_NAME[name], ()) for name in _in_order(parameters)]
         return options
     if len(files) != 2:
         raise TrecEvalError(TREC_USAGE_ERROR, f"expected two files, judgments and results, found {len(files)}")
-    options.lines = requested_lines(options)
+    try:
+        options.requests = read_requests(options, parameters)
+    except TrecEvalError as error:
+        options.refusal = error
     return options
 
 
@@ -110,7 +120,7 @@ def _apply(options: Options, letter: str, value: str) -> None:
             if version is None:
                 raise TrecEvalError(TREC_USAGE_ERROR, f"--compat {value}: expected one of {', '.join(COMPATS)}")
             options.compat = version
-        case _:  # -D, and the only value that -R and -T accept
+        case _:  # -D, the obsolete -o, and the only value that -R and -T accept
             pass
 
 
@@ -121,12 +131,15 @@ def _whole_number(options: Options, letter: str, value: str) -> int:
     return number
 
 
-def requested_lines(options: Options) -> list[trec.TrecRequest]:
-    """The lines to print, in the order of trec_eval's own table."""
+def requested_parameters(options: Options) -> dict[str, str | None]:
+    """The families that were asked for, each with the text of its parameters."""
     parameters: dict[str, str | None] = {}
-    for text in options.measures or ["official"]:
+    is_default = not options.measures and not options.help
+    for text in ["official"] if is_default else options.measures:
         name, dot, parameter = text.partition(".")
-        members = trec.nickname(text, options.compat)
+        if dot and not parameter:
+            raise TrecEvalError(TREC_USAGE_ERROR, f"illegal measure {shown(text)}: no parameter after the dot")
+        members = trec.nickname(name, options.compat)
         if members is not None:
             for member in members:
                 parameters.setdefault(member, None)
@@ -139,8 +152,8 @@ def requested_lines(options: Options) -> list[trec.TrecRequest]:
                 f"illegal measure {shown(text)}",
                 hint=f"did you mean {close}?" if close and close != name else "rankgauge trec_eval -h lists them",
             )
-        if dot and parameter:
-            if family.kind == "none":
+        if dot:
+            if family.kind == "none" or name == "runid":
                 options.notes.append(
                     f"{name} takes no parameter: .{parameter} is ignored, as in trec_eval"
                     + (f"; for a cutoff use -M {parameter}" if parameter.isdigit() else "")
@@ -150,15 +163,24 @@ def requested_lines(options: Options) -> list[trec.TrecRequest]:
             else:
                 parameters[name] = parameter
         parameters.setdefault(name, None)
-    lines: list[trec.TrecRequest] = []
-    for name in sorted(parameters, key=trec.POSITION.__getitem__):
+    return parameters
+
+
+def read_requests(options: Options, parameters: dict[str, str | None]) -> list[Request]:
+    """The measures to print, in the order of trec_eval's own table."""
+    requests = []
+    for name in _in_order(parameters):
         family = trec.FAMILY_BY_NAME[name]
         note_misread_cutoffs(options, family, parameters[name])
         try:
-            lines += trec.expand(family, parameters[name], options.compat)
+            requests.append(read_request(family, parameters[name], options.compat))
         except UsageError as error:
             raise TrecEvalError(TREC_FILE_ERROR, error.message, hint=error.hint) from None
-    return lines
+    return share_gains(requests) if options.compat == "trec_eval-10" else requests
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=trec.POSITION.__getitem__)
 
 
 def note_misread_cutoffs(options: Options, family: trec.TrecFamily, text: str | None) -> None:

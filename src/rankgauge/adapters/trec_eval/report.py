@@ -3,150 +3,140 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_FILE_ERROR, TREC_NO_QUERIES, TrecEvalError
+from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
 from rankgauge.adapters.trec_eval.files import read_qrels, read_results
-from rankgauge.adapters.trec_eval.lines import query_lines, summary_lines
+from rankgauge.adapters.trec_eval.gains import check_gains
+from rankgauge.adapters.trec_eval.lines import Column, Totals, query_lines, summary_lines
 from rankgauge.adapters.trec_eval.options import Options
+from rankgauge.adapters.trec_eval.values import UTILITY_WEIGHTS, family_values
 from rankgauge.adapters.trec_eval.zscores import ZScores
 from rankgauge.core import ranking
 from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import repeated
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Floats, count_by
+from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
-from rankgauge.measures import trec_names as trec
-from rankgauge.measures.families import iprec, ndcg
-from rankgauge.measures.spec import Measure
 
 SAMPLE_SIZE = 3
+UNRANKED = ("runid", "num_q")  # families that do not look at documents, and so not at repeated ones either
+CLEARED_LABELS = (b"num_ret", b"utility", b"rbp_resid")  # of a made-up ranking; and the labels that begin with unj
 
 
 def report(options: Options) -> Iterator[bytes]:
     """The lines that trec_eval prints. A query that cannot be evaluated stops it, after the lines of those before."""
     qrels = read_qrels(options.files[0], options.compat)
     results = read_results(options.files[1], options.compat)
-    zscores = ZScores.read(options.zscores) if options.zscores else None
-    check_gains(options, qrels)
+    zscores = ZScores.read(options.zscores) if options.zscores is not None else None
+    if options.refusal is not None:
+        raise options.refusal
+    for request in options.requests:
+        check_gains(request, int(qrels.grades.max(initial=0)))
     hits = join(qrels, results.run, compat=options.compat)
-    present = hits.status != Status.MISSING
-    if not present.any():
+    is_missing = hits.status == Status.MISSING
+    if options.compat == "trec_eval-9" and is_missing.all():
         raise TrecEvalError(
             TREC_NO_QUERIES,
             f"no query is in both files: {_sample(qrels)} against {_sample(results.run)}",
         )
+    is_evaluated = ~is_missing
+    if options.compat == "trec_eval-10":
+        # A judged query that the run lacks is evaluated with -c, as a ranking of one document without a judgment.
+        is_evaluated = np.ones(len(hits), dtype=bool)
+        hits = replace(hits, retrieved=np.where(is_missing, 1, hits.retrieved))
+    failure = first_failure(options, qrels, results.run, is_missing, is_evaluated)
+    numbers = np.flatnonzero(is_evaluated & (np.arange(len(hits)) < (len(hits) if failure is None else failure[0])))
+    hits = hits.select(numbers)
+    made_up = set(np.flatnonzero(is_missing[numbers]).tolist())
     if options.max_retrieved is not None:
         hits = hits.top(options.max_retrieved)
     if options.judged_only:
         hits = hits.judged_only()
-    note_negative_queries(options, hits, present)
-    missing = np.flatnonzero(~present)
-    broken = first_broken_query(options, qrels, results.run, present)
-    if options.compat == "trec_eval-10" and not options.complete and len(missing):
-        broken = min(broken, int(missing[0]))
-    printed = present
-    if options.compat == "trec_eval-10" and options.complete:
-        printed = np.ones(len(hits), dtype=bool)
-    values = {entry.label: per_query(entry, hits, options) for entry in options.lines}
+    note_negative_queries(options, hits)
+    columns = computed_columns(options, hits, made_up) if len(hits) else []
     if zscores is not None:
-        for entry in options.lines:
-            if entry.measure is not None and not entry.family.summary_only:
-                values[entry.label] = zscores.scale(entry.label, hits.queries, values[entry.label], present)
+        columns = [scaled(column, hits, zscores) for column in columns]
     if options.per_query:
-        queries = np.flatnonzero(printed)
-        yield from query_lines(options, hits, values, queries[queries < broken], present)
-    if broken < len(hits):
-        query = hits.queries[broken]
-        if not present[broken]:
-            raise TrecEvalError(
-                TREC_COMPUTE_ERROR, f"query {shown(query)} is judged and not in the results", hint="-c accepts that"
-            )
-        raise TrecEvalError(
-            TREC_COMPUTE_ERROR, f"query {shown(query)} has a document twice, in the judgments or in the results"
-        )
+        yield from query_lines(options, hits, columns, made_up)
+    if failure is not None:
+        raise failure[1]
     if options.summary:
-        yield from summary_lines(options, qrels, results, hits, values, present)
+        relevant = int((qrels.grades > 0).sum()) if options.complete else None
+        totals = Totals(results.run_id, len(is_missing) if options.complete else len(hits), relevant)
+        yield from summary_lines(options, columns, totals)
+
+
+def computed_columns(options: Options, hits: Hits, made_up: set[int]) -> list[Column]:
+    """The values of every line, for all evaluated queries."""
+    columns = []
+    for request in options.requests:
+        for label, values in zip(request.labels, family_values(request, hits, options), strict=True):
+            if made_up and (label in CLEARED_LABELS or label.startswith(b"unj")):
+                values[list(made_up)] = 0.0
+            columns.append(Column(request, label, values))
+    return columns
+
+
+def scaled(column: Column, hits: Hits, zscores: ZScores) -> Column:
+    """The column with z-scores instead of values."""
+    if column.request.name == "runid":
+        return column
+    pairs = zip(hits.queries, column.values.tolist(), strict=True)
+    values = [zscores.scale(query, column.label, value) for query, value in pairs]
+    return replace(column, values=np.array(values, dtype=np.float64))
 
 
 def _sample(data: Qrels | Run) -> str:
     return ", ".join(shown(query) for query in list(data.queries)[:SAMPLE_SIZE])
 
 
-def first_broken_query(options: Options, qrels: Qrels, run: Run, present: NDArray[np.bool_]) -> int:
-    """The index of the first evaluated query in which a document appears twice; past the last if there is none."""
+def first_failure(
+    options: Options, qrels: Qrels, run: Run, is_missing: NDArray[np.bool_], is_evaluated: NDArray[np.bool_]
+) -> tuple[int, TrecEvalError] | None:
+    """The first query that cannot be evaluated, and why; None if there is none."""
+    failures: list[tuple[int, str, str | None]] = []
+    looks_at_rankings = any(request.name not in UNRANKED for request in options.requests)
+    repeating = first_repeating_query(options, qrels, run, is_evaluated) if looks_at_rankings else None
+    if repeating is not None:
+        failures.append((repeating, "has a document twice, in the judgments or in the results", None))
+    if options.compat == "trec_eval-10" and not options.complete and is_missing.any():
+        failures.append((int(np.flatnonzero(is_missing)[0]), "is judged and not in the results", "-c accepts that"))
+    utility = next((request for request in options.requests if request.name == "utility"), None)
+    if utility is not None and len(utility.numbers or UTILITY_WEIGHTS) != len(UTILITY_WEIGHTS):
+        reason = f"cannot be evaluated: utility takes four numbers, found {len(utility.numbers)}"
+        failures.append((int(np.flatnonzero(is_evaluated)[0]), reason, None))
+    if not failures:
+        return None
+    query, reason, hint = min(failures, key=lambda failure: failure[0])
+    return query, TrecEvalError(TREC_COMPUTE_ERROR, f"query {shown(qrels.queries[query])} {reason}", hint=hint)
+
+
+def first_repeating_query(options: Options, qrels: Qrels, run: Run, is_evaluated: NDArray[np.bool_]) -> int | None:
+    """The index of the first evaluated query in which a document appears twice."""
     _, again = repeated(qrels.docs, qrels.query)
-    broken = [qrels.query[again]]
+    repeating = [qrels.query[again]]
     ranks = ranking.rank(run.offsets, run.docs, run.scores, options.compat).rank
     depth = options.max_retrieved
     kept = np.flatnonzero(ranks <= depth) if depth is not None else np.arange(len(ranks))
     first, _ = repeated(run.docs.take(kept), run.query[kept])
     if len(first):
         run_queries = np.unique(run.query[kept][first])
-        broken.append(qrels.query_index.find(run.queries.take(run_queries), np.zeros_like(run_queries))[1])
-    queries = np.concatenate(broken)
-    queries = queries[present[queries]]
-    return int(queries.min()) if len(queries) else len(present)
+        repeating.append(qrels.query_index.find(run.queries.take(run_queries), np.zeros_like(run_queries))[1])
+    queries = np.concatenate(repeating)
+    queries = queries[is_evaluated[queries]]
+    return int(queries.min()) if len(queries) else None
 
 
-def note_negative_queries(options: Options, hits: Hits, present: NDArray[np.bool_]) -> None:
+def note_negative_queries(options: Options, hits: Hits) -> None:
     """Note the queries at which trec_eval would stop or crash: here they are queries without relevant documents."""
     judged = count_by(hits.judged_query[hits.judged >= 0], len(hits)) > 0
-    for query in np.flatnonzero(present & ~judged).tolist():
+    for query in np.flatnonzero(~judged).tolist():
         options.notes.append(
             f"all judgments of query {shown(hits.queries[query])} are negative: evaluated as having no relevant "
             "document (trec_eval may fail here)"
         )
-
-
-def check_gains(options: Options, qrels: Qrels) -> None:
-    """Raise if gains are less than 1 apart: trec_eval treats them as equal, in an order that its sort decides."""
-    for entry in options.lines:
-        gains = entry.measure["gains"] if entry.family.name == "ndcg" and entry.measure is not None else None
-        if not gains:
-            continue
-        grades = {float(grade) for grade in np.unique(qrels.grades) if grade >= 0 and grade not in gains}
-        ordered = sorted({float(gain) for gain in gains.values()} | grades)
-        for low, high in pairwise(ordered):
-            if high - low < 1:
-                raise TrecEvalError(
-                    TREC_FILE_ERROR,
-                    f"gains {low:g} and {high:g} are less than 1 apart, which trec_eval cannot distinguish",
-                    hint="rankgauge evaluate -m 'nDCG(gains={…})' accepts any gains",
-                )
-
-
-def per_query(entry: trec.TrecRequest, hits: Hits, options: Options) -> Floats:
-    """The values of one line for every query."""
-    if entry.measure is None:
-        return np.zeros(len(hits))
-    measure = with_options(entry.measure, options)
-    return with_nan(measure, hits, measure(hits))
-
-
-def with_options(measure: Measure, options: Options) -> Measure:
-    """The measure with the relevance level and the collection size of the options."""
-    if "rel" in measure.definition.parameters and measure["rel"] is not None:
-        measure = measure.but(rel=options.level)
-    return measure.but(collection=options.collection_size) if options.collection_size > 0 else measure
-
-
-def with_nan(measure: Measure, hits: Hits, values: Floats) -> Floats:
-    """The values with NaN where trec_eval divides 0 by 0: precision of an empty ranking, and Rndcg without gain."""
-    empty = (hits.retrieved == 0) & (hits.status != Status.MISSING)
-    if measure.definition is iprec.iprec:
-        points: tuple[float, ...] = (measure["recall"],)
-    elif measure.definition is iprec.iprec_average:
-        points = measure["recalls"] or iprec.ELEVEN_POINTS
-    elif measure.definition is ndcg.rndcg:
-        has_gain = count_by(hits.judged_query[hits.judged > 0], len(hits)) > 0
-        return np.where(~has_gain & (hits.relevant_judged(measure["rel"]) > 0), np.nan, values)
-    else:
-        return values
-    rounding = 0.9 if measure["round"] == "up" else 0.5
-    at_zero = np.floor(min(points) * hits.relevant_judged(measure["rel"]) + rounding) == 0
-    return np.where(empty & at_zero, np.nan, values)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_FILE_ERROR, TrecEvalError
+from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_ZSCORE_ERROR, TrecEvalError
 from rankgauge.adapters.trec_eval.files import leading_number
-from rankgauge.core.ids import Ids
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.sources import read_bytes
 
@@ -19,9 +16,11 @@ UNKNOWN_ZSCORE = -1000000.0
 
 @dataclass(frozen=True)
 class ZScores:
-    """Mean and deviation by (query, measure)."""
+    """The lines of the file, sorted by query and measure, and where each query begins and ends."""
 
-    deviations: dict[tuple[bytes, bytes], tuple[float, float]]
+    measures: list[bytes]
+    deviations: list[tuple[float, float]]  # mean and deviation
+    queries: dict[bytes, tuple[int, int]]
     last_query: bytes
 
     @classmethod
@@ -30,30 +29,52 @@ class ZScores:
         try:
             data, _ = read_bytes(path)
         except InputError as error:
-            raise TrecEvalError(TREC_FILE_ERROR, error.message) from None
-        deviations = {}
+            raise TrecEvalError(TREC_ZSCORE_ERROR, error.message) from None
+        if not data:
+            raise TrecEvalError(TREC_ZSCORE_ERROR, f"{path}: file is empty")
+        rows = []
         for line, text in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
             fields = text.split()
             if len(fields) != 4:
                 raise TrecEvalError(
-                    TREC_FILE_ERROR, f"{path}:{line}: malformed line, expected 4 columns: {shown(text)}"
+                    TREC_ZSCORE_ERROR, f"{path}:{line}: malformed line, expected 4 columns: {shown(text)}"
                 )
-            deviations[fields[0], fields[1]] = (leading_number(fields[2]), leading_number(fields[3]))
-        return cls(deviations, max((query for query, _ in deviations), default=b""))
+            rows.append(fields)
+        rows.sort(key=lambda fields: (fields[0], fields[1]))
+        queries: dict[bytes, tuple[int, int]] = {}
+        for index, (query, *_) in enumerate(rows):
+            queries[query] = (queries.get(query, (index, index))[0], index + 1)
+        return cls(
+            [measure for _, measure, *_ in rows],
+            [(leading_number(mean), leading_number(deviation)) for *_, mean, deviation in rows],
+            queries,
+            rows[-1][0],
+        )
 
-    def scale(self, label: str, queries: Ids, values: Floats, present: NDArray[np.bool_]) -> Floats:
-        """The distance of each value from its mean, in deviations."""
-        scaled = np.zeros(len(values))
-        for row in np.flatnonzero(present).tolist():
-            query = queries[row]
-            if query > self.last_query:
-                raise TrecEvalError(
-                    TREC_COMPUTE_ERROR, f"query {shown(query)} sorts after the last query of the -Z file"
-                )
-            mean, deviation = self.deviations.get((query, label.encode()), (0.0, -1.0))
-            distance = float(values[row]) - mean
-            if deviation == -1.0 or (deviation == 0 and distance != 0):
-                scaled[row] = UNKNOWN_ZSCORE
-            else:
-                scaled[row] = distance / deviation if deviation else 0.0
-        return scaled
+    def scale(self, query: bytes, label: bytes, value: float) -> float:
+        """The distance of a value from its mean, in deviations."""
+        if query > self.last_query:
+            raise TrecEvalError(TREC_COMPUTE_ERROR, f"query {shown(query)} sorts after the last query of the -Z file")
+        index = self._find(query, label)
+        if index is None:
+            return UNKNOWN_ZSCORE
+        mean, deviation = self.deviations[index]
+        if deviation:
+            with np.errstate(all="ignore"):
+                return float((np.float64(value) - np.float64(mean)) / np.float64(deviation))
+        return 0.0 if value == mean else UNKNOWN_ZSCORE
+
+    def _find(self, query: bytes, label: bytes) -> int | None:
+        """The line of a measure, by trec_eval's binary search, which also looks at the line after the query's last."""
+        if query not in self.queries:
+            return None
+        first, end = self.queries[query]
+        low, high = first, end
+        while low <= high:
+            index = first + (low - first + high - first) // 2
+            if index == len(self.measures):
+                raise TrecEvalError(TREC_COMPUTE_ERROR, f"{shown(label)} sorts after the last measure of the -Z file")
+            if label == self.measures[index]:
+                return index
+            low, high = (low, index - 1) if label < self.measures[index] else (index + 1, high)
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Sequence
 
 import click
 
@@ -35,9 +36,26 @@ measures: {names}
 """
 
 
-def usage() -> str:
-    """The text that -h prints."""
-    return USAGE.format(names=textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10))
+TEXT_FAMILIES = {
+    "runid": "The name of the run, from the last line of its file.",
+    "relstring": "The judgments of the first documents, one character each: a digit, > above 9, - if not judged.",
+    "dcg": "Discounted cumulative gain of the ranking, not normalized.",
+    "ideal_dcg": "Discounted cumulative gain of the ideal ranking.",
+}
+
+
+def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
+    """The text that -h prints, with a description of each measure given with -m."""
+    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
+    return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
+
+
+def description(family: trec.TrecFamily) -> str:
+    """What a family of measures is, indented."""
+    definition = family.make
+    if definition is None:
+        return f"    {TEXT_FAMILIES[family.name]}\n"
+    return textwrap.indent(f"{definition.explanation}\n\nFormula: {definition.formula}\n", "    ")
 
 
 @click.command(
@@ -58,10 +76,10 @@ def command(arguments: tuple[str, ...]) -> int:
             click.echo(f"trec_eval: note: {note}", err=True)
         printed = len(options.notes)
         if options.version:
-            out.write(f"trec_eval 9.0.8 and 10.0 as rankgauge {__version__} computes them\n".encode())
+            click.echo(f"trec_eval 9.0.8 and 10.0 as rankgauge {__version__} computes them", err=True)
             return 0
         if options.help:
-            out.write(usage().encode())
+            out.write(usage([request.family for request in options.requests]).encode())
             return 0
         for line in report(options):
             out.write(line)

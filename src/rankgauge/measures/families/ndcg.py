@@ -62,34 +62,40 @@ def ndcg(
 
 
 @measure("nDCGRel")
-def ndcg_rel(hits: Hits) -> PerQuery:
+def ndcg_rel(hits: Hits, *, gains: dict[float, float] | None = None) -> PerQuery:
     """nDCG averaged over the ranks at which documents with a gain were retrieved.
+
+    The gain is the grade; gains={1: 3, 2: 9} sets the gain of some grades.
 
     Formula: mean of nDCG@i over the ranks i of all documents with a gain; the final value for one not retrieved
     Reference: trec_eval: ndcg_rel
     """
-    gaining = hits.where(hits.grade > 0)
-    ideal = hits.ideal(linear_gain(hits.judged))
+    to_gain = gain_of("linear", gains)
+    gaining = hits.where(to_gain(hits.grade) != 0)
+    gain = to_gain(gaining.grade)
+    ideal = hits.ideal(to_gain(hits.judged))
     best = running(ideal.gain / log2(ideal.rank + 1), ideal.offsets)
-    gained = gaining.running(gaining.grade / log2(gaining.rank + 1))
-    at_ranks = divide(gained, ideal.at(best, gaining.query, gaining.rank))
+    gained = gaining.running(gain / log2(gaining.rank + 1))
+    at_ranks = np.where(gain > 0, divide(gained, ideal.at(best, gaining.query, gaining.rank)), 0.0)
     final = ideal.at(best, np.arange(len(hits)), ideal.count)
-    missed = divide((ideal.count - gaining.count) * gaining.last(gained), final)
+    missed = divide((ideal.count - gaining.where(gain > 0).count) * gaining.last(gained), final)
     return divide(gaining.sum(at_ranks) + missed, ideal.count)
 
 
 @measure("RnDCG")
-def rndcg(hits: Hits, *, rel: float = 1) -> PerQuery:
+def rndcg(hits: Hits, *, rel: float = 1, gains: dict[float, float] | None = None) -> PerQuery:
     """nDCG averaged over the natural cutoffs of a query: the ranks where the ideal gain drops, and its last rank.
 
-    A ranking that is longer than the ideal one by more than one document adds the value at its own end.
+    A ranking that is longer than the ideal one by more than one document adds the value at its own end. The gain is
+    the grade; gains={1: 3, 2: 9} sets the gain of some grades.
 
     Formula: mean of nDCG@p over the ranks p at which the gain of the ideal ranking changes, and its last rank
     Reference: trec_eval: Rndcg
     """
-    gaining = hits.where(hits.grade > 0)
-    gained = gaining.running(gaining.grade / log2(gaining.rank + 1))
-    ideal = hits.ideal(linear_gain(hits.judged))
+    to_gain = gain_of("linear", gains)
+    gaining = hits.where(to_gain(hits.grade) != 0)
+    gained = gaining.running(to_gain(gaining.grade) / log2(gaining.rank + 1))
+    ideal = hits.ideal(to_gain(hits.judged))
     best = running(ideal.gain / log2(ideal.rank + 1), ideal.offsets)
     ends = np.ones(len(best), dtype=bool)
     ends[:-1] = (ideal.gain[1:] != ideal.gain[:-1]) | (ideal.query[1:] != ideal.query[:-1])

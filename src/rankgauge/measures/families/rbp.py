@@ -8,7 +8,7 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats, group_of, sum_by
+from rankgauge.core.tables import Floats, count_by, group_of, sum_by
 from rankgauge.measures.families.err import checked_max_rel, largest_grade
 from rankgauge.measures.numbers import linear_gain, powers
 from rankgauge.measures.registry import measure
@@ -66,4 +66,4 @@ def rbp_residual(hits: Hits, *, p: float = 0.9) -> PerQuery:
     rows = np.flatnonzero(unjudged)
     weight = powers(p, rows - offsets[query[rows]])
     total = sum_by(query[rows], weight, len(hits))
-    return np.where(total > 0, powers(p, hits.retrieved) + (1.0 - p) * total, 0.0)
+    return np.where(count_by(query[rows], len(hits)) > 0, powers(p, hits.retrieved) + (1.0 - p) * total, 0.0)
