@@ -46,7 +46,6 @@ NOT_IMPLEMENTED: dict[str, str] = {
     "Compat": "it needs preference judgments",
     "compatibility": "it needs preference judgments",
     # ranx, scikit-learn
-    "dcg": UNNORMALIZED,
     "dcg_burges": UNNORMALIZED,
     "dcg_score": UNNORMALIZED,
     "AUC": PREDICTIONS,
