@@ -169,6 +169,8 @@ def _unknown_measure(name: str, at: str | None) -> MeasureError:
     equivalent = foreign_names.equivalent(name, at)
     if equivalent is not None:
         return MeasureError(f"unknown measure {shown(name)}", hint=f"here, it is {equivalent}")
+    if name in trec.FAMILY_BY_NAME:
+        return MeasureError(f"{name} has no cutoff of this kind", hint=f"`rankgauge trec_eval -m {name}` prints it")
     trec_families = [family for family, entry in trec.FAMILY_BY_NAME.items() if entry.kind != "text"]
     names = [*registry.MEASURE_NAMES, *trec_families, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
     close = nearest(name, names)
