@@ -70,7 +70,7 @@ def test_a_cutoff_that_trec_eval_misreads_is_misread_with_a_note(command: Comman
         (["-m", "utility.1,2"], 4, "four numbers"),
         (["-M", "-1"], 1, "at least 0"),
         (["-l", "-1"], 1, "level below 0"),
-        (["-R", "prefs"], 2, "only qrels"),
+        (["-R", "other"], 2, "expected one of"),
         (["-T", "other"], 2, "only trec_results"),
         (["--compat", "trec_eval-8"], 1, "expected one of"),
         (["-x"], 1, "-x"),

@@ -19,6 +19,9 @@ CASES = {
     "-m Rprec_mult.5.0,0.2,0.35 -m utility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -m ndcg.1=3,2=9,4=4.5 "
     "-m ndcg_cut.10,20,23.4 -m success.2,5,20 qrels.test results.test",
     ".aqZ": "-q -m all_trec -Z zscores_file qrels.test results.test",
+    ".prefs": "-m all_prefs -q -R prefs prefs.test prefs.results.test",
+    ".qrels_prefs": "-m all_prefs -q -R qrels_prefs qrels.test results.test",
+    ".qrels_jg": "-m qrels_jg -q -R qrels_jg qrels.123 results.test",
 }
 EXTRA = {"x": "", "xJ": "-J", "xM10": "-M10", "xc": "-c", "xl2": "-l2", "xn": "-n"}
 VERSIONS = {"9.0.8": "trec_eval-9", "10.0": "trec_eval-10"}
@@ -53,6 +56,8 @@ def test_more_flags_on_graded_judgments(
     [
         ("qrels.comment.test results.comment.test", "out.comment.test"),
         ("qrels.test.with-comments results.test", "out.test"),
+        ("-m all_prefs -q -R prefs prefs.comment.test prefs.results.test", "out.test.prefs"),
+        ("-m qrels_jg -q -R qrels_jg qrels.comments.123 results.test", "out.test.qrels_jg"),
     ],
 )
 def test_version_10_knows_comments_and_leaves_ids_with_the_sign_alone(

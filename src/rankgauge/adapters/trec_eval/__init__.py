@@ -7,6 +7,7 @@ zscores   the file of -Z
 values    the values of each query
 gains     those of measures with gains from the command line
 report    the evaluation
+group_files, group_report: the same for preference judgments and judgments by group
 lines     the text that it prints
 errors    its exit codes
 """

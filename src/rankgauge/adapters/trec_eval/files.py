@@ -34,7 +34,7 @@ class Results:
 
 def read_qrels(path: str, compat: Compat) -> Qrels:
     """Read judgments. Repeated documents are detected when their query is evaluated, not here."""
-    data = _read_text(path)
+    data = read_data(path)
     if compat == "trec_eval-10":
         # The line after a comment is read as a judgment even if it begins with # too.
         data = COMMENT_BEFORE_ROW.sub(rb"\1", data)
@@ -45,8 +45,8 @@ def read_qrels(path: str, compat: Compat) -> Qrels:
         raise TrecEvalError(
             TREC_FILE_ERROR, f"{path}:{line}: malformed line, expected 4 columns: {shown(lines.text(line))}"
         )
-    tokens = lines.column(3)
-    return Qrels.build(lines.column(0), lines.column(2), _grades(path, tokens, lines.line), name=path, unique=False)
+    grades = parse_grades(path, lines.column(3), lines.line)
+    return Qrels.build(lines.column(0), lines.column(2), grades, name=path, unique=False)
 
 
 def read_results(path: str, compat: Compat) -> Results:
@@ -55,7 +55,7 @@ def read_results(path: str, compat: Compat) -> Results:
         raise TrecEvalError(
             TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
         )
-    data = _read_text(path)
+    data = read_data(path)
     if compat == "trec_eval-10":
         data = INDENTED_COMMENT.sub(b"", data)
     lines = split_columns(pad(data), 6)
@@ -71,7 +71,8 @@ def read_results(path: str, compat: Compat) -> Results:
     return Results(run, lines.column(5)[len(lines) - 1])
 
 
-def _read_text(path: str) -> bytes:
+def read_data(path: str) -> bytes:
+    """The bytes of a file that is not empty and has no NUL byte."""
     try:
         data, _ = read_bytes(path)
     except InputError as error:
@@ -83,7 +84,7 @@ def _read_text(path: str) -> bytes:
     return data
 
 
-def _grades(path: str, tokens: Ids, line: Ints) -> Floats:
+def parse_grades(path: str, tokens: Ids, line: Ints) -> Floats:
     """Whole numbers as C's atol reads them."""
     if int(tokens.length.max(initial=0)) <= 8:
         distinct, index = np.unique(tokens.words(0), return_inverse=True)

@@ -69,7 +69,8 @@ def summary_lines(options: Options, columns: list[Column], totals: Totals) -> It
 def summary_value(column: Column, totals: Totals) -> float:
     """One value for all queries."""
     definition = column.request.family.make
-    aggregate = "mean" if definition is None else definition.aggregate
+    default = "sum" if column.request.family.whole else "mean"
+    aggregate = default if definition is None else definition.aggregate
     if column.request.name == "num_q":
         return float(totals.queries)
     if column.request.name == "num_rel" and totals.relevant is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
 from rankgauge.adapters.trec_eval.files import read_qrels, read_results
 from rankgauge.adapters.trec_eval.gains import check_gains
+from rankgauge.adapters.trec_eval.group_report import check_measures, group_report
 from rankgauge.adapters.trec_eval.lines import Column, Totals, query_lines, summary_lines
 from rankgauge.adapters.trec_eval.options import Options
 from rankgauge.adapters.trec_eval.values import UTILITY_WEIGHTS, family_values
@@ -30,6 +31,9 @@ CLEARED_LABELS = (b"num_ret", b"utility", b"rbp_resid")  # of a made-up ranking;
 
 def report(options: Options) -> Iterator[bytes]:
     """The lines that trec_eval prints. A query that cannot be evaluated stops it, after the lines of those before."""
+    if options.judgments != "qrels":
+        yield from group_report(options)
+        return
     qrels = read_qrels(options.files[0], options.compat)
     results = read_results(options.files[1], options.compat)
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
@@ -44,6 +48,7 @@ def report(options: Options) -> Iterator[bytes]:
             TREC_NO_QUERIES,
             f"no query is in both files: {_sample(qrels)} against {_sample(results.run)}",
         )
+    check_measures(options)
     is_evaluated = ~is_missing
     if options.compat == "trec_eval-10":
         # A judged query that the run lacks is evaluated with -c, as a ranking of one document without a judgment.

@@ -10,11 +10,13 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.errors import RankgaugeError
+from rankgauge.measures import trec_group_names as groups
 from rankgauge.measures import trec_names as trec
+from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
 
 USAGE = """\
 usage: rankgauge trec_eval [-h] [-q] [-m MEASURE[.PARAMETERS]]… [-c] [-n] [-l NUM] [-J] [-N NUM] [-M NUM]
-                           [-Z FILE] [--compat trec_eval-9|trec_eval-10] QRELS RUN
+                           [-R FORMAT] [-Z FILE] [--compat trec_eval-9|trec_eval-10] QRELS RUN
 
 The flags, the output and the exit codes are those of trec_eval. What it silently misreads is misread the same way,
 and reported on standard error. For anything new, use `rankgauge evaluate`.
@@ -27,11 +29,12 @@ and reported on standard error. For anything new, use `rankgauge evaluate`.
   -M  --Max_retrieved_per_topic NUM keep the top NUM documents of each ranking
   -N  --Number_docs_in_coll NUM     set the size of the collection, for utility
   -m  --measure NAME[.PARAMETERS]   compute a measure (official); repeatable
+  -R  --Rel_info_format FORMAT      read judgments as qrels (default), prefs, qrels_prefs or qrels_jg
   -Z  --Zscore FILE                 print z-scores, by the means and deviations in FILE
       --compat VERSION              behave as trec_eval-9 (default) or trec_eval-10
   -v  --version                     print the version
 
-sets:     official  all_trec  set
+sets:     official  all_trec  set  prefs  all_prefs  qrels_jg
 measures: {names}
 """
 
@@ -41,12 +44,13 @@ TEXT_FAMILIES = {
     "relstring": "The judgments of the first documents, one character each: a digit, > above 9, - if not judged.",
     "dcg": "Discounted cumulative gain of the ranking, not normalized.",
     "ideal_dcg": "Discounted cumulative gain of the ideal ranking.",
+    **{measure.name: measure.explanation for measure in PREFERENCE_MEASURES},
 }
 
 
 def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
     """The text that -h prints, with a description of each measure given with -m."""
-    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
+    names = textwrap.fill("  ".join(groups.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
     return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
 
 

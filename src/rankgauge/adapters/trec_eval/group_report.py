@@ -1,0 +1,178 @@
+"""The evaluation with preference judgments or judgments by group, as trec_eval does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
+from rankgauge.adapters.trec_eval.files import read_results
+from rankgauge.adapters.trec_eval.group_files import read_grouped_qrels, read_preferences, read_qrels_as_preferences
+from rankgauge.adapters.trec_eval.lines import Column, Totals, number_line, summary_lines
+from rankgauge.adapters.trec_eval.options import Options
+from rankgauge.adapters.trec_eval.requests import Request
+from rankgauge.adapters.trec_eval.values import family_values
+from rankgauge.adapters.trec_eval.zscores import ZScores
+from rankgauge.core import ranking
+from rankgauge.core.grouped_qrels import GroupedQrels
+from rankgauge.core.hits import Hits, join
+from rankgauge.core.ids import Ids, repeated
+from rankgauge.core.preference_join import PreferenceJoin, join_preferences
+from rankgauge.core.preferences import Preferences
+from rankgauge.core.run import Run
+from rankgauge.core.tables import Floats
+from rankgauge.errors import InputError, shown
+from rankgauge.measures import trec_group_names as groups
+from rankgauge.measures.families.groups import mean_over_groups
+from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
+
+PREFERENCE_MEASURE_BY_NAME = {measure.name: measure for measure in PREFERENCE_MEASURES}
+
+
+class QueryValues(Protocol):
+    """The values of the requested lines for one query at a time."""
+
+    def values(self, query: int) -> Sequence[float]:
+        """The value of each line for a query."""
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceValues:
+    """Values of preferences."""
+
+    joined: PreferenceJoin
+    requests: Sequence[Request]
+
+    def values(self, query: int) -> Sequence[float]:
+        """The value of each line for a query."""
+        try:
+            preferences = self.joined.query(query)
+        except InputError as error:
+            raise TrecEvalError(TREC_COMPUTE_ERROR, error.message) from None
+        return [PREFERENCE_MEASURE_BY_NAME[request.name].value(preferences) for request in self.requests]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupValues:
+    """Means over judgment groups."""
+
+    qrels: GroupedQrels
+    run: Run
+    requests: Sequence[Request]
+    options: Options
+
+    @cached_property
+    def columns(self) -> list[Floats]:
+        """The values of each line for all queries."""
+        layers = [self.layer_values(join(layer, self.run, compat=self.options.compat)) for layer in self.qrels.layers]
+        return [mean_over_groups(self.qrels, values) for values in zip(*layers, strict=True)]
+
+    def layer_values(self, hits: Hits) -> list[Floats]:
+        """The values of each line with the judgments of one layer."""
+        if self.options.max_retrieved is not None:
+            hits = hits.top(self.options.max_retrieved)
+        if self.options.judged_only:
+            hits = hits.judged_only()
+        return [values for request in self.requests for values in family_values(request, hits, self.options)]
+
+    def values(self, query: int) -> Sequence[float]:
+        """The value of each line for a query."""
+        return [float(column[query]) for column in self.columns]
+
+
+def group_report(options: Options) -> Iterator[bytes]:
+    """The lines that trec_eval prints for judgments other than plain qrels."""
+    judgments = read_judgments(options)
+    results = read_results(options.files[1], options.compat)
+    zscores = ZScores.read(options.zscores) if options.zscores is not None else None
+    if options.refusal is not None:
+        raise options.refusal
+    is_present = np.isin(np.arange(len(judgments.queries)), common_queries(judgments.queries, results.run))
+    evaluated = evaluated_queries(options, is_present)
+    check_measures(options)
+    requests = [request for request in options.requests if request.name not in groups.ANY_FORMAT_NAMES]
+    query_values: QueryValues
+    if isinstance(judgments, Preferences):
+        joined = join_preferences(judgments, results.run, depth=options.max_retrieved, compat=options.compat)
+        query_values = PreferenceValues(joined, requests)
+    else:
+        query_values = GroupValues(judgments, results.run, requests, options)
+    broken = repeated_queries(options, judgments.queries, results.run) if requests else frozenset()
+    columns = [Column(request, label, np.zeros(0)) for request in requests for label in request.labels]
+    table = []
+    for query in evaluated.tolist():
+        query_id = judgments.queries[query]
+        if not is_present[query] and not options.complete:
+            raise TrecEvalError(
+                TREC_COMPUTE_ERROR, f"query {shown(query_id)} is judged and not in the results", hint="-c accepts that"
+            )
+        if query in broken:
+            raise TrecEvalError(TREC_COMPUTE_ERROR, f"query {shown(query_id)} has a document twice in the results")
+        values = query_values.values(query) if requests else []
+        if zscores is not None:
+            pairs = zip(columns, values, strict=True)
+            values = [zscores.scale(query_id, column.label, value) for column, value in pairs]
+        table.append(values)
+        if options.per_query:
+            for column, value in zip(columns, values, strict=True):
+                yield number_line(options, column, query_id, value)
+    if options.summary:
+        count = len(judgments.queries) if options.complete else len(evaluated)
+        filled = [replace(column, values=values) for column, values in zip(columns, np.array(table).T, strict=True)]
+        others = [
+            Column(request, request.labels[0], np.zeros(0)) for request in options.requests if request not in requests
+        ]
+        yield from summary_lines(options, [*others, *filled], Totals(results.run_id, count, None))
+
+
+def read_judgments(options: Options) -> Preferences | GroupedQrels:
+    """The judgments in the format of the options."""
+    path, compat = options.files[0], options.compat
+    if options.judgments == "prefs":
+        return read_preferences(path, compat)
+    if options.judgments == "qrels_prefs":
+        return read_qrels_as_preferences(path, compat)
+    return read_grouped_qrels(path, compat)
+
+
+def check_measures(options: Options) -> None:
+    """Raise if a measure cannot be computed from judgments in the format of the options."""
+    for request in options.requests:
+        if not groups.accepts(request.name, options.judgments):
+            formats = [name for name in groups.JUDGMENT_FORMATS if groups.accepts(request.name, name)]
+            raise TrecEvalError(
+                TREC_COMPUTE_ERROR,
+                f"{request.name} cannot be computed from -R {options.judgments}",
+                hint=f"it needs -R {' or '.join(formats)}",
+            )
+
+
+def common_queries(queries: Ids, run: Run) -> NDArray[np.int64]:
+    """The numbers of the judged queries that the run has."""
+    numbers = {query: number for number, query in enumerate(queries)}
+    return np.array(sorted(numbers[query] for query in run.queries if query in numbers), dtype=np.int64)
+
+
+def evaluated_queries(options: Options, is_present: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The numbers of the queries that trec_eval looks at: 10 takes every judged one, 9 those that the run has."""
+    if options.compat == "trec_eval-10":
+        return np.arange(len(is_present))
+    if not is_present.any():
+        raise TrecEvalError(TREC_NO_QUERIES, "no query is in both files")
+    return np.flatnonzero(is_present)
+
+
+def repeated_queries(options: Options, queries: Ids, run: Run) -> frozenset[int]:
+    """The numbers of the queries for which the run has a document twice within the depth of -M."""
+    ranked = ranking.rank(run.offsets, run.docs, run.scores, options.compat)
+    ranks = ranked.rank if options.judgments == "qrels_jg" else ranked.tie_first + ranked.tie_last - ranked.rank
+    depth = options.max_retrieved
+    kept = np.flatnonzero(ranks <= depth) if depth is not None else np.arange(len(ranks))
+    first, _ = repeated(run.docs.take(kept), run.query[kept])
+    names = {run.queries[number] for number in np.unique(run.query[kept][first]).tolist()}
+    return frozenset(number for number, query in enumerate(queries) if query in names)
