@@ -45,6 +45,8 @@ UNJUDGED_KEY = float(np.nextafter(0.0, -1.0))  # of unjudged documents among gra
 def has_extreme_orders(measure: Measure) -> bool:
     """Whether the best and the worst order of ties are known for a measure."""
     name = measure.definition.name
+    if name in ("nDCGRel", "RnDCG") and dict(measure.parameters)["gains"]:
+        return False  # gains of its own need not grow with the grades that decide which ranks count
     return name in FAVORS_GRADES and not (name == "FirstRel" and measure.cutoff is not None)
 
 
