@@ -25,7 +25,7 @@ AnyRun = Run | Mapping[str, Any] | str | Path | Any
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Runs on the same judgments: what was read, joined and scored. Whatever is said of them is made from this."""
+    """Runs on the same judgments: what was read, joined and scored. Every result is made from this."""
 
     qrels: Qrels  # as the conventions see them
     joined: tuple[Joined, ...]

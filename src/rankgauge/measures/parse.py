@@ -84,7 +84,7 @@ def _read(name: str, compat: Compat) -> Sequence[Measure]:
 
 
 def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
-    """A name without ``@``: one of trec_eval's, or one of ours that needs no cutoff."""
+    """A name without ``@``: one of trec_eval's, or a measure that needs no cutoff."""
     if name in trec.FAMILY_BY_NAME:
         return _read_trec(trec.FAMILY_BY_NAME[name], None, compat)
     head, dot, tail = name.partition(".")
