@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,15 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.queries import Queries, read_queries
-from rankgauge.io.reading import read_qrels
+from rankgauge.io.rows import build_qrels, build_run
 from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import build_report
 from rankgauge.report.report import Cost, Report
+from rankgauge.validation.findings import Validation
 from rankgauge.validation.options import ValidationOptions
+from rankgauge.validation.reading import ValidatedFile, read_for_validation
 from rankgauge.validation.validate import validate_qrels, validate_run
 
 MANIFEST = "ExperimentManifest.json"
@@ -109,35 +111,62 @@ def evaluation_path(system: str) -> str:
     return f"{EVALUATIONS_FOLDER}/{system}.EvaluationReport.json"
 
 
-def read_report(folder: Path, manifest: Mapping[str, Any], files: Mapping[str, LoadedFile] | None = None) -> Report:
-    """The report, recomputed from the runs, queries and judgments in the folder; ``files`` are in memory already."""
+@dataclass(frozen=True, eq=False)
+class StoredInputs:
+    """The inputs of a benchmark, each read once: files by their path in the folder, and what was parsed of them."""
+
+    files: Mapping[str, LoadedFile]
+    queries: Queries
+    judgments: Qrels
+    validation: Validation  # of the judgments
+
+
+def validate_judgments(file: LoadedFile, queries: Queries) -> tuple[Validation, ValidatedFile]:
+    """Read and validate the judgments of a benchmark."""
+    options = ValidationOptions(max_places=MAX_PLACES)
+    parsed = read_for_validation(file, "qrels", options)
+    return validate_qrels(parsed, queries=queries, options=options), parsed
+
+
+def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
+    """The inputs of a finished benchmark, from its folder."""
     collection = manifest["data"]["test collection"]
+    names = [collection["qrels"]["path"], collection["topics"]["path"]]
+    names += [system["run"]["path"] for system in manifest["method"]["retrieval"]]
+    names += [] if collection["source"] is None else [SNIPPETS]
+    missing = next((folder / name for name in names if not (folder / name).is_file()), None)
+    if missing is not None:
+        raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
+    files = {name: load_file(folder / name) for name in names}
+    queries = read_queries(files[names[1]])
+    validation, parsed = validate_judgments(files[names[0]], queries)
+    return StoredInputs(files, queries, build_qrels(parsed.rows(), name=collection["name"]), validation)
 
-    def load(name: str) -> LoadedFile:
-        if files is not None and name in files:
-            return files[name]
-        if not (folder / name).is_file():
-            raise InputError.at(folder / name, None, "is missing, and nothing can be computed without it")
-        return load_file(folder / name)
 
-    qrels, queries = load(collection["qrels"]["path"]), read_queries(load(collection["topics"]["path"]))
-    judgments = read_qrels(qrels, name=collection["name"])
-    runs = {system["name"]: load(system["run"]["path"]) for system in manifest["method"]["retrieval"]}
+def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
+    """The report of a finished benchmark, recomputed from its folder."""
+    return report_of_inputs(read_inputs(folder, manifest), manifest)
+
+
+def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
+    """The report of the stored runs, queries and judgments: what `report verify` recomputes."""
+    collection, judgments, queries = manifest["data"]["test collection"], inputs.judgments, inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
-    validations = [validate_qrels(qrels, queries=queries, options=ValidationOptions(max_places=MAX_PLACES))]
-    validations += [validate_run(run, judgments, queries, options) for run in runs.values()]
+    validations, runs = [replace(inputs.validation, file=collection["qrels"]["path"])], {}
+    for system in manifest["method"]["retrieval"]:
+        path, name = system["run"]["path"], system["name"]
+        parsed = read_for_validation(inputs.files[path], "run", options)
+        validations.append(replace(validate_run(parsed, judgments, queries, options), file=path))
+        runs[name] = build_run(parsed.rows(), name=name)
     return build_report(
         _judgments_of_queries(judgments, queries),
         runs,
         Settings.from_dict(manifest["settings"]),
         title=collection["name"],
         topics=queries,
-        snippets={} if collection["source"] is None else _snippets(load(SNIPPETS)),
+        snippets={} if collection["source"] is None else _snippets(inputs.files[SNIPPETS]),
         costs={name: Cost(**cost) for name, cost in manifest["times"]["costs"].items()},
-        validations=tuple(
-            replace(result, file=Path(file.path).relative_to(folder).as_posix())
-            for result, file in zip(validations, (qrels, *runs.values()), strict=True)
-        ),
+        validations=tuple(validations),
         failed=manifest["failed"],
         manifest=_reproducible_part(manifest),
         reproduce=manifest["implementation"]["executable"]["cmd"],

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,38 +15,40 @@ from typing import Any
 from rankgauge.benchmark.folder import (
     INPUTS_FOLDER,
     MANIFEST,
-    MAX_PLACES,
     PAGE,
     RUNS_FOLDER,
     SNIPPETS,
     SUBFOLDERS,
+    StoredInputs,
     claim,
     digests,
     evaluation_path,
     install,
-    read_report,
     rendered,
+    report_of_inputs,
     run_path,
+    validate_judgments,
 )
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, manifest_of
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.rows import build_qrels
 from rankgauge.io.sources import LoadedFile, load_file
 from rankgauge.io.writing import write_atomically
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
-from rankgauge.validation.options import ValidationOptions
-from rankgauge.validation.validate import validate_qrels
+from rankgauge.validation.findings import Validation
 
 
 def run_benchmark(
@@ -66,7 +68,7 @@ def run_benchmark(
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
     qrels_file, queries_file = load_file(plan.qrels), load_file(plan.queries)
     queries = read_queries(queries_file)
-    _check_judgments(qrels_file, queries, listener)
+    validation, judgments = _valid_judgments(plan, qrels_file, queries, listener)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
     _check_settings(plan, queries)
     work = claim(folder)
@@ -85,7 +87,8 @@ def run_benchmark(
     corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
     manifest = manifest_of(inputs, corpus, runs, results, failed)
     manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-    report = write_reports(work, manifest, {_name(work, file): file for file in files})
+    stored = StoredInputs({_name(work, file): file for file in files}, queries, judgments, validation)
+    report = write_reports(work, manifest, stored)
     install(work, folder)
     return report
 
@@ -105,9 +108,11 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
     return results, failed
 
 
-def _check_judgments(qrels: LoadedFile, queries: Queries, listener: BenchmarkListener) -> None:
-    """Raise if the judgments are invalid."""
-    validation = validate_qrels(qrels, queries=queries, options=ValidationOptions(max_places=MAX_PLACES))
+def _valid_judgments(
+    plan: BenchmarkPlan, qrels: LoadedFile, queries: Queries, listener: BenchmarkListener
+) -> tuple[Validation, Qrels]:
+    """The judgments and their validation; raises if they are invalid."""
+    validation, parsed = validate_judgments(qrels, queries)
     listener.validated(validation)
     if not validation.ok:
         raise InputError.at(
@@ -116,6 +121,7 @@ def _check_judgments(qrels: LoadedFile, queries: Queries, listener: BenchmarkLis
             f"the judgments have {plural(validation.errors, 'error')}",
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
+    return validation, build_qrels(parsed.rows(), name=plan.title)
 
 
 def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
@@ -124,16 +130,16 @@ def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
     check_columns(plan.settings.by or (), queries.columns, hint=f"add it to {plan.queries}, or leave out --by")
 
 
-def write_reports(folder: Path, manifest: dict[str, Any], files: Mapping[str, LoadedFile]) -> Report:
-    """Compute the report of the runs in a folder, of which ``files`` are in memory, and write it there."""
+def write_reports(folder: Path, manifest: dict[str, Any], inputs: StoredInputs) -> Report:
+    """Compute the report of the stored inputs, and write it into the folder."""
     from rankgauge.render.html import as_html
 
-    report = read_report(folder, manifest, files)
+    report = report_of_inputs(inputs, manifest)
     written = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
     for name, data in written.items():
         with write_atomically(folder / name) as file:
             file.write(data)
-    in_memory = {**files, **{name: LoadedFile(str(folder / name), data) for name, data in written.items()}}
+    in_memory = {**inputs.files, **{name: LoadedFile(str(folder / name), data) for name, data in written.items()}}
     manifest = {**manifest, "files": digests(folder, in_memory)}
     with write_atomically(folder / MANIFEST) as file:
         file.write(manifests.to_bytes(manifest))

@@ -1,4 +1,4 @@
-"""The differences of one comparison as a family: p values corrected together, and the minimum detectable difference of each."""
+"""The differences of one comparison as a family: p values corrected together, and what each can detect."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,18 @@ HEADER_FILE = "header.json"
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def load_arrays(folder: Path, header: Mapping[str, Any]) -> dict[str, NDArray[Any]] | None:
-    """The memory-mapped arrays of a folder; None if it does not exist, is damaged or has another header."""
+def load_arrays(folder: Path, make_header: Callable[[], Mapping[str, Any]]) -> dict[str, NDArray[Any]] | None:
+    """The memory-mapped arrays of a folder; None if it does not exist, is damaged or has another header.
+
+    The expected header is made only if there is one to compare with: it holds the hash of the corpus, which building
+    the index computes anyway.
+    """
     try:
         stored = json.loads((folder / HEADER_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, EOFError):
         return None
     names = stored.pop("arrays", None)
-    if stored != json.loads(json.dumps(header)) or not isinstance(names, list):
+    if stored != json.loads(json.dumps(make_header())) or not isinstance(names, list):
         return None
     try:
         return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}

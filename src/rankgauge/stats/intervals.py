@@ -157,7 +157,7 @@ def _mean_interval(
         if ends is None:
             return replace(interval, reason="every resampled mean is on the same side of the mean")
         low, high = ends
-    return replace(interval, low=low, high=high).opened(-math.inf, math.inf)
+    return replace(interval, low=low, high=high).with_open_end(-math.inf, math.inf)
 
 
 def _median_interval(data: Sample, confidence: float, alternative: Alternative) -> Interval:
@@ -175,7 +175,7 @@ def _median_interval(data: Sample, confidence: float, alternative: Alternative) 
         return replace(interval, reason=f"at least {needed} values are needed for this confidence, found {n}")
     ordered = np.sort(data.values)
     ends = replace(interval, low=float(ordered[rank - 1]), high=float(ordered[n - rank]))
-    return ends.opened(-math.inf, math.inf)
+    return ends.with_open_end(-math.inf, math.inf)
 
 
 def _logs(values: ArrayLike, name: str, smallest: float) -> Floats:

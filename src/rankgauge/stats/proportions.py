@@ -28,7 +28,7 @@ def wilson_interval(
     if interval.reason:
         return interval
     low, high = wilson_ends(round(data.values.sum()), len(data), normal_quantile(1 - outside))
-    return replace(interval, low=low, high=high).opened(0.0, 1.0)
+    return replace(interval, low=low, high=high).with_open_end(0.0, 1.0)
 
 
 def newcombe_interval(
@@ -58,7 +58,7 @@ def newcombe_interval(
     (low_p, high_p), (low_q, high_q) = wilson_ends(first_count, n, z), wilson_ends(second_count, n, z)
     phi = _correlation(both_count, first_count, second_count, n)
     down, up = _distance(p - low_p, high_q - q, phi), _distance(high_p - p, q - low_q, phi)
-    return replace(interval, low=max(-1.0, p - q - down), high=min(1.0, p - q + up)).opened(-1.0, 1.0)
+    return replace(interval, low=max(-1.0, p - q - down), high=min(1.0, p - q + up)).with_open_end(-1.0, 1.0)
 
 
 def wilson_ends(successes: int, n: int, z: float) -> tuple[float, float]:

@@ -34,7 +34,7 @@ class Interval:
     resamples: int | None = None
     seed: int | None = None
 
-    def opened(self, least: float, most: float) -> Interval:
+    def with_open_end(self, least: float, most: float) -> Interval:
         """The interval with the open end of a one-sided interval filled in."""
         if self.alternative == "greater":
             return replace(self, high=most)

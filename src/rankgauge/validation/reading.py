@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rankgauge.errors import InputError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import datasets
 from rankgauge.io.formats import registry as formats
@@ -25,11 +26,19 @@ class ValidatedFile:
     sha256: str | None
     format: str | None
 
+    def rows(self) -> Rows:
+        """The rows of a file without errors, to build judgments or a run from: nothing is reported a second time."""
+        if self.table is None:
+            raise InputError.at(self.faults.source, None, "the file has no rows")
+        return replace(self.table.rows, faults=Faults(self.faults.source), sha256=self.sha256)
+
 
 def read_for_validation(
-    source: AnyFile | Rows, kind: Kind, options: ValidationOptions = DEFAULT_OPTIONS
+    source: AnyFile | Rows | ValidatedFile, kind: Kind, options: ValidationOptions = DEFAULT_OPTIONS
 ) -> ValidatedFile:
-    """The rows of a file, with the faults of its text and of its lines."""
+    """The rows of a file, with the faults of its text and of its lines; a file that was read already as it is."""
+    if isinstance(source, ValidatedFile):
+        return source
     if isinstance(source, Rows) or is_dataset(source):
         rows = source if isinstance(source, Rows) else datasets.rows(str(source), kind)
         # Checks add faults: those of the caller must not change.

@@ -23,7 +23,7 @@ from rankgauge.validation.reading import ValidatedFile, read_for_validation
 
 
 def validate_run(
-    run: AnyFile | Rows,
+    run: AnyFile | Rows | ValidatedFile,
     qrels: Qrels | Mapping[str, Any] | AnyFile | None = None,
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
@@ -58,7 +58,7 @@ def validate_run(
 
 
 def validate_qrels(
-    qrels: AnyFile | Rows,
+    qrels: AnyFile | Rows | ValidatedFile,
     runs: Sequence[AnyFile | Rows] | IdSide = (),
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,

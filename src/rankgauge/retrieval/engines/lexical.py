@@ -38,7 +38,7 @@ class Lexical:
         self.parameters = parameters or Bm25Parameters()
         self._documents = documents
         self._vocabulary = Vocabulary(stemmer, stopwords)
-        stored = None if index is None else store.load_arrays(Path(index), self.identity())
+        stored = None if index is None else store.load_arrays(Path(index), self.identity)
         self.rebuilt = stored is None
         self._ids, self._postings = self._build() if stored is None else self._from_arrays(stored)
         if index is not None and self.rebuilt:

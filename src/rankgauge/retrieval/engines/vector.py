@@ -50,8 +50,7 @@ class Vector:
         self.center = float(getattr(embedder, "center", 0.0) if center is None else center)
         if not 0 <= self.center <= 1:
             raise UsageError(f"center must be from 0 (subtract nothing) to 1 (the whole mean), found {self.center:g}")
-        header = {key: value for key, value in self.identity().items() if key != "index"}
-        stored = None if index is None else store.load_arrays(Path(index), header)
+        stored = None if index is None else store.load_arrays(Path(index), self._header)
         self.rebuilt = stored is None
         if stored is None:
             self.ids, self.vectors = self._embed_documents()
@@ -62,7 +61,7 @@ class Vector:
             self._shift = np.asarray(stored["shift"])
         if index is not None and self.rebuilt:
             arrays = {**store.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
-            store.save_arrays(Path(index), header, arrays)
+            store.save_arrays(Path(index), self._header(), arrays)
         self._index: VectorIndex = search(self.vectors, self.ids)
 
     def identity(self) -> Identity:
@@ -74,6 +73,10 @@ class Vector:
             "index": self._index_description,
             "corpus": self._documents.sha256,
         }
+
+    def _header(self) -> Identity:
+        """The identity without the search, which does not change the vectors."""
+        return {key: value for key, value in self.identity().items() if key != "index"}
 
     def embed_queries(self, queries: QueryBatch) -> UnitVectors:
         """The vectors of queries; an empty query has a zero vector."""
