@@ -199,6 +199,54 @@ def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], comma
             assert comparison[key] == expected[key], key
 
 
+def test_a_p_that_equals_alpha_is_significant_in_every_command() -> None:
+    judged = {f"q{n}": {"d": 1} for n in range(5)}
+    better, worse = {query: ["d"] for query in judged}, {query: ["x", "d"] for query in judged}
+    compared = compare(judged, {"old": worse, "new": better}, "RR", statistics=Statistics(confidence=1 - 2 / 32))
+    assert compared["new", "RR"].p == compared.alpha == 1 / 16
+    assert compared["new", "RR"].mark(compared.alpha) == "▲"
+    statistics = Statistics(correction="maxt", confidence=1 - 1 / 32)
+    (gated,) = gate(judged, worse, "RR", against=better, statistics=statistics).compared
+    assert gated.decision.p == statistics.alpha == 1 / 32
+    assert gated.decision.outcome == "worse"
+
+
+def test_runs_of_the_same_name_are_told_apart_everywhere(tmp_path: Path, command: Command) -> None:
+    (qrels,) = write_json(tmp_path, qrels=JUDGED)
+    paths = []
+    for system, ranking in SYSTEMS.items():
+        lines = (f"{q} Q0 {doc} 1 {-rank} tag" for q, docs in ranking.items() for rank, doc in enumerate(docs))
+        paths.append(tmp_path / f"{system}.trec")
+        paths[-1].write_text("\n".join(lines) + "\n")
+    names = ["tag", "tag (2)", "tag (3)"]
+    for verb in ("evaluate", "compare"):
+        output = command(verb, qrels, *paths, "--format", "json", "--html", tmp_path / f"{verb}.html").out
+        assert [run["name"] for run in json.loads(output)["runs"]] == names
+        page = (tmp_path / f"{verb}.html").read_text(encoding="utf-8")
+        assert all(name in page for name in names)
+    report = build_report(JUDGED, [*paths])
+    assert [run.run for run in report.scores] == names
+    assert (
+        "this run is worse than the baseline" in command("gate", qrels, paths[0], "--against", paths[1], "-m", "RR").out
+    )
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "compare", "gate"])
+def test_a_warning_about_a_file_reaches_every_output(verb: str, tmp_path: Path, command: Command) -> None:
+    (qrels,) = write_json(tmp_path, qrels=JUDGED)
+    runs = []
+    for system in ("poor", "good"):
+        runs.append(tmp_path / f"{system}.trec")
+        ranked = [(query, *item) for query, docs in SYSTEMS[system].items() for item in enumerate(docs)]
+        lines = (f"{query} Q0 {doc} {9 - place} {-place} {system}" for query, place, doc in ranked)
+        runs[-1].write_text("\n".join(lines) + "\n")  # the ranks contradict the scores
+    page = tmp_path / "page.html"
+    options = [runs[0], "--against", runs[1]] if verb == "gate" else runs
+    done = command(verb, qrels, *options, "-m", "RR", "--format", "json", "--html", page)
+    for output in (done.out, done.err, page.read_text(encoding="utf-8")):
+        assert "found scores that increase with the rank" in output
+
+
 # ---------------------------------------------------------------------------------------------- 3. one conventions line
 
 

@@ -161,3 +161,17 @@ def test_a_live_retriever_is_not_drawn(command: Command, files: list[Path]) -> N
     outcome = command("evaluate", "--retriever", "a:b", "--cases", files[0], "--plot")
     assert (outcome.code, outcome.out) == (64, "")
     assert "--plot applies to runs in files" in outcome.err
+
+
+LOG = '{"question": "a?", "retrieved_ids": ["x", "d"], "relevant_ids": ["d"], "scores": [1, 2]}\n'
+
+
+def test_a_log_is_read_as_the_options_say(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(LOG)
+    done = command("evaluate", path, "-m", "RR")
+    assert (done.code, "an increasing one" in done.err) == (0, True)
+    assert command("evaluate", path, "-m", "RR", "--strict").code == 2
+    assert "more than 20 bytes" in command("evaluate", path, "--max-bytes", "20").err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LOG.encode())))
+    assert command("evaluate", "-", "-m", "RR").out.split()[:4] == done.out.replace("log.jsonl", "stdin").split()[:4]

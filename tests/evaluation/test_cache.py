@@ -43,6 +43,15 @@ def test_what_is_found_again_is_what_evaluate_gives(cache: MetricsCache) -> None
     assert cache.info().entries == 5
 
 
+def test_notes_on_a_file_appear_whether_or_not_its_scores_are_cached(cache: MetricsCache, tmp_path: Path) -> None:
+    run = tmp_path / "run.trec"
+    run.write_text("q1 Q0 b 1 3 tag\nq2 Q0 c 1 2 tag\nq1 Q0 a 2 1 tag\n")
+    plain = evaluate(QRELS, run, NAMES)
+    assert "split-query" in {note.code for note in plain.notes}
+    for _ in range(2):
+        assert evaluate_cached(QRELS, run, NAMES, cache=cache).notes == plain.notes
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -23,7 +23,7 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs, unique_names
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
 
@@ -82,7 +82,7 @@ def evaluate_systems(
             hint="one run is enough if --baseline names a stored baseline" if listed else None,
         )
     evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, topics=topics)
-    return evaluation.renamed(names or unique_names([joined.name for joined in evaluation.joined]))
+    return evaluation if names is None else evaluation.renamed(names)
 
 
 def compare_evaluation(

@@ -6,7 +6,7 @@ import math
 
 from rankgauge.comparison.agreement import FEW_SYSTEMS
 from rankgauge.comparison.result import Comparison, Difference
-from rankgauge.comparison.statistics import CORRECTION_LABELS, separate_correction
+from rankgauge.comparison.statistics import CORRECTION_LABELS, is_significant, separate_correction
 from rankgauge.core.formatting import number, p_equals
 
 MAX_MEASURE_PAIRS = 6  # JSON has all of them
@@ -28,7 +28,7 @@ def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -
         f"{p_equals(test.p_corrected)}, groups shuffled, {comparison.interaction_family}"
         for test in comparison.interactions
         if test.by == by and measure in (None, test.measure)
-        if test.p_corrected is not None and test.p_corrected < comparison.alpha
+        if is_significant(test.p_corrected, comparison.alpha)
     ]
     family = comparison.group_families.get(by)
     return ([] if family is None else [f"p by {by}: {family}"]) + differing

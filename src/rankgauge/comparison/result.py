@@ -11,7 +11,7 @@ import numpy as np
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.shared_queries import shared_queries
-from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics
+from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
 from rankgauge.core.formatting import p_value, signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
@@ -71,12 +71,12 @@ class Difference:
         return "higher" if (self.difference or 0.0) > 0 else "lower"
 
     def is_significant(self, alpha: float) -> bool:
-        """Whether the corrected p is below alpha."""
-        return self.p_corrected is not None and self.p_corrected < alpha
+        """Whether the corrected p is at most alpha."""
+        return is_significant(self.p_corrected, alpha)
 
     def is_equivalent(self, alpha: float) -> bool:
         """Whether the difference is shown to lie within the equivalence margin."""
-        return self.p_equivalent_corrected is not None and self.p_equivalent_corrected < alpha
+        return is_significant(self.p_equivalent_corrected, alpha)
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""
@@ -131,7 +131,7 @@ class Comparison(Tabular):
 
     @property
     def alpha(self) -> float:
-        """The bound that a significant p is below."""
+        """The largest p that is significant."""
         return self.statistics.alpha
 
     @property

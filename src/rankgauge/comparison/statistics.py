@@ -68,7 +68,7 @@ class Statistics:
 
     @property
     def alpha(self) -> float:
-        """The bound that a significant p is below."""
+        """The largest p that is significant."""
         return round(1 - self.confidence, 12)
 
     def strictest_alpha(self, size: int) -> float:
@@ -77,6 +77,11 @@ class Statistics:
             return self.alpha
         factor = sum(1 / rank for rank in range(1, size + 1)) if self.correction == "by" else 1.0
         return self.alpha / (size * factor)
+
+
+def is_significant(p: float | None, alpha: float) -> bool:
+    """Whether a p, corrected if there are several, is at most alpha; a missing p is not significant."""
+    return p is not None and p <= alpha
 
 
 def separate_correction(correction: str) -> ListCorrection:

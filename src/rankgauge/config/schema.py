@@ -111,7 +111,7 @@ class StatisticsSection(ConfigSection):
         description="Whether `evaluate` compares the runs with the baseline, as the other commands always do.",
     )
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.95, description="The confidence of intervals; a p below 1 − confidence is significant."
+        default=0.95, description="The confidence of intervals; a p of at most 1 − confidence is significant."
     )
     test: PairedTest = Field(default="randomization", description="The paired test of a difference.")
     correction: Correction | None = Field(

@@ -22,8 +22,8 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, score
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.inputs import as_qrels, as_run
-from rankgauge.io.join.joining import join_run
+from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.join.joining import join_run, run_and_notes
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
 from rankgauge.measures.parse import parse_measure
@@ -44,7 +44,8 @@ def evaluate_cached(
     Measures that were declared outside rankgauge are never cached: their code may change under the same name.
     """
     conventions, reading = conventions or Conventions(), reading or Reading()
-    judgments, ranking = conventions.judgments(as_qrels(qrels, reading)), as_run(run, reading)
+    judgments = conventions.judgments(as_qrels(qrels, reading))
+    ranking, file_notes = run_and_notes(run, reading)  # notes on a file are never cached: its name may change
     requested = conventions.measures(measures)
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
@@ -64,13 +65,13 @@ def evaluate_cached(
             conventions=conventions,
             columns=judgments.columns,
             requested=tuple(name for name, _, _ in columns),
-            **_parse_header(header),
+            **_parse_header(header, file_notes),
         )
-    joined = join_run(judgments, ranking, reading, conventions.compat)
+    joined = join_run(judgments, ranking, (), reading, conventions.compat)
     scores = score(judgments, joined, requested, conventions)
     if all(map(_is_built_in, requested)):
         cache.put({about: _header(scores), **{key: _entry(scores, index) for index, key in enumerate(keys)}})
-    return scores
+    return replace(scores, notes=file_notes + scores.notes)
 
 
 def evaluate_runs_cached(
@@ -95,7 +96,8 @@ def evaluate_runs_cached(
             evaluate_cached(judgments, run, measures, cache=cache, conventions=conventions, reading=reading)
             for run in runs
         ]
-    return Evaluation((conventions or Conventions()).judgments(judgments), (), tuple(scores), texts)
+    judgments = (conventions or Conventions()).judgments(judgments)
+    return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
 
 
 def _is_built_in(measure: Measure) -> bool:
@@ -136,11 +138,11 @@ def _header(scores: Scores) -> bytes:
     return json.dumps(about).encode()
 
 
-def _parse_header(header: bytes) -> dict[str, Any]:
+def _parse_header(header: bytes, file_notes: tuple[Note, ...]) -> dict[str, Any]:
     about = json.loads(header)
     return {
         "status": np.array(about["status"], dtype=np.uint8),
         "averaged": np.array(about["averaged"], dtype=bool),
         "without_relevant": np.array(about["without_relevant"], dtype=bool),
-        "notes": tuple(Note(code, message) for code, message in about["notes"]),
+        "notes": file_notes + tuple(Note(code, message) for code, message in about["notes"]),
     }

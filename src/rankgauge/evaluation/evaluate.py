@@ -32,6 +32,10 @@ class Evaluation:
     scores: tuple[Scores, ...]
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
 
+    def uniquely_named(self) -> Evaluation:
+        """The same with a number after a name that an earlier run has."""
+        return self.renamed(unique_names([run.run for run in self.scores]))
+
     def renamed(self, names: Sequence[str]) -> Evaluation:
         """The same with the systems' own names."""
         scores = tuple(replace(run, run=name) for run, name in zip(self.scores, names, strict=True))
@@ -64,7 +68,10 @@ def evaluate_runs(
     reading: Reading | None = None,
     topics: Any = None,
 ) -> Evaluation:
-    """Score several runs on the same judgments; ``topics`` holds the queries' texts and columns."""
+    """Score several runs on the same judgments; ``topics`` holds the queries' texts and columns.
+
+    Runs with the same name are numbered: "bm25", "bm25 (2)".
+    """
     conventions = conventions or Conventions()
     requested = conventions.measures(measures)
     return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, topics=topics)
@@ -94,7 +101,7 @@ def evaluate_measures(
         texts = queries.known_texts()
     joins = join_each(judgments, runs, reading, conventions.compat)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
-    return Evaluation(judgments, tuple(joins), tuple(scores), texts)
+    return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
 
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:
@@ -133,12 +140,15 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """The names, numbered from the second of the same name on."""
+    """The names, numbered from the second of the same name on; no number makes a name that another run has."""
     counts: dict[str, int] = {}
-    out = []
+    own, out = set(names), []
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-        out.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+        numbered = name
+        while counts[name] > 1 and (numbered := f"{name} ({counts[name]})") in own:
+            counts[name] += 1
+        out.append(numbered)
     return out
 
 

@@ -20,7 +20,6 @@ from rankgauge.io.sources import (
     Limits,
     is_dataset,
     open_source,
-    read_bytes,
     source_name,
 )
 
@@ -101,40 +100,52 @@ def read_log(
     ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; other keys become columns of the
     judgments. ``columns`` says which key is which if their names do not: ``{"retrieved": "hits"}``.
     """
+    with open_source(path, limits=limits, hashed=True) as stream:
+        return log_from_stream(stream, columns=columns, name=name or source_name(path), on_duplicate=on_duplicate)
+
+
+def log_from_stream(
+    stream: ByteStream, *, columns: Columns | None = None, name: str, on_duplicate: OnDuplicate
+) -> tuple[Qrels, Run]:
+    """The judgments and the run of a log that is open."""
     from rankgauge.io.formats import log
 
-    data, digest = read_bytes(path, limits=limits, hashed=True)
-    faults = Faults(str(path), strict=limits.strict)
+    data, limits = stream.read(), stream.limits
+    faults = Faults(stream.path, strict=limits.strict)
     questions = log.load(faults, data, columns)
     relevant, retrieved = questions.qrels_rows(faults), questions.run_rows(faults)
     for rows in (relevant, retrieved):
         report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)
-    name = name or source_name(path)
     # Warnings are issued once: with the run, whose rows have all faults.
     qrels = build_qrels(replace(relevant, faults=faults.errors_only()), name=name)
-    return qrels, build_run(replace(retrieved, sha256=digest), name=name, on_duplicate=on_duplicate)
+    return qrels, build_run(replace(retrieved, sha256=stream.sha256), name=name, on_duplicate=on_duplicate)
 
 
 def looks_like_log(path: str | Path) -> bool:
     """Whether a file is a log with both sides. The answer is no for what cannot be read twice (``-``, a pipe)."""
+    if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
+        return False
+    with open_source(path) as stream:
+        return is_log(stream)
+
+
+def is_log(stream: ByteStream) -> bool:
+    """Whether an open source is a log with both sides; reading it still starts with its first bytes."""
     from rankgauge.io.formats import log
     from rankgauge.io.formats.head import HEAD_BYTES, Head
 
-    if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
-        return False
-    data, view = bytearray(), memoryview(bytearray(HEAD_BYTES))
-    with open_source(path) as stream:
-        while size := stream.readinto(view):
-            data += view[:size]
-            head = Head(bytes(data))
-            if not head.is_json:
-                return False
-            # An object ends with its line, one in an array anywhere. A record longer than 16 lines is not a log's.
-            if (b"\n" in data.strip() or head.is_array) and head.record is not None:
-                break
-            if len(data) > 16 * stream.limits.line or (b"\n" in data.strip() and not head.is_array):
-                return False
-    record = Head(bytes(data)).record
+    data = b""
+    while (more := stream.grow_head(HEAD_BYTES)) is not None:
+        data = more
+        head = Head(data)
+        if not head.is_json:
+            return False
+        # An object ends with its line, one in an array anywhere. A record longer than 16 lines is not a log's.
+        if (b"\n" in data.strip() or head.is_array) and head.record is not None:
+            break
+        if len(data) > 16 * stream.limits.line or (b"\n" in data.strip() and not head.is_array):
+            return False
+    record = Head(data).record
     return record is not None and log.is_log_record(record)
 
 

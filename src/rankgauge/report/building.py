@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.comparison.compare import compare_evaluation, evaluate_systems
+from rankgauge.comparison.compare import AnyBaseline, compare_evaluation, evaluate_systems
 from rankgauge.config.settings import Settings
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation
 from rankgauge.io.options import Reading
@@ -48,13 +48,17 @@ def report_of(
     *,
     title: str | None = None,
     comparison: Comparison | None = None,
+    baseline: AnyBaseline | None = None,
     **details: Any,
 ) -> Report:
-    """The report of runs that are scored already; two or more are compared, unless that was done before."""
+    """The report of runs that are scored already; two or more are compared, unless that was done before.
+
+    ``baseline`` is the one of the settings, by default, or the first run.
+    """
     if comparison is None and len(evaluation.scores) > 1:
         comparison = compare_evaluation(
             evaluation,
-            settings.baseline or 0,
+            (settings.baseline or 0) if baseline is None else baseline,
             statistics=settings.statistics,
             by=settings.by or (),
             changes=settings.changes,

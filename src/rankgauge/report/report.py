@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.evaluation.notes import merge_notes
+from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Report:
     snippets: Mapping[str, str] = field(default_factory=dict)  # of documents
     costs: Mapping[str, Cost] = field(default_factory=dict)  # by system
     validations: tuple[Validation, ...] = ()
+    input_notes: Sequence[Note] = ()  # what the readers of the files warned of
     failed: Mapping[str, str] = field(default_factory=dict)  # system → why it has no run
     manifest: Mapping[str, Any] | None = None
     reproduce: str | None = None  # the command that reproduces it
@@ -86,6 +87,7 @@ class Report:
     @property
     def caveats(self) -> list[str]:
         """What to know before trusting the numbers; a caveat about every system appears once."""
-        between = [] if self.comparison is None else [note.message for note in self.comparison.notes]
+        between = () if self.comparison is None else self.comparison.notes
+        general = [note.message for note in (*self.input_notes, *between)]
         merged = merge_notes([(run.run, run.notes) for run in self.scores])
-        return between + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]
+        return general + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]

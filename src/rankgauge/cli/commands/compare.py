@@ -44,7 +44,7 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
-from rankgauge.errors import UsageError
+from rankgauge.errors import Note, UsageError
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
@@ -130,17 +130,17 @@ def command(
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes
         )
-    show(comparison, settings, view)
+    show(comparison, notes, settings, view)
     print_warnings([*notes, *comparison.notes])
     print_run_warnings(comparison.scores)
-    page.write(evaluation, settings, comparison=comparison)
+    page.write(evaluation, settings, comparison=comparison, input_notes=notes)
 
 
-def show(comparison: Comparison, settings: Settings, view: View) -> None:
+def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view: View) -> None:
     """Print a comparison on standard output."""
     match view.format:
         case "json":
-            write(render.as_json(comparison, per_query=view.per_query, bands=settings.bands))
+            write(render.as_json(comparison, per_query=view.per_query, notes=notes, bands=settings.bands))
         case "csv" | "jsonl":
             records = render.records(comparison, per_query=view.per_query)
             write(rows_text(view.format, render.fields(comparison), records))

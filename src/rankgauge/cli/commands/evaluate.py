@@ -45,13 +45,14 @@ from rankgauge.cli.options.view import (
 )
 from rankgauge.config.settings import Settings, default_cache_file
 from rankgauge.errors import UsageError
-from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs, unique_names
+from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import scores as render
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.compare import AnyBaseline
     from rankgauge.comparison.result import Comparison
     from rankgauge.render.text.grid import Grid
 
@@ -119,7 +120,9 @@ def command(
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
-    page.write(evaluation, settings, comparison=comparison)
+    if page.path is not None:
+        baseline = named_baseline(settings, runs)
+        page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 
 
@@ -169,14 +172,19 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     """Judgments and runs; if only one file is named, it must be a log that has both."""
     if runs:
         return qrels, list(runs)
-    from rankgauge.io.reading import looks_like_log, read_log
+    from rankgauge.io.reading import is_log, log_from_stream
+    from rankgauge.io.sources import is_dataset, open_source, source_name
 
-    if not looks_like_log(qrels):
-        raise UsageError(
-            f"{qrels}: a single file must be a log with retrieved and relevant ids",
-            hint="name a run after the judgments, or see `rankgauge evaluate --help`",
-        )
-    judgments, run = read_log(qrels, on_duplicate=reading.on_duplicate)
+    not_a_log = UsageError(
+        f"{qrels}: a single file must be a log with retrieved and relevant ids",
+        hint="name a run after the judgments, or see `rankgauge evaluate --help`",
+    )
+    if is_dataset(qrels):
+        raise not_a_log
+    with open_source(qrels, limits=reading.limits, hashed=True) as stream:
+        if not is_log(stream):
+            raise not_a_log
+        judgments, run = log_from_stream(stream, name=source_name(qrels), on_duplicate=reading.on_duplicate)
     return judgments, [run]
 
 
@@ -184,12 +192,18 @@ def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = (
     """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
     if not settings.significance_testing or len(evaluation.scores) < 2:
         return None
-    from rankgauge.cli.commands.compare import chosen_baseline
     from rankgauge.comparison.compare import compare_evaluation
 
-    named = evaluation.renamed(unique_names([run.run for run in evaluation.scores]))
-    baseline = chosen_baseline(settings.baseline, runs)
-    return compare_evaluation(named, baseline, statistics=settings.statistics, by=settings.by or (), changes=0)
+    return compare_evaluation(
+        evaluation, named_baseline(settings, runs), statistics=settings.statistics, by=settings.by or (), changes=0
+    )
+
+
+def named_baseline(settings: Settings, runs: Sequence[str]) -> AnyBaseline:
+    """The baseline of the settings, or else the first run."""
+    from rankgauge.cli.commands.compare import chosen_baseline
+
+    return chosen_baseline(settings.baseline, runs)
 
 
 def show(

@@ -172,7 +172,10 @@ def command(
     write_summary(result, output.summary, settings)
     measures = tuple(str(measure) for measure in result.scores.requested)
     output.page.write(
-        result.page_evaluation(), replace(settings, measures=measures), verdict=render.verdict_lines(result)
+        result.page_evaluation(),
+        replace(settings, measures=measures),
+        verdict=render.verdict_lines(result),
+        input_notes=notes,
     )
     print_warnings(notes)
     print_run_warnings([result.scores])

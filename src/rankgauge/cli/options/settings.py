@@ -72,7 +72,7 @@ CONFIDENCE = click.option(
     default=0.95,
     show_default=True,
     metavar="LEVEL",
-    help="Set the confidence of intervals; a p below 1 − LEVEL is significant.",
+    help="Set the confidence of intervals; a p of at most 1 − LEVEL is significant.",
 )
 BY = click.option(
     "--by", multiple=True, metavar="COLUMN", help="Group queries by a column: category, difficulty, …; repeatable."

@@ -57,7 +57,7 @@ class Baseline:
         bounds = hits.offsets.tolist()
         return cls(
             source=None,
-            run=scores.run,
+            run=evaluation.joined[index].name,
             qrels=scores.qrels,
             qrels_sha256=scores.qrels_sha256,
             conventions=scores.conventions.to_dict(),

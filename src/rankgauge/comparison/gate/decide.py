@@ -16,7 +16,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from rankgauge.comparison.gate.requirements import ROUNDING
-from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, separate_correction
+from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, is_significant, separate_correction
 from rankgauge.errors import UsageError
 from rankgauge.stats.correction import correct
 from rankgauge.stats.distributions import t_quantile
@@ -130,9 +130,9 @@ def _outcome(values: Sample, rule: Rule, p: float | None, p_no_worse: float | No
     if not values.whole.any():
         return "unchanged"
     drop = -values.mean
-    if p is not None and p <= rule.alpha and drop > 0 and drop >= rule.margin - ROUNDING:
+    if is_significant(p, rule.alpha) and drop > 0 and drop >= rule.margin - ROUNDING:
         return "worse"
-    return "no worse" if p_no_worse is not None and p_no_worse <= rule.alpha else "inconclusive"
+    return "no worse" if is_significant(p_no_worse, rule.alpha) else "inconclusive"
 
 
 def _p_no_worse(column: Floats, rule: Rule, units: Units | None) -> float | None:

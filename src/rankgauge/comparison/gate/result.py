@@ -109,7 +109,7 @@ class GateResult:
         scores = tuple(self.evaluation.scores[index] for index in order)
         joined = tuple(self.evaluation.joined[index] for index in order)
         evaluation = replace(self.evaluation, scores=scores, joined=joined)
-        return evaluation.renamed(unique_names([run.run for run in scores]))
+        return evaluation.renamed(unique_names([run.name for run in joined]))
 
     @cached_property
     def current(self) -> Baseline | None:

@@ -34,11 +34,9 @@ EXAMINED_BYTES, EXAMINED_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a 
 
 def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None) -> Joined:
     """Join judgments with a run, a dict, a frame or a path."""
-    if reading.keep_rankings:
-        return join_run(qrels, as_run(source, reading), reading, compat)
-    if isinstance(source, (str, Path)) and not is_dataset(source):
+    if _is_file(source):
         return join_file(qrels, source, reading, compat, progress)
-    if isinstance(source, Mapping) and is_graded(source) and not reading.fingerprint:
+    if isinstance(source, Mapping) and is_graded(source) and not reading.fingerprint and not reading.keep_rankings:
         from rankgauge.core.dicts import join_dict
 
         hits = join_dict(qrels, source, compat=compat)
@@ -47,11 +45,11 @@ def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progre
         return _with_notes(
             qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _first_judged_queries(qrels, source)
         )
-    return join_run(qrels, as_run(source, reading), reading, compat)
+    return join_run(qrels, as_run(source, reading), (), reading, compat)
 
 
-def join_run(qrels: Qrels, run: Run, reading: Reading, compat: Compat, notes: tuple[Note, ...] = ()) -> Joined:
-    """Join judgments with a run in memory."""
+def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat) -> Joined:
+    """Join judgments with a run in memory; ``notes`` are those on its file."""
     joined = Joined(
         join(qrels, run, compat=compat),
         run.name,
@@ -68,13 +66,13 @@ def join_file(
     qrels: Qrels, path: str | Path, reading: Reading, compat: Compat, progress: Progress | None = None
 ) -> Joined:
     """Join judgments with the run in a file, standard input or a pipe."""
-    source = str(path)
+    source, hashed = str(path), reading.fingerprint or reading.keep_rankings
     with (
         rereadable(path, limits=reading.limits) as file,
-        open_source(file, source=source, limits=reading.limits, hashed=reading.fingerprint) as stream,
+        open_source(file, source=source, limits=reading.limits, hashed=hashed) as stream,
     ):
         format = reading.run_format or format_of(stream, "run")
-        if format == "trec":
+        if format == "trec" and not reading.keep_rankings:
             try:
                 scanned = _scan_stream(qrels, stream, reading, compat, progress)
             except ScatteredError:
@@ -84,9 +82,27 @@ def join_file(
                 sample = tuple(scanned.queries.head(3))
                 joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256)
                 return _with_notes(qrels, joined, lambda: scanned.queries, lambda: _first_lines(stream))
-        rows, _ = rows_from_stream(stream, "run", format=format)
-        run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
-        return join_run(qrels, run, reading, compat, tuple(rows.faults.notes("note")))
+        return join_run(qrels, *_run_from_stream(stream, format, path, reading), reading, compat)
+
+
+def run_and_notes(source: Any, reading: Reading) -> tuple[Run, tuple[Note, ...]]:
+    """A run from whatever a caller has, and the notes on its file."""
+    if not _is_file(source):
+        return as_run(source, reading), ()
+    with open_source(source, limits=reading.limits, hashed=True) as stream:
+        return _run_from_stream(stream, reading.run_format, source, reading)
+
+
+def _is_file(source: Any) -> bool:
+    return isinstance(source, (str, Path)) and not is_dataset(source)
+
+
+def _run_from_stream(
+    stream: ByteStream, format: str | None, path: str | Path, reading: Reading
+) -> tuple[Run, tuple[Note, ...]]:
+    rows, _ = rows_from_stream(stream, "run", format=format)
+    run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
+    return run, tuple(rows.faults.notes("note"))
 
 
 def _scan_stream(qrels: Qrels, stream: ByteStream, reading: Reading, compat: Compat, progress: Progress | None) -> Scan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rankgauge.comparison.attribution import DocumentChange, QueryChange
 from rankgauge.comparison.remarks import group_remarks, remarks
@@ -11,7 +11,7 @@ from rankgauge.comparison.sentences import span_text
 from rankgauge.comparison.statistics import CORRECTION_LABELS, separate_correction
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, p_value, percent, signed
-from rankgauge.errors import printable
+from rankgauge.errors import Note, printable
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.bands import band_of, heading, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
@@ -180,9 +180,11 @@ def _document(change: DocumentChange) -> str:
     return f"{name(change.doc)} {before}→{after} (grade {change.grade:g})"
 
 
-def as_json(comparison: Comparison, *, per_query: bool = False, bands: Bands | None = None) -> str:
-    """Scores in the schema of ``evaluate``, with the comparison beside them."""
-    data = scores_as_dict(comparison.scores, per_query=per_query, notes=comparison.notes)
+def as_json(
+    comparison: Comparison, *, per_query: bool = False, notes: Iterable[Note] = (), bands: Bands | None = None
+) -> str:
+    """Scores in the schema of ``evaluate``, with the comparison beside them; ``notes`` are those of the readers."""
+    data = scores_as_dict(comparison.scores, per_query=per_query, notes=[*notes, *comparison.notes])
     data["comparison"] = comparison.to_dict()
     return dumped(with_bands(data, comparison.scores, bands))
 
