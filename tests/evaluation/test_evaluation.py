@@ -66,6 +66,12 @@ def test_no_query_in_common_is_an_error_with_samples() -> None:
         evaluate(JUDGED, {"x": ["a"]})
 
 
+@pytest.mark.parametrize("run", [{}, Run.from_dict({})])
+def test_a_run_without_any_query_is_empty_and_not_one_with_other_ids(run: object) -> None:
+    with pytest.raises(InputError, match="run 'run' is empty"):
+        evaluate(JUDGED, run, "AP")
+
+
 @pytest.mark.parametrize(
     ("qrels", "run", "measures", "code"),
     [

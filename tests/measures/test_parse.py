@@ -91,6 +91,8 @@ def test_lists_sets_and_mixtures() -> None:
     ]  # fmt: skip
     assert [str(m) for m in parse_measures(["kpi"])] == ["nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"]
     assert [str(m) for m in parse_measures("rag@3")] == ["P@3", "R@3", "F1@3", "RR@3", "AP@3", "nDCG@3", "Success@3"]
+    assert parse_measures("P_5,10 ndcg_cut_20,4") == parse_measures("P.5,10 ndcg_cut.20,4")
+    assert parse_measures("iprec_at_recall_0.10,0.20") == parse_measures("IPrec@0.1 IPrec@0.2")
     assert len(parse_measures("beir")) == 24
     assert len(parse_measures("P")) == 9
     assert len(parse_measures("official")) == 29
@@ -122,6 +124,8 @@ def test_lists_sets_and_mixtures() -> None:
         ("P.abc", "found 'abc'"),
         ("P.2.5", "found '2.5'"),
         ("iprec_at_recall.x", "must be numbers"),
+        ("set_F.1.0,0.5", "write set_F.1.0 set_F.0.5"),
+        ("P_5,,10", "at least 1, found ''"),
         ("AP(rell=2)", "did you mean rel"),
         ("AP(rel='a')", "found 'a'"),
         ("AP(2)", "cannot read the parameters"),

@@ -92,7 +92,7 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
         return _read_trec(trec.FAMILY_BY_NAME[head], tail, compat)
     for family in sorted(trec.TREC_FAMILIES, key=lambda f: -len(f.name)):
         rest = name.removeprefix(family.name + "_")
-        if rest != name and re.fullmatch(r"[0-9.]+", rest):
+        if rest != name and re.fullmatch(r"[0-9.,]+", rest):
             return _read_trec(family, rest, compat)
     return [_measure(name, None, None)]
 
@@ -119,6 +119,9 @@ def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat) -> Seq
             bad = next((part for part in text.split(",") if not trec.C_NUMBER.fullmatch(part)), None)
             if bad is not None:
                 raise MeasureError(f"parameters of {family.name} must be numbers, found {shown(bad)}")
+            if family.kind == "number" and "," in text:
+                every = " ".join(f"{family.name}.{number}" for number in text.split(","))
+                raise MeasureError(f"{family.name} takes one number, found {shown(text)}", hint=f"write {every}")
     return [request.measure for request in trec.expand(family, text, compat) if request.measure is not None]
 
 
