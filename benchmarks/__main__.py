@@ -8,14 +8,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from benchmarks import data, jobs, tools
 from benchmarks.measure import measure
 from benchmarks.results import Result, about, result, save
 from benchmarks.table import table
 
-HERE = Path(__file__).parent
 VERSIONS = """
 import json, sys
 from importlib.metadata import PackageNotFoundError, version
@@ -65,10 +63,9 @@ def _options() -> argparse.ArgumentParser:
     )
     parser.add_argument("--repeat", type=_positive, default=3, metavar="N", help="rounds that count; the best is shown")
     parser.add_argument("--tools", type=_among(tools.NAMES), metavar="TOOL,…", help=", ".join(tools.NAMES))
-    own = HERE / ".venv" / "bin" / "python"
     parser.add_argument(
         "--peers-python",
-        default=str(own) if own.exists() else sys.executable,
+        default=tools.default_peers_python(),
         metavar="PATH",
         help="the Python that has the peers  [default: %(default)s]",
     )

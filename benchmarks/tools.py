@@ -36,6 +36,12 @@ class Tool:
     times_itself: bool = False
 
 
+def default_peers_python() -> str:
+    """The Python that has the peers: that of ``make bench`` if there is one, else this one."""
+    own = Path(__file__).parent / ".venv" / "bin" / "python"
+    return str(own) if own.exists() else sys.executable
+
+
 def find(name: str, shape: Shape, peers_python: str, source: Source = "files") -> Tool:
     """The tool, to be run on the files of a data set."""
     files = (str(shape.qrels), str(shape.run))

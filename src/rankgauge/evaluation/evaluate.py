@@ -109,7 +109,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     hits = joined.hits
     if len(hits) and not np.any(hits.status != Status.MISSING):
         if not joined.queries:
-            raise InputError(f"run {shown(joined.name)} is empty", hint="for a query without results, give it no documents")
+            raise InputError(f"run {shown(joined.name)} is empty", hint="a query without results has an empty ranking")
         raise InputError(
             f"run {shown(joined.name)} and judgments {shown(qrels.name)} have no query in common: "
             f"{_sample(joined.sample)} and {_sample(qrels.queries.head(3))}",

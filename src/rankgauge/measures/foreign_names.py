@@ -9,6 +9,7 @@ from __future__ import annotations
 SUBTOPICS = "it needs judgments by subtopic, and no measure here uses these"
 BROWSING = "of the C/W/L measures, only RBP and ERR are here"
 TEXTS = "it reads texts with a model; measures here compare document ids"
+IDEAL_RANKINGS = "it compares a run with an ideal ranking by rank-biased overlap, which no measure here does"
 CATALOG = "it needs features or frequencies of items, not judgments"
 PREDICTIONS = "it evaluates scores or a whole classification, not the top of a ranking"
 UNNORMALIZED = "only the normalized form is here, nDCG"
@@ -43,8 +44,8 @@ NOT_IMPLEMENTED: dict[str, str] = {
     "NERR11": BROWSING,
     "TBG": "it needs the lengths of documents and a model of reading time",
     "U_measure": "it needs the lengths of documents and a model of reading time",
-    "Compat": "it needs preference judgments",
-    "compatibility": "it needs preference judgments",
+    "Compat": IDEAL_RANKINGS,
+    "compatibility": IDEAL_RANKINGS,
     # ranx, scikit-learn
     "dcg_burges": UNNORMALIZED,
     "dcg_score": UNNORMALIZED,
