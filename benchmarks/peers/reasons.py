@@ -1,4 +1,4 @@
-"""Why a number differs: a reason holds only if what it says gives the peer's number here."""
+"""Why a number or a name differs. Each reason is checked: most by giving the peer's number with another name here."""
 
 from __future__ import annotations
 
@@ -54,6 +54,14 @@ def _logarithm(_: Evaluator, outcome: Outcome) -> bool:
     return check.value.measure.startswith("gm_") and is_same(logarithm, check.expected, check.tolerance)
 
 
+def _interpolated_precision_of_nothing(evaluator: Evaluator, outcome: Outcome) -> bool:
+    check = outcome.check
+    if not isinstance(check, Check) or not isinstance(check.expected, float) or check.value.query is None:
+        return False
+    ranking = evaluator.inputs[check.value.input].run.get(check.value.query)
+    return math.isnan(check.expected) and ranking == {} and outcome.value == 0
+
+
 def _without_geometric_mean(_: Evaluator, outcome: Outcome) -> bool:
     check = outcome.check
     return isinstance(check, NameCheck) and set(parse_measures(check.requested)) == set(
@@ -102,6 +110,11 @@ REASONS = {
             "gm_map, gm_bpref of one query: the logarithm, instead of the value (the mean agrees)",
             "`math.log(max(value, 1e-5))`",
             _logarithm,
+        ),
+        Reason(
+            "iprec_at_recall_0.00, 11pt_avg of an empty ranking: NaN, instead of 0",
+            "–",
+            _interpolated_precision_of_nothing,
         ),
         Reason(
             "`ndcg_cut` beside `ndcg_cut.1,4`: named cutoffs replace the default ones, instead of adding to them",

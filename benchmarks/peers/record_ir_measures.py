@@ -1,12 +1,11 @@
 """ir_measures: its providers compute as ever, and what they return is recorded.
 
-A provider that is not installed returns NaN for every judged query: what the test asserts is recorded all the same.
+A provider that is not installed has no numbers: what the test asserts of judged queries is recorded all the same.
 Measures that a test defines itself (the provider ``runtime``) stay as they are.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -79,7 +78,7 @@ def _evaluator_class(package: Any) -> Any:
                 metrics = list(self.computing().iter_calc(documents))
             except Exception:  # whatever a provider raises: the expected numbers are in the test
                 queries = dict.fromkeys(row.query_id for row in self.rows)
-                metrics = [package.Metric(query, one, math.nan) for one in self.measures for query in queries]
+                metrics = [package.Metric(query, one, None) for one in self.measures for query in queries]
             for metric in metrics:
                 value = Value(self.provider, str(metric.measure), data, metric.query_id)
                 yield metric._replace(value=self.recorder.number(value, metric.value))
@@ -90,7 +89,7 @@ def _evaluator_class(package: Any) -> Any:
             try:
                 means = self.computing().calc_aggregate(documents)
             except Exception:  # as above
-                means = dict.fromkeys(self.measures, math.nan)
+                means = dict.fromkeys(self.measures)
             return {
                 one: self.recorder.number(Value(self.provider, str(one), data, ALL_QUERIES), mean)
                 for one, mean in means.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import unittest
 from collections.abc import Iterable
 from importlib import import_module
@@ -61,5 +60,5 @@ def add_tests_of_files(module: ModuleType) -> unittest.TestSuite:
     return suite
 
 
-def _as_float(number: Any) -> float:
-    return float(number) if isinstance(number, (int, float)) else math.nan  # runid and relstring are texts
+def _as_float(number: Any) -> float | None:
+    return float(number) if isinstance(number, (int, float)) else None  # runid and relstring are texts

@@ -30,7 +30,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.inputs: list[Input] = []
-        self.computed: dict[Value, float] = {}
+        self.computed: dict[Value, float | None] = {}
         self.checks: dict[Check, None] = {}
         self.names: dict[NameCheck, None] = {}
         self.asserted: set[Value] = set()
@@ -48,10 +48,10 @@ class Recorder:
         self.last_names = tuple(measures)
         self.last_call = [Value(provider, measure, data, ANY_QUERY) for measure in self.last_names]
 
-    def number(self, value: Value, computed: float) -> Number:
-        """The number to hand to the test; NaN if the peer could not compute it."""
+    def number(self, value: Value, computed: float | None) -> Number:
+        """The number to hand to the test; None if the peer could not compute it."""
         self.computed[value] = computed
-        return Number(computed, value)
+        return Number(math.nan if computed is None else computed, value)
 
     def compare(self, found: Any, expected: Any, tolerance: float, *, equal: bool = True) -> bool:
         """Record an assertion; False if it is not about the value of a measure."""
@@ -90,7 +90,7 @@ class Recorder:
         computed = [
             Check(value, number, max(EXACT, PRINTED.get(value.provider, 0)), asserted=False)
             for value, number in rest.items()
-            if not math.isnan(number)
+            if number is not None
         ]
         return Recording(version, self.inputs, [*self.checks, *computed], list(self.names), len(rest) - len(computed))
 
