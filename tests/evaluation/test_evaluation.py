@@ -172,3 +172,12 @@ def test_an_interval_does_not_leave_the_range_of_its_measure() -> None:
     assert found.high == 1.0
     assert found.low > 0
     assert evaluate(judged, {"q0": ["a"], "q1": ["x"], "q2": ["x", "a"]}, "RR").interval("RR").low == 0.0
+
+
+def test_a_value_is_found_under_the_name_it_was_asked_for_by() -> None:
+    qrels, run = {"q": {"a": 1, "b": 2}}, {"q": ["a", "b"]}
+    scores = evaluate(qrels, run, "AP RR(rel=1)", conventions=Conventions(rel=2))
+    assert scores["AP"] == scores["AP(rel=2)"] == 0.5
+    assert scores["RR(rel=1)"] == scores["RR"] == 1
+    with pytest.raises(KeyError):
+        evaluate(qrels, run, "AP", conventions=Conventions(rel=2))["AP(rel=1)"]

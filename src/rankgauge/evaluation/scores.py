@@ -57,9 +57,10 @@ class Scores(Tabular):
 
     def _index(self, measure: str | Measure) -> int:
         parsed = parse_measure(measure, compat=self.conventions.compat)
-        for measures in (self.measures, self.requested):
-            if parsed in measures:
-                return measures.index(parsed)
+        for name in (parsed, self.conventions.measure(measure)):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
+            for measures in (self.measures, self.requested):
+                if name in measures:
+                    return measures.index(name)
         raise KeyError(f"{parsed} was not evaluated; there are {', '.join(map(str, self.measures))}")
 
     @cached_property
