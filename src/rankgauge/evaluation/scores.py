@@ -57,7 +57,10 @@ class Scores(Tabular):
 
     def _index(self, measure: str | Measure) -> int:
         parsed = parse_measure(measure, compat=self.conventions.compat)
-        for name in (parsed, self.conventions.measure(measure)):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
+        for name in (
+            parsed,
+            self.conventions.measure(measure),
+        ):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
             for measures in (self.measures, self.requested):
                 if name in measures:
                     return measures.index(name)

@@ -10,6 +10,10 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     signed_rank        wilcoxon
     randomization      randomization_test
     correction         correct (any correction by name)  bonferroni  holm  benjamini_hochberg  benjamini_yekutieli
+    joint              joint_test: systems × measures, p values and simultaneous intervals from the same bootstrap draws
+    draws              the bootstrap draws of several rows at once
+    sparse_rows        an exact test and an interval for a row that hardly varies
+    detectable         the smallest difference that a new sample would show
     max_t              maxt: systems × measures against a baseline, by joint sign flips
     tukey_hsd          tukey: all pairs of systems, by joint permutations
     group_interaction  interaction: whether a difference varies between groups of queries, by permuting the groups

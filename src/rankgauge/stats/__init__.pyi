@@ -17,6 +17,9 @@ from rankgauge.stats.intervals import mean_interval as mean_interval
 from rankgauge.stats.intervals import median_difference_interval as median_difference_interval
 from rankgauge.stats.intervals import median_interval as median_interval
 from rankgauge.stats.intervals import ratio_interval as ratio_interval
+from rankgauge.stats.joint import JointResult as JointResult
+from rankgauge.stats.joint import JointRow as JointRow
+from rankgauge.stats.joint import joint_test as joint_test
 from rankgauge.stats.max_t import maxt as maxt
 from rankgauge.stats.power_analysis import Power as Power
 from rankgauge.stats.power_analysis import detectable_difference as detectable_difference

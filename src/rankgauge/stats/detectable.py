@@ -1,0 +1,75 @@
+"""The smallest true difference that a new sample like this one would find significant, with a stated power.
+
+The observed difference is removed first: this is about the next comparison, not about the one at hand. A true
+difference is imposed in two ways, and the larger answer counts. As a shift, every query changes by the same amount. As
+sparse changes, a share of the queries changes one way by amounts like those observed and the others not at all, which
+is harder to detect: few queries carry the whole difference.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankgauge.stats.draws import Draws, UnitRow
+from rankgauge.stats.results import Alternative
+from rankgauge.stats.samples import Floats
+from rankgauge.stats.seeds import RandomStream
+
+POWER = 0.8
+_MOST_SAMPLES, _FEWEST_SAMPLES, _DRAWN_SIZES = 200, 20, 1 << 18  # of sparse changes
+_STEPS = 40
+
+
+def detectable_shift(shift: Floats, error: Floats, critical: float, alternative: Alternative, power: float) -> float:
+    """The shift that is significant in a share ``power`` of the draws."""
+    upward = np.quantile(critical * error - shift, power)
+    downward = np.quantile(critical * error + shift, power)
+    return float({"greater": upward, "less": downward, "two-sided": max(upward, downward)}[alternative])
+
+
+def detectable_changes(row: UnitRow, critical: float, power: float, stream: RandomStream) -> float | None:
+    """The mean difference of one-way changes, of the observed sizes, that is significant with the stated power."""
+    data = row.sample
+    sizes = np.abs(data.totals[data.totals != 0]) / len(data) * data.units / data.scale
+    power_of = _power_by_count(sizes, data.units, critical, stream)
+    low, high = 0.0, 1.0
+    if _power(high, power_of) < power:
+        return None
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _power(middle, power_of) >= power else (middle, high)
+    return high * float(sizes.mean())
+
+
+def _power_by_count(sizes: Floats, units: int, critical: float, stream: RandomStream) -> Floats:
+    """How often 0, 1, 2 … one-way changes among the units are significant."""
+    samples = max(_FEWEST_SAMPLES, min(_MOST_SAMPLES, _DRAWN_SIZES // units))
+    drawn = sizes[stream.child("changes").bits().below(len(sizes), samples, units + units % 2)[:, :units]]
+    total, squares = np.cumsum(drawn, axis=1), np.cumsum(np.square(drawn), axis=1)
+    scatter = np.maximum(squares - np.square(total) / units, 0.0)
+    significant = total > critical * np.sqrt(units / (units - 1) * scatter)
+    return np.concatenate([[0.0], significant.mean(axis=0)])
+
+
+def _power(share: float, power_of: Floats) -> float:
+    """The power if each unit changes with a probability."""
+    from scipy.special import bdtr
+
+    units = len(power_of) - 1
+    middle, reach = units * share, 8 * math.sqrt(units * share * (1 - share)) + 8
+    counts = np.arange(max(0, math.floor(middle - reach)), min(units, math.ceil(middle + reach)) + 1)
+    at_most = np.asarray(bdtr(counts.astype(np.float64), units, share))
+    return float(np.diff(at_most, prepend=0.0) @ power_of[counts])
+
+
+def detectable_difference_of(
+    row: UnitRow, draws: Draws, index: int, critical: float, alternative: Alternative, stream: RandomStream
+) -> float | None:
+    """The larger of the two answers; None if no difference would be significant."""
+    if not np.isfinite(critical):
+        return None
+    shift = detectable_shift(draws.shift[index], draws.error[index], critical, alternative, POWER)
+    changes = detectable_changes(row, critical, POWER, stream)
+    return shift if changes is None else max(shift, changes)

@@ -1,0 +1,148 @@
+"""Bootstrap draws of several rows of differences at once.
+
+A draw is a count for each unit: how often it was drawn. The sums of a row over the drawn units are then a matrix
+product. Every column of that product is rounded to whole numbers small enough for all sums to be exact, so the result
+does not depend on the order in which a linear algebra library adds them up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankgauge.errors import InputError, InputTypeError
+from rankgauge.stats.samples import Floats, Ints, Sample, Units, sample, unit_numbers
+from rankgauge.stats.seeds import RandomStream, blocks
+
+_COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
+_EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
+_ROUNDING = 1e-9  # of a sum of squares; a smaller spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class UnitRow:
+    """The differences of one row on its own queries, and their residuals and sizes on the units of all rows."""
+
+    sample: Sample
+    residuals: Floats  # of the units' totals; 0 for a unit without a difference
+    sizes: Floats  # queries per unit; 0 for a unit without a difference
+
+    @cached_property
+    def varying(self) -> int:
+        """The number of units that differ from the most common value."""
+        if not self.sample.units:
+            return 0
+        means = self.sample.totals / self.sample.sizes
+        return self.sample.units - int(np.unique(means, return_counts=True)[1].max())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every unit is one query that has a difference."""
+        return bool((self.sizes == 1).all())
+
+    @property
+    def t(self) -> float:
+        """The mean in standard errors."""
+        return self.sample.mean / self.sample.standard_error
+
+
+def unit_rows(differences: ArrayLike, units: Units | None = None) -> list[UnitRow]:
+    """One row per column of ``differences``, whose rows are queries; NaN where a query has no difference."""
+    try:
+        values = np.asarray(differences, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"differences must be numbers: {error}") from error
+    if values.ndim != 2:
+        raise InputError(f"differences must have 2 dimensions, found {values.ndim}")
+    if np.isinf(values).any():
+        raise InputError("differences must be finite; NaN marks a query without a difference")
+    unit = unit_numbers(units, len(values))
+    return [_unit_row(column, unit) for column in values.T]
+
+
+def _unit_row(column: Floats, unit: Ints) -> UnitRow:
+    present = np.flatnonzero(~np.isnan(column))
+    own = unit[present]
+    data = sample(column[present], own, name="differences")
+    total = int(unit.max(initial=-1)) + 1
+    residuals, sizes = np.zeros(total), np.zeros(total)
+    of_unit = own[np.unique(data.unit, return_index=True)[1]]
+    if len(data):
+        residuals[of_unit] = data.residuals / data.scale
+        sizes[of_unit] = data.sizes
+    return UnitRow(data, residuals, sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Of each row (first axis) in each draw (second): the mean minus the observed mean, and its standard error."""
+
+    shift: Floats
+    error: Floats
+
+    @cached_property
+    def t(self) -> Floats:
+        """The shift in standard errors; infinite without spread, 0 if nothing shifted either."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = self.shift / self.error
+        t[np.isnan(t)] = 0.0
+        return t
+
+
+def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream) -> Draws:
+    """Draw units with replacement, the same ones for every row."""
+    residuals, sizes = (np.column_stack([getattr(row, name) for row in rows]) for name in ("residuals", "sizes"))
+    units = len(residuals)
+    columns = [residuals, np.square(residuals)]
+    complete = all(row.is_complete for row in rows)
+    if not complete:
+        columns += [sizes, sizes * residuals, np.square(sizes), np.where(sizes > 0, 1.0, 0.0)]
+    parts = []
+    whole, scale = _whole_numbers(np.hstack(columns))
+    for counts in drawn_counts(units, resamples, stream):
+        sums = np.split(counts @ whole / scale, len(columns), axis=1)
+        parts.append(_shift_and_error(sums, units, complete=complete))
+    shift, error = (np.concatenate([part[index] for part in parts]).T for index in (0, 1))
+    return Draws(np.ascontiguousarray(shift), np.ascontiguousarray(error))
+
+
+def drawn_counts(units: int, resamples: int, stream: RandomStream) -> Iterator[Floats]:
+    """How often each unit is drawn (columns) in each of a batch of draws (rows)."""
+    most = max(1, _COUNTS_IN_MEMORY // units)
+    for number, size in blocks(resamples):
+        bits = stream.child(f"block {number}").bits()
+        for start in range(0, size, most):
+            batch = min(most, size - start)
+            drawn = bits.below(units, batch, units + units % 2)[:, :units]
+            cells = drawn + np.arange(batch)[:, np.newaxis] * units
+            yield np.bincount(cells.ravel(), minlength=batch * units).reshape(batch, units).astype(np.float64)
+
+
+def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
+    """The columns as whole numbers whose sums over any draw are exact, and the scale of each."""
+    largest = np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+    bits = np.floor(_EXACT_BITS - np.log2(largest * len(columns)))
+    scale = np.exp2(np.minimum(bits, 1000.0))
+    return np.rint(columns * scale), scale
+
+
+def _shift_and_error(sums: Sequence[Floats], units: int, *, complete: bool) -> tuple[Floats, Floats]:
+    """The shift of the mean and its cluster-robust standard error, as ``Sample.standard_error`` defines it."""
+    total, squares = sums[0], sums[1]
+    if complete:
+        shift = total / units
+        scatter, n, drawn = squares - units * np.square(shift), float(units), float(units)
+    else:
+        _, _, n, cross, squared_sizes, drawn = sums  # type: ignore[assignment]  # arrays instead of numbers
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shift = np.where(n > 0, total / n, 0.0)
+        scatter = squares - 2 * shift * cross + np.square(shift) * squared_sizes
+    scatter = np.where(scatter <= _ROUNDING * squares, 0.0, scatter)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(drawn / (drawn - 1) * scatter) / n
+    return shift, np.nan_to_num(error, nan=0.0, posinf=math.inf)

@@ -1,0 +1,181 @@
+"""Several mean differences at once: p values and simultaneous intervals from the same bootstrap draws.
+
+Queries (or the units they share) are drawn with replacement, the same ones for every row, which keeps the dependence
+between rows. Each row has its own t: (mean of the draw − mean) / standard error of the draw, over the row's own queries
+and unit totals. The largest t of any row, draw by draw, gives one critical value c. A row is significant if its t
+exceeds c, and its interval is mean ± c · standard error: it excludes 0 exactly if the row is significant.
+
+A row that hardly varies has no usable t, because many draws miss the few queries that differ. It leaves the draws, with
+its Bonferroni share of alpha, for an exact test and an interval of its own (see ``sparse_rows``).
+
+Westfall and Young, Resampling-Based Multiple Testing, 1993; Romano and Wolf, Exact and approximate stepdown methods for
+multiple hypothesis testing, JASA 2005.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankgauge.stats.detectable import detectable_difference_of
+from rankgauge.stats.draws import Draws, UnitRow, draw, unit_rows
+from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
+from rankgauge.stats.samples import Floats, Units
+from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
+from rankgauge.stats.sparse_rows import sparse_interval, sparse_p
+
+FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
+DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
+Range = tuple[float, float]
+UNBOUNDED: Range = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """The result of one column. p and the interval are corrected over all columns, and agree."""
+
+    p: float | None
+    interval: Interval
+    critical: float | None = None  # in standard errors; None if the row left the draws
+    detectable: float | None = None  # the true difference that a new sample would show with 80% power
+    changes_needed: int | None = None  # one-way changes that would be significant, if the row left the draws
+
+
+@dataclass(frozen=True, slots=True)
+class JointResult:
+    """The results of all columns, and how they were obtained."""
+
+    rows: tuple[JointRow, ...]
+    family: int  # the number of columns that have a p
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of every row."""
+
+    alternative: Alternative
+    confidence: float
+    family: int
+
+    @property
+    def alpha(self) -> float:
+        """The error of the whole family."""
+        return round(1 - self.confidence, 12)
+
+    @property
+    def sides(self) -> int:
+        """The number of closed ends of an interval."""
+        return 2 if self.alternative == "two-sided" else 1
+
+    def extremes(self, t: Floats) -> Floats:
+        """How far each t lies in the direction that is tested."""
+        return np.abs(t) if self.alternative == "two-sided" else t * (-1.0 if self.alternative == "less" else 1.0)
+
+
+def joint_test(
+    differences: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    confidence: float = 0.95,
+    units: Units | None = None,
+    ranges: Sequence[Range] | None = None,
+    resampling: Resampling = DEFAULT_RESAMPLING,
+) -> JointResult:
+    """Test every column of differences, and give simultaneous intervals of their means.
+
+    One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
+    possible differences of each column, which no interval leaves.
+    """
+    check_alternative(alternative)
+    check_between("confidence", confidence, 0, 1)
+    rows = unit_rows(differences, units)
+    limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
+    question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))
+    drawn = [index for index, row in enumerate(rows) if row.varying >= FEWEST_VARYING]
+    results = {
+        index: _sparse(row, limits[index], question, resampling)
+        for index, row in enumerate(rows)
+        if row.varying < FEWEST_VARYING
+    }
+    resamples = resampling.count(RESAMPLES)
+    if drawn:
+        drawn_rows = [rows[index] for index in drawn]
+        draws = draw(drawn_rows, resamples, resampling.stream.child("joint"))
+        critical, p_values = _critical(draws, drawn_rows, question)
+        for place, index in enumerate(drawn):
+            detectable = detectable_difference_of(
+                rows[index], draws, place, critical, alternative, resampling.stream.child("detectable")
+            )
+            interval = _interval(rows[index], critical, question, limits[index])
+            results[index] = JointRow(p_values[place], interval, critical, detectable)
+    return JointResult(
+        tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
+    )
+
+
+def _critical(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> tuple[float, list[float]]:
+    """The critical value of t, and the p of each row; rows outside of the draws keep their share of alpha."""
+    largest = np.sort(question.extremes(draws.t).max(axis=0))
+    share = len(rows) / question.family
+    allowed = math.floor(question.alpha * share * (len(largest) + 1) + 1e-9)
+    critical = float(largest[-allowed]) if allowed else math.inf
+    own = question.extremes(np.array([row.t for row in rows]))
+    # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
+    critical = max([critical, *(t for t in own.tolist() if math.isclose(t, critical, rel_tol=1e-9))])
+    reached = len(largest) - np.searchsorted(largest, own * (1 - 1e-9), side="left")
+    p = (reached + 1) / (len(largest) + 1) / share
+    return critical, np.minimum(p, 1.0).tolist()
+
+
+def _interval(row: UnitRow, critical: float, question: _Question, limit: Range) -> Interval:
+    data = row.sample
+    half = critical * data.standard_error
+    interval = Interval(
+        -math.inf if question.alternative == "less" else data.mean - half,
+        math.inf if question.alternative == "greater" else data.mean + half,
+        question.confidence,
+        DRAWN,
+        len(data),
+        estimate=data.mean,
+        alternative=question.alternative,
+        units=data.shared,
+    )
+    return _within(interval, limit)
+
+
+def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampling) -> JointRow:
+    """A row outside of the draws: its interval is extended to 0 if its test is not significant."""
+    data, alternative = row.sample, question.alternative
+    n = len(data)
+    interval = Interval(
+        None, None, question.confidence, SPARSE, n, None, data.mean if n else None, alternative, data.shared
+    )
+    if data.units < 2:
+        noun = "query" if data.shared is None else "unit"
+        return JointRow(None, replace(interval, reason=f"at least 2 are needed, found {data.units} {noun}"))
+    alpha, widest = question.alpha / question.family, max(map(abs, limit))
+    p = sparse_p(data, alternative, widest, resampling)
+    ends = sparse_interval(data, alternative, alpha / question.sides, widest)
+    needed = math.ceil(math.log2(question.sides / alpha) - 1e-9)
+    p_corrected = min(1.0, p * question.family)
+    if ends is None:
+        reason = "no query differs, and the range of the measure is unknown"
+        return JointRow(p_corrected, replace(interval, reason=reason), changes_needed=needed)
+    low, high = ends
+    if p > alpha:
+        low, high = min(low, 0.0), max(high, 0.0)
+    return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), changes_needed=needed)
+
+
+def _within(interval: Interval, limit: Range) -> Interval:
+    """The interval without what lies outside of a range."""
+    low, high = interval.low, interval.high
+    if low is None or high is None:
+        return interval
+    return replace(interval, low=max(low, limit[0]), high=min(high, limit[1]))

@@ -1,0 +1,52 @@
+"""Rows of differences of which only a few differ from the rest: an exact test, and an interval of positive width.
+
+The interval is Bonett and Price's adjusted Wald interval of a paired difference of proportions: one query of +1 and one
+of −1 are added before the mean and its error are computed. Here they are as large as the largest difference, or, if all
+queries have the same difference, as the possible range: equal differences say nothing about rare large ones. Student's
+t takes the place of the normal distribution, which covers too little if a change is seen only once. Bonett and Price,
+Adjusted Wald confidence interval for a difference of binomial proportions based on paired data, Journal of Educational
+and Behavioral Statistics 2012.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rankgauge.stats.distributions import t_quantile, t_tail
+from rankgauge.stats.randomization import flip_test
+from rankgauge.stats.results import Alternative
+from rankgauge.stats.samples import Sample
+from rankgauge.stats.seeds import Resampling
+
+
+def adjusted_mean(data: Sample, widest: float) -> tuple[float, float]:
+    """The mean of the units' differences and its standard error, after adding one at each end."""
+    values = data.totals / len(data) * data.units / data.scale
+    end = widest if data.constant else float(np.abs(values).max())
+    n = data.units + 2
+    mean = float(values.sum()) / n
+    variance = (float(np.square(values).sum()) + 2 * end * end) / n - mean * mean
+    return mean, math.sqrt(variance / n)
+
+
+def sparse_interval(
+    data: Sample, alternative: Alternative, outside: float, widest: float
+) -> tuple[float, float] | None:
+    """Both ends, with the probability ``outside`` beyond each; None if the range is unknown and nothing differs."""
+    mean, error = adjusted_mean(data, widest)
+    if math.isinf(error):
+        return None
+    half = t_quantile(1 - outside, data.units - 1) * error
+    low = -math.inf if alternative == "less" else mean - half
+    return low, math.inf if alternative == "greater" else mean + half
+
+
+def sparse_p(data: Sample, alternative: Alternative, widest: float, resampling: Resampling) -> float:
+    """The larger of the p of sign flips and the p that belongs to the interval."""
+    if not data.whole.any():
+        return 1.0
+    mean, error = adjusted_mean(data, widest)
+    exact = flip_test(data, alternative, resampling).p
+    return max(1.0 if exact is None else exact, t_tail(mean / error, data.units - 1, alternative))
