@@ -11,11 +11,11 @@ import numpy as np
 
 from rankgauge.comparison.agreement import measure_agreement
 from rankgauge.comparison.attribution import QueryChange, explain
-from rankgauge.comparison.family import correct_jointly, with_corrected_p
+from rankgauge.comparison.family import Family, compared_families, describe_families
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.groups import group_differences, interactions
 from rankgauge.comparison.pair import Pair
-from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
@@ -104,9 +104,9 @@ def compare_evaluation(
     names = [run.run for run in scores]
     base = _baseline_index(names, baseline)
     pairs = [Pair(scores[index], scores[base], statistics) for index in range(len(names)) if index != base]
-    rows = [row for pair in pairs for row in pair.differences()]
-    family = correct_jointly(rows, pairs, statistics)
-    differences = with_corrected_p(rows, family, statistics)
+    primary, secondary = compared_families(pairs, statistics)
+    families = [primary] if secondary is None else [primary, secondary]
+    differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     tests, interaction_family = interactions(pairs, list(groups), statistics)
     return Comparison(
@@ -115,8 +115,8 @@ def compare_evaluation(
         baseline=names[base],
         differences=tuple(differences),
         statistics=statistics,
-        family=family.description,
-        family_size=family.size,
+        family=describe_families(primary, secondary, statistics),
+        family_sizes=(primary.size, 0 if secondary is None else secondary.size),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
@@ -124,8 +124,18 @@ def compare_evaluation(
         interaction_family=interaction_family if by else None,
         changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
         texts=dict(evaluation.texts),
-        notes=(*(note for pair in pairs for note in pair.notes()), *family.notes),
+        notes=tuple(
+            note for part in [*(pair.notes() for pair in pairs), *(f.notes for f in families)] for note in part
+        ),
     )
+
+
+def _by_system(pairs: Sequence[Pair], families: Sequence[Family]) -> list[Difference]:
+    """The differences of all families: each system's, with its measures in their order."""
+    order = {measure.name: place for place, measure in enumerate(pairs[0].system.measures)}
+    names = [pair.name for pair in pairs]
+    rows = [row for family in families for row in family.rows]
+    return sorted(rows, key=lambda row: (names.index(row.system), order[row.measure]))
 
 
 def _baseline_index(names: Sequence[str], baseline: AnyBaseline) -> int:

@@ -1,4 +1,8 @@
-"""The differences of one comparison as a family: p values corrected together, and what each can detect."""
+"""The differences of one comparison as families: tested and corrected together.
+
+The first measure is the primary one: it carries the answer, and its systems are corrected for each other only. All
+other measures are secondary, and are one family with all systems.
+"""
 
 from __future__ import annotations
 
@@ -8,140 +12,141 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankgauge.comparison.intervals import difference_range
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
-from rankgauge.comparison.statistics import (
-    CORRECTION_LABELS,
-    SIGN_TESTS,
-    Statistics,
-    describe_family,
-    separate_correction,
-)
+from rankgauge.comparison.shared_queries import Mask
+from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, describe_family
+from rankgauge.comparison.testing import PairedColumns, tested_family
 from rankgauge.core.formatting import plural
-from rankgauge.core.tables import Floats
 from rankgauge.evaluation.notes import Note
-from rankgauge.stats.correction import correct
-from rankgauge.stats.max_t import maxt
-from rankgauge.stats.power_analysis import detectable_difference, queries_needed
 from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tukey_hsd import tukey
 
 ASSUMPTIONS = {
-    "bh": ", assumes that tests are independent or positively dependent",
-    "maxt": ", joint sign flips: assumes that under the null all signs of a query flip together",
-    "tukey": ", joint permutations: assumes that under the null the systems of a query are exchangeable",
+    "bh": "Benjamini–Hochberg assumes that tests are independent or positively dependent",
+    "tukey": "joint permutations assume that under the null the systems of a query are exchangeable",
 }
-RESAMPLING_TESTS = ("randomization", "bootstrap", "bootstrap-centered")
+SIGN_FLIPS = "joint sign flips assume that under the null all signs of a query flip together"
 NO_SHARED_QUERY = "no query has a value for every system"
 
 
 @dataclass(frozen=True)
-class CorrectedFamily:
-    """A p for each of some differences, corrected together."""
+class Cell:
+    """A system on a measure, over some of the queries that it shares with the baseline."""
 
-    p: Sequence[float | None]
+    pair: Pair
+    column: int
+    queries: Mask
+
+    @property
+    def measure(self) -> str:
+        """The name of the measure."""
+        return self.pair.system.measures[self.column].name
+
+
+@dataclass(frozen=True)
+class Family:
+    """Differences that were corrected together."""
+
+    rows: tuple[Difference, ...]
     size: int  # the number of p values corrected for
     description: str
     notes: tuple[Note, ...] = ()
 
 
-def correct_separately(
-    rows: Sequence[Difference], statistics: Statistics, *factors: tuple[int, str]
-) -> CorrectedFamily:
-    """Correct the p value that each row has already."""
-    method = separate_correction(statistics.correction)
-    corrected = correct([row.p for row in rows], method)
-    return CorrectedFamily(corrected.p, corrected.family, describe_family(method, corrected.family, *factors))
+def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Cell]:
+    """Every system on some of the measures."""
+    return [Cell(pair, column, pair.shared) for pair in pairs for column in columns]
 
 
-def correct_jointly(rows: Sequence[Difference], pairs: Sequence[Pair], statistics: Statistics) -> CorrectedFamily:
-    """Correct every system on every measure, as the correction requires; ``rows`` are ordered by pair."""
-    factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure")
-    if statistics.correction == "maxt":
-        family = _maxt(rows, pairs, statistics, *factors)
-    elif statistics.correction == "tukey":
-        family = _tukey(rows, pairs, statistics)
+def paired_columns(cells: Sequence[Cell]) -> PairedColumns:
+    """The values behind the cells."""
+    values = [cell.pair.masked_values(cell.column, cell.queries) for cell in cells]
+    return PairedColumns(
+        np.column_stack([system for system, _ in values]),
+        np.column_stack([baseline for _, baseline in values]),
+        tuple(difference_range(cell.pair.system.measures[cell.column]) for cell in cells),
+        cells[0].pair.units,
+    )
+
+
+def make_family(cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str]) -> Family:
+    """Test the cells together; ``factors`` say what they are."""
+    columns = statistics if statistics.correction != "tukey" else replace(statistics, correction="none")
+    tested = tested_family(paired_columns(cells), columns)
+    rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
+    rows = [_with_queries_needed(row, statistics) for row in rows]
+    size = sum(row.p is not None for row in rows)
+    return Family(tuple(rows), size, describe_family(statistics.correction, size, *factors))
+
+
+def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Family, Family | None]:
+    """The primary measure of all systems, and the other measures if there are any."""
+    measures = len(pairs[0].system.measures)
+    systems = (len(pairs), "system")
+    primary = make_family(cells_of(pairs, [0]), statistics, systems)
+    others = list(range(1, measures))
+    secondary = None
+    if others:
+        secondary = make_family(cells_of(pairs, others), statistics, systems, (len(others), "measure"))
+    if statistics.correction == "tukey":
+        primary = _with_tukey(primary, pairs, statistics)
+        secondary = None if secondary is None else _with_tukey(secondary, pairs, statistics)
+    return primary, secondary
+
+
+def describe_families(primary: Family, secondary: Family | None, statistics: Statistics) -> str:
+    """The test, the correction of each family, and what they assume."""
+    draws = "" if statistics.draws is None else f", {statistics.draws:,} resamples, seed {statistics.seed}"
+    measure = primary.rows[0].measure
+    parts = [f"{statistics.test} test{draws}", f"{measure} (primary): {primary.description}"]
+    if secondary is None:
+        parts[-1] = primary.description
     else:
-        family = correct_separately(rows, statistics, *factors)
-    resampled = statistics.test in RESAMPLING_TESTS or statistics.correction in ("maxt", "tukey")
-    draws = f", {statistics.resamples:,} resamples, seed {statistics.seed}" if resampled else ""
-    assumption = ASSUMPTIONS.get(statistics.correction, "")
-    return replace(family, description=f"{statistics.test} test{draws}; {family.description}{assumption}")
+        parts.append(f"other measures: {secondary.description}")
+    if statistics.correction == "maxt" and not statistics.is_joint:
+        parts.append(SIGN_FLIPS)
+    assumption = ASSUMPTIONS.get(statistics.correction)
+    return "; ".join([*parts, *([assumption] if assumption else [])])
 
 
-def with_corrected_p(rows: Sequence[Difference], family: CorrectedFamily, statistics: Statistics) -> list[Difference]:
-    """The rows with the p values of their family, and with what the queries can show at the corrected level."""
-    equivalence = correct([row.p_equivalent for row in rows], separate_correction(statistics.correction)).p
-    alpha = statistics.strictest_alpha(family.size)
-    out = []
-    for row, p, p_equivalent in zip(rows, family.p, equivalence, strict=True):
-        reason = NO_SHARED_QUERY if p is None and row.p is not None else row.reason
-        corrected = replace(row, p_corrected=p, p_equivalent_corrected=p_equivalent, reason=reason)
-        out.append(_with_power(corrected, statistics, alpha))
-    return out
+def _with_queries_needed(row: Difference, statistics: Statistics) -> Difference:
+    """The row with the number of queries whose minimum detectable difference is the target difference.
 
-
-def _with_power(row: Difference, statistics: Statistics, alpha: float) -> Difference:
-    """The row with its minimum detectable difference, and with the queries that the target difference needs."""
-    if row.spread is None:
+    It shrinks with the square root of the number of queries.
+    """
+    target = statistics.target_difference
+    if target is None or row.aggregate != "mean" or row.detectable is None:
         return row
-    sd, units = row.spread
-    side = statistics.alternative if statistics.alternative == "two-sided" else "greater"
-    if statistics.test in SIGN_TESTS and 2.0 ** (int(side == "two-sided") - units) > alpha:
-        return replace(row, too_few_queries=True)  # not significant even if every query points the same way
-    detectable = detectable_difference(sd, units, alpha=alpha, alternative=side).difference
-    if statistics.target_difference is None or row.aggregate != "mean":
-        return replace(row, detectable=detectable)
-    needed = queries_needed(statistics.target_difference, sd, alpha=alpha, alternative=side).n
-    return replace(
-        row, detectable=detectable, queries_needed=None if needed is None else math.ceil(needed * row.n / units)
-    )
+    return replace(row, queries_needed=math.ceil(row.n * (row.detectable / target) ** 2))
 
 
-def _maxt(
-    rows: Sequence[Difference], pairs: Sequence[Pair], statistics: Statistics, *factors: tuple[int, str]
-) -> CorrectedFamily:
-    """By joint sign flips. A query that a pair lacks is a difference of 0, which no sign changes."""
-    columns = range(len(pairs[0].system.measures))
-    differences = np.array([pair.all_differences(column) for pair in pairs for column in columns])
-    tested = [index for index, row in enumerate(rows) if row.n]
-    queries = np.logical_or.reduce([pair.shared for pair in pairs])
-    units = None if pairs[0].units is None else pairs[0].units[queries]
-    matrix: Floats = differences[tested][:, queries].T
-    result = maxt(
-        matrix,
-        alternative=statistics.alternative,
-        units=units,
-        resampling=Resampling(statistics.resamples, statistics.seed),
-    )
-    p_of = dict(zip(tested, result.p, strict=True))
-    return CorrectedFamily(
-        [p_of.get(index) for index in range(len(rows))], len(tested), describe_family("maxt", len(tested), *factors)
-    )
-
-
-def _tukey(rows: Sequence[Difference], pairs: Sequence[Pair], statistics: Statistics) -> CorrectedFamily:
+def _with_tukey(family: Family, pairs: Sequence[Pair], statistics: Statistics) -> Family:
     """Each system against the baseline, corrected for all pairs of systems on its measure."""
     shared = np.logical_and.reduce([pair.shared for pair in pairs])
+    names = [measure.name for measure in pairs[0].system.measures]
     p_of: dict[tuple[str, str], float | None] = {}
     query_counts: dict[str, int] = {}
-    for column, measure in enumerate(pairs[0].system.measures):
+    for name in dict.fromkeys(row.measure for row in family.rows):
+        column = names.index(name)
         values = [pairs[0].baseline_values[:, column], *(pair.system_values[:, column] for pair in pairs)]
         matrix = np.column_stack(values)
         kept = shared & ~np.isnan(matrix).any(axis=1)
-        query_counts[measure.name] = int(kept.sum())
+        query_counts[name] = int(kept.sum())
         units = None if pairs[0].units is None else pairs[0].units[kept]
         result = tukey(matrix[kept], units=units, resampling=Resampling(statistics.resamples, statistics.seed))
         for (first, second), p in zip(result.pairs, result.p, strict=True):
             if first == 0:
-                p_of[pairs[second - 1].name, measure.name] = p
+                p_of[pairs[second - 1].name, name] = p
+    rows = []
+    for row in family.rows:
+        p = p_of[row.system, row.measure]
+        reason = NO_SHARED_QUERY if p is None and row.p is not None else row.reason
+        rows.append(replace(row, p_corrected=p, reason=reason))
     size = (len(pairs) + 1) * len(pairs) // 2
-    return CorrectedFamily(
-        [p_of[row.system, row.measure] for row in rows],
-        size,
-        f"{CORRECTION_LABELS['tukey']} over all {plural(size, 'pair')} of systems on each measure",
-        _joint_query_notes(rows, query_counts),
-    )
+    description = f"{CORRECTION_LABELS['tukey']} over all {plural(size, 'pair')} of systems on each measure"
+    return Family(tuple(rows), size, description, _joint_query_notes(rows, query_counts))
 
 
 def _joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:

@@ -7,10 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankgauge.comparison.family import correct_separately, with_corrected_p
+from rankgauge.comparison.family import Cell, make_family
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference, GroupDifference, Interaction
-from rankgauge.comparison.statistics import Statistics, describe_family, separate_correction
+from rankgauge.comparison.statistics import (
+    CORRECTION_LABELS,
+    Statistics,
+    describe_family,
+    separate_correction,
+    separately_corrected,
+)
 from rankgauge.evaluation.groups import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.group_interaction import interaction
@@ -23,25 +29,36 @@ def group_differences(
     pairs: Sequence[Pair], totals: Sequence[Difference], by: str, statistics: Statistics
 ) -> tuple[list[GroupDifference], str]:
     """The differences within the groups of a column, and the family they are corrected over: the whole column."""
-    labeled = [row for pair in pairs for row in _within_groups(pair, by)]
-    labels, rows = [label for label, _ in labeled], [row for _, row in labeled]
+    labeled = [(label, cell) for pair in pairs for label, cell in _cells(pair, by)]
+    labels = [label for label, _ in labeled]
+    if not labeled:
+        return [], CORRECTION_LABELS["none"]
     factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure"), (len(set(labels)), "group")
-    family = correct_separately(rows, statistics, *factors)
+    family = make_family([cell for _, cell in labeled], separately_corrected(statistics), *factors)
     total = {(row.system, row.measure): row.difference or 0.0 for row in totals}
     return [
-        GroupDifference(by, label, row, (row.difference or 0.0) * total[row.system, row.measure] < 0)
-        for label, row in zip(labels, with_corrected_p(rows, family, statistics), strict=True)
+        GroupDifference(by, label, row, _is_opposite(row, total[row.system, row.measure], statistics.alpha))
+        for label, row in zip(labels, family.rows, strict=True)
     ], family.description
 
 
-def _within_groups(pair: Pair, by: str) -> list[tuple[str, Difference]]:
+def _is_opposite(row: Difference, total: float, alpha: float) -> bool:
+    """Whether a group differs significantly, and against the overall direction."""
+    return row.is_significant(alpha) and (row.difference or 0.0) * total < 0
+
+
+def _cells(pair: Pair, by: str) -> list[tuple[str, Cell]]:
     """One system, measure by measure, in each group that is large enough."""
     by_group = [
-        (label, pair.differences(members, (by, label)))
+        (label, members & pair.shared)
         for label, members in groups(pair.system.columns, by)
         if int((members & pair.shared).sum()) >= MIN_GROUP_SIZE
     ]
-    return [(label, rows[column]) for column in range(len(pair.system.measures)) for label, rows in by_group]
+    return [
+        (label, Cell(pair, column, members))
+        for column in range(len(pair.system.measures))
+        for label, members in by_group
+    ]
 
 
 def interactions(pairs: Sequence[Pair], by: Sequence[str], statistics: Statistics) -> tuple[list[Interaction], str]:
@@ -68,7 +85,9 @@ def _interaction(pair: Pair, index: int, by: str) -> Interaction:
         [label for label, (system, _, _) in large.items() for _ in system],
         units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
         resampling=Resampling(
-            min(statistics.resamples, RESAMPLES), statistics.seed, (pair.baseline.run, pair.name, measure, by)
+            min(statistics.resamples or RESAMPLES, RESAMPLES),
+            statistics.seed,
+            (pair.baseline.run, pair.name, measure, by),
         ),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)

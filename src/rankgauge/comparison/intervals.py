@@ -1,10 +1,12 @@
-"""Which interval a paired difference gets. Every command, result and page takes its intervals of differences from here.
+"""Which interval a paired difference gets by itself.
 
-The difference of two measures that are 0 or 1 for every query gets Newcombe's. Any other gets Student's t, over units
-if queries belong together. No end leaves the range that a difference of the measure can have.
+For tests that have no interval of their own: the difference of two measures that are 0 or 1 for every query gets
+Newcombe's, any other Student's t, over units if queries belong together. No end leaves the range of the difference.
 """
 
 from __future__ import annotations
+
+import math
 
 from rankgauge.core.tables import Column, Floats
 from rankgauge.evaluation.intervals import is_binary, within
@@ -16,16 +18,13 @@ from rankgauge.stats.results import Alternative, Interval
 def difference_interval_of(
     system_values: Floats,
     baseline_values: Floats,
-    measure: Measure,
+    limits: tuple[float, float],
     *,
     confidence: float,
     units: Column | None = None,
     alternative: Alternative = "two-sided",
 ) -> Interval:
-    """The interval of the mean difference, system − baseline.
-
-    Of logarithms if the measure is averaged geometrically.
-    """
+    """The interval of the mean difference, system − baseline, within its ``limits``."""
     interval = difference_interval(
         system_values,
         baseline_values,
@@ -34,7 +33,12 @@ def difference_interval_of(
         alternative=alternative,
         units=units,
     )
+    return within(interval, *limits)
+
+
+def difference_range(measure: Measure) -> tuple[float, float]:
+    """The possible differences of a measure; of logarithms, and without limits, if it is averaged geometrically."""
     if measure.definition.aggregate == "gmean":
-        return interval
+        return -math.inf, math.inf
     low, high = measure.definition.range
-    return within(interval, low - high, high - low)
+    return low - high, high - low

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.comparison.result import Difference
 from rankgauge.comparison.shared_queries import Mask, shared_queries
 from rankgauge.core.formatting import plural
-from rankgauge.core.tables import GEOMETRIC_FLOOR, Column, Floats
+from rankgauge.core.tables import GEOMETRIC_FLOOR, Floats
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
@@ -24,12 +23,10 @@ from rankgauge.measures.numbers import each
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.effect_size import Effect, effect
 from rankgauge.stats.results import Interval
-from rankgauge.stats.samples import paired
-from rankgauge.stats.seeds import Resampling
-from rankgauge.stats.tests import equivalence, paired_test
 
 if TYPE_CHECKING:
     from rankgauge.comparison.statistics import Statistics
+    from rankgauge.comparison.testing import TestedDifference
 
 
 def on_scale(scores: Scores) -> Floats:
@@ -57,44 +54,23 @@ class Pair:
         kept = queries & shared_queries(self.system, self.baseline, [column])
         return self.system_values[kept, column], self.baseline_values[kept, column], kept
 
-    def all_differences(self, column: int) -> Floats:
-        """The differences on a measure for all queries: 0 if one side has no value."""
-        differences = self.system_values[:, column] - self.baseline_values[:, column]
-        return np.nan_to_num(np.where(self.shared, differences, 0.0))
+    def masked_values(self, column: int, queries: Mask) -> tuple[Floats, Floats]:
+        """A measure of both systems for all queries: NaN where either has no value."""
+        kept = queries & shared_queries(self.system, self.baseline, [column])
+        return (
+            np.where(kept, self.system_values[:, column], np.nan),
+            np.where(kept, self.baseline_values[:, column], np.nan),
+        )
 
-    def differences(self, queries: Mask | None = None, labels: tuple[str, ...] = ()) -> list[Difference]:
-        """One per measure; p is not corrected yet, so the minimum detectable difference is not known either."""
-        queries = self.shared if queries is None else self.shared & queries
-        return [self._difference(column, queries, labels) for column in range(len(self.system.measures))]
-
-    def _difference(self, column: int, queries: Mask, labels: tuple[str, ...]) -> Difference:
-        measure, statistics = self.system.measures[column], self.statistics
+    def difference(self, column: int, queries: Mask, tested: TestedDifference) -> Difference:
+        """A measure over some queries, with the result of its test."""
+        measure = self.system.measures[column]
         system_values, baseline_values, kept = self.values(column, queries)
         n = len(system_values)
-        units = None if self.units is None else self.units[kept]
-        resampling: dict[str, Any] = {
-            "units": units,
-            "resampling": Resampling(
-                statistics.resamples, statistics.seed, (self.baseline.run, self.name, measure.name, *labels)
-            ),
-        }
-        tested = paired_test(
-            statistics.test, system_values, baseline_values, alternative=statistics.alternative, **resampling
-        )
         kind = measure.definition.aggregate
         factor = n if kind == "sum" else 1
         mean = float(np.cumsum(system_values - baseline_values)[-1]) / n if n else None
-        interval = difference_interval_of(
-            system_values,
-            baseline_values,
-            measure,
-            confidence=statistics.confidence,
-            units=units,
-            alternative=statistics.alternative,
-        )
-        spread = _spread(system_values, baseline_values, units)
-        margin = statistics.equivalence_margin if kind == "mean" else None
-        p_equivalent = None if margin is None else _p_equivalent(system_values, baseline_values, margin, resampling)
+        is_mean = kind == "mean" and self.statistics.alternative == "two-sided"
         return Difference(
             system=self.name,
             measure=measure.name,
@@ -102,14 +78,15 @@ class Pair:
             value=aggregate(self.system.values[kept, column], kind) if n else None,
             baseline=aggregate(self.baseline.values[kept, column], kind) if n else None,
             difference=None if mean is None else mean * factor,
-            interval=_scaled(interval, factor),
+            interval=_scaled(tested.interval, factor),
             p=tested.p,
-            p_corrected=tested.p,
+            p_corrected=tested.p_corrected,
             effect=_effect(system_values, baseline_values, measure),
-            spread=None if spread is None else (spread[0] * factor, spread[1]),
+            too_few_queries=tested.too_few_queries,
+            detectable=None if tested.detectable is None else tested.detectable * factor,
+            changes_needed=tested.changes_needed,
             reason=tested.reason,
-            p_equivalent=p_equivalent,
-            p_equivalent_corrected=p_equivalent,
+            rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
             aggregate=kind,
             direction=measure.definition.direction,
         )
@@ -132,24 +109,6 @@ def _effect(system_values: Floats, baseline_values: Floats, measure: Measure) ->
     """The size of the difference; queries on which the system is better are wins, also if lower is better."""
     sizes = effect(system_values, baseline_values)
     return replace(sizes, wins=sizes.losses, losses=sizes.wins) if measure.definition.direction < 0 else sizes
-
-
-def _spread(system_values: Floats, baseline_values: Floats, units: Column | None) -> tuple[float, int] | None:
-    """The standard deviation of the differences as if each unit were one query, and the number of units."""
-    sample = paired(system_values, baseline_values, units)
-    if sample.units < 2 or sample.constant:
-        return None
-    return sample.standard_error * math.sqrt(sample.units), sample.units
-
-
-def _p_equivalent(
-    system_values: Floats, baseline_values: Floats, margin: float, resampling: dict[str, Any]
-) -> float | None:
-    """The p value of two one-sided tests: t, or sign flips if all queries differ by the same amount."""
-    by_t = equivalence(system_values, baseline_values, margin=margin, units=resampling["units"])
-    if by_t.p is not None or len(system_values) < 2:
-        return by_t.p
-    return equivalence(system_values, baseline_values, margin=margin, test="randomization", **resampling).p
 
 
 def _scaled(interval: Interval, factor: int) -> Interval:

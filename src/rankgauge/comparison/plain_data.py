@@ -19,16 +19,17 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "test": statistics.test,
         "correction": statistics.correction,
         "family": comparison.family,
-        "family_size": comparison.family_size,
+        "primary": comparison.primary,
+        "family_sizes": list(comparison.family_sizes),
+        "intervals": statistics.intervals_of(max(comparison.family_sizes)) or "individual",
         "confidence": statistics.confidence,
-        "differences": [_difference(row) for row in comparison.differences],
-        "equivalence_margin": statistics.equivalence_margin,
+        "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "target_difference": statistics.target_difference,
         "agreement": [
             {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
             for row in comparison.agreement
         ],
-        "groups": [_group(row) for row in comparison.groups],
+        "groups": [_group(row, comparison.alpha) for row in comparison.groups],
         "group_families": comparison.group_families,
         "interactions": [_interaction(test) for test in comparison.interactions],
         "interaction_family": comparison.interaction_family,
@@ -39,10 +40,11 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _difference(row: Difference) -> dict[str, Any]:
+def _difference(row: Difference, alpha: float) -> dict[str, Any]:
     return {
         "system": row.system,
         "measure": row.measure,
+        "outcome": row.outcome(alpha),
         "n": row.n,
         "value": row.value,
         "baseline": row.baseline,
@@ -60,13 +62,13 @@ def _difference(row: Difference) -> dict[str, Any]:
         "too_few_queries": row.too_few_queries,
         "minimum_detectable_difference": row.detectable,
         "queries_needed": row.queries_needed,
-        "p_equivalent": row.p_equivalent,
-        "p_equivalent_corrected": row.p_equivalent_corrected,
+        "changes_needed": row.changes_needed,
+        "rope": row.rope,
     }
 
 
-def _group(row: GroupDifference) -> dict[str, Any]:
-    return {"by": row.by, "label": row.label, "opposite": row.opposite, **_difference(row.difference)}
+def _group(row: GroupDifference, alpha: float) -> dict[str, Any]:
+    return {"by": row.by, "label": row.label, "opposite": row.opposite, **_difference(row.difference, alpha)}
 
 
 def _interaction(test: Interaction) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
-from rankgauge.core.formatting import p_value, signed
+from rankgauge.core.formatting import p_value, percent, signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
@@ -21,6 +21,8 @@ from rankgauge.stats.effect_size import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
 
+Comparative = Literal["better", "worse", "higher", "lower"]
+Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
 LARGE_RATIO = 1e6  # from here on decimals mean nothing
 
 
@@ -38,13 +40,12 @@ class Difference:
     p: float | None
     p_corrected: float | None
     effect: Effect
-    spread: tuple[float, int] | None = None  # standard deviation of independent differences, and their number
     too_few_queries: bool = False  # whether no p can be small enough with this number of queries
     detectable: float | None = None  # the minimum detectable difference: 80% power, at the corrected level
+    changes_needed: int | None = None  # one-way changes that would be significant, if few queries changed
     reason: str | None = None  # why there is no p
     queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
-    p_equivalent: float | None = None  # of lying within the equivalence margin, if there is one
-    p_equivalent_corrected: float | None = None
+    rope: float | None = None  # differences within ± this do not matter
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
 
@@ -64,7 +65,7 @@ class Difference:
         return (self.difference or 0.0) * self.direction > 0
 
     @property
-    def comparative(self) -> str:
+    def comparative(self) -> Comparative:
         """What the system is, compared with the baseline: better or worse, or higher or lower without a direction."""
         if self.direction:
             return "better" if self.improves else "worse"
@@ -74,9 +75,19 @@ class Difference:
         """Whether the corrected p is at most alpha."""
         return is_significant(self.p_corrected, alpha)
 
-    def is_equivalent(self, alpha: float) -> bool:
-        """Whether the difference is shown to lie within the equivalence margin."""
-        return is_significant(self.p_equivalent_corrected, alpha)
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the whole interval lies within the region of practical equivalence."""
+        low, high = self.interval.low, self.interval.high
+        return self.rope is not None and low is not None and high is not None and -self.rope <= low <= high <= self.rope
+
+    def outcome(self, alpha: float) -> Outcome:
+        """What the difference is: better or worse, equivalent, or neither is known."""
+        if self.is_unchanged:
+            return "unchanged"
+        if self.is_significant(alpha):
+            return "negligible" if self.is_negligible else self.comparative
+        return "equivalent" if self.is_negligible else "inconclusive"
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""
@@ -119,7 +130,7 @@ class Comparison(Tabular):
     differences: tuple[Difference, ...]
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
-    family_size: int  # the number of p values corrected for
+    family_sizes: tuple[int, int]  # the number of p values corrected for: of the primary measure, and of the others
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
@@ -159,7 +170,18 @@ class Comparison(Tabular):
     def correction_label(self) -> str | None:
         """The correction of p; None if there was nothing to correct."""
         correction = self.statistics.correction
-        return None if correction == "none" or self.family_size < 2 else CORRECTION_LABELS[correction]
+        return None if correction == "none" or max(self.family_sizes) < 2 else CORRECTION_LABELS[correction]
+
+    @property
+    def primary(self) -> str:
+        """The measure that the answer is about: the first."""
+        return self.scores[0].measures[0].name
+
+    @property
+    def interval_label(self) -> str:
+        """What the intervals are called: with their confidence, and for which family they hold."""
+        kind = self.statistics.intervals_of(max(self.family_sizes))
+        return f"{percent(self.confidence)} CI" + (f" ({kind})" if kind else "")
 
     def has_unpaired_queries(self, measure: str) -> bool:
         """Whether a difference on a measure is over fewer queries than the values it compares."""

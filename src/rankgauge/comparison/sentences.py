@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.comparison.result import Comparison, Difference, Outcome
 from rankgauge.core.formatting import p_equals, percent, plural
 from rankgauge.evaluation.scores import Scores
 from rankgauge.stats.results import Interval
@@ -17,14 +17,14 @@ def answer(comparison: Comparison) -> str:
 
 
 def headline(comparison: Comparison) -> list[str]:
-    """The same on the first measure only: a sentence per system, and what else a reader must know at once."""
-    measure = comparison.scores[0].measures[0].name
-    rows = [row for row in comparison.differences if row.measure == measure]
+    """The same on the primary measure only: a sentence per system, and what else a reader must know at once."""
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
     lines = [_on_measure(comparison, row) for row in rows]
-    others = [row for row in comparison.differences if row.measure != measure and row.is_significant(comparison.alpha)]
-    if others:
-        listed = (f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in others)
-        lines.append(f"Significant on other measures, vs. {comparison.baseline}: {', '.join(listed)}.")
+    others = [row for row in comparison.differences if row.measure != comparison.primary]
+    significant = [row for row in others if row.is_significant(comparison.alpha)]
+    if significant:
+        listed = (f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in significant)
+        lines.append(f"Significant on secondary measures, vs. {comparison.baseline}: {', '.join(listed)}.")
     hardest = least_sensitive(rows)
     if hardest is not None:
         sentence = _detectable(hardest)
@@ -36,7 +36,7 @@ def headline(comparison: Comparison) -> list[str]:
 
 
 def best_challenger(comparison: Comparison) -> str:
-    """The best system besides the baseline, on the first measure."""
+    """The best system besides the baseline, on the primary measure."""
     measure = comparison.scores[0].measures[0]
     sign = measure.definition.direction or 1
 
@@ -88,36 +88,69 @@ def _of_system(comparison: Comparison, system: str) -> str:
     rows = comparison.of_system(system)
     if all(row.is_unchanged for row in rows):
         return f"{system} and {comparison.baseline} have the same value for every query on every measure."
-    significant = [row for row in rows if row.is_significant(comparison.alpha)]
-    inconclusive = [row for row in rows if not row.is_significant(comparison.alpha)]
+    outcomes = [(row, row.outcome(comparison.alpha)) for row in rows]
     parts = [
-        f"{system} is {row.comparative} than {comparison.baseline} on {row.measure}: {evidence(row)}"
-        for row in significant
+        f"{system} is {_verdict(row, comparison.baseline)} on {row.measure}: {evidence(row)}"
+        for row, outcome in outcomes
+        if outcome not in ("equivalent", "inconclusive", "unchanged")
     ]
+    start = "" if parts else f"{system} vs. {comparison.baseline}: "
+    parts += [f"equivalent on {_with_ropes(rows)}" for rows in [_with(outcomes, "equivalent")] if rows]
+    parts += [f"unchanged on {_names(rows)}" for rows in [_with(outcomes, "unchanged")] if rows]
+    inconclusive = _with(outcomes, "inconclusive")
     if inconclusive:
-        names, first = ", ".join(row.measure for row in inconclusive), inconclusive[0]
-        text = f"no significant difference on {names}"
-        if not significant:
-            span = interval_text(first) if first.difference is not None else ""
-            detail = f" ({first.measure} {first.text(first.difference or 0.0)}, {span})" if span else ""
-            text = f"{system} vs. {comparison.baseline}: {text}{detail}"
-        if first.too_few_queries:
-            text += f"; {_too_few(comparison, first)}"
-        if first.detectable is not None:
-            text += f"; {_detectable(first)}"
-        parts.append(text)
-    return "; ".join(parts) + "."
+        parts.append(f"inconclusive on {_names(inconclusive)}{_why_inconclusive(comparison, inconclusive[0])}")
+    return f"{start}{'; '.join(parts)}."
+
+
+def _with(outcomes: Sequence[tuple[Difference, Outcome]], wanted: Outcome) -> list[Difference]:
+    return [row for row, outcome in outcomes if outcome == wanted]
+
+
+def _names(rows: Sequence[Difference]) -> str:
+    return ", ".join(row.measure for row in rows)
+
+
+def _with_ropes(rows: Sequence[Difference]) -> str:
+    return ", ".join(f"{row.measure} (within ±{row.rope:g})" for row in rows)
+
+
+def _verdict(row: Difference, baseline: str) -> str:
+    """Better or worse than the baseline; different but negligibly so, if the interval says that it does not matter."""
+    if row.is_negligible:
+        return f"different from {baseline}, negligibly (within ±{row.rope:g}),"
+    return f"{row.comparative} than {baseline}"
+
+
+def _why_inconclusive(comparison: Comparison, row: Difference) -> str:
+    """The interval of a difference that is neither shown nor excluded, and what the queries could show."""
+    span = interval_text(row) if row.difference is not None else ""
+    details = [f"{row.measure} {row.text(row.difference or 0.0)}, {span}"] if span else []
+    if row.too_few_queries:
+        details.append(_too_few(comparison, row))
+    if row.changes_needed is not None and row.effect.ties < row.n:
+        details.append(_changes(row))
+    if row.detectable is not None:
+        details.append(_detectable(row))
+    return f" ({'; '.join(details)})" if details else ""
+
+
+def _changes(row: Difference) -> str:
+    changed = row.n - row.effect.ties
+    verb = "query changed" if changed == 1 else "queries changed"
+    return f"{changed} {verb}; at least {row.changes_needed} one-way changes would be significant"
 
 
 def _on_measure(comparison: Comparison, row: Difference) -> str:
     against = f"{row.system} vs. {comparison.baseline} on {row.measure}"
-    if row.is_unchanged:
+    outcome = row.outcome(comparison.alpha)
+    span = interval_text(row)
+    if outcome == "unchanged":
         return f"{against}: the same value for every query."
-    if not row.is_significant(comparison.alpha):
-        span = interval_text(row)
-        return f"{against}: inconclusive ({row.text(row.difference or 0.0)}{f', {span}' if span else ''})."
-    corrected = f" ({comparison.correction_label})" if comparison.correction_label else ""
-    return f"{row.system} is {row.comparative} than {comparison.baseline} on {row.measure}: {evidence(row)}{corrected}."
+    if outcome in ("equivalent", "inconclusive"):
+        within = f" within ±{row.rope:g}" if outcome == "equivalent" else ""
+        return f"{against}: {outcome}{within} ({row.text(row.difference or 0.0)}{f', {span}' if span else ''})."
+    return f"{row.system} is {_verdict(row, comparison.baseline)} on {row.measure}: {evidence(row)}."
 
 
 def _detectable(row: Difference) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
 from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, Alternative, PairedTest
-from rankgauge.stats.seeds import PERMUTATIONS
+from rankgauge.stats.seeds import PERMUTATIONS, RESAMPLES
 
 if TYPE_CHECKING:
     from rankgauge.stats.correction import Correction as ListCorrection
 
-Correction = Literal["none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
+Correction = Literal["auto", "none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")
+JOINT_TESTS = ("bootstrap", "randomization")  # the tests that maxt has draws of
+BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-centered")
+ROPE = 0.01  # of measures from 0 to 1
 SIGN_TESTS = ("randomization", "wilcoxon", "sign")  # their p is a share of the ways to assign signs to the queries
 CORRECTION_LABELS: dict[str, str] = {
     "none": "not corrected",
@@ -24,30 +27,41 @@ CORRECTION_LABELS: dict[str, str] = {
     "holm": "Holm",
     "bh": "Benjamini–Hochberg",
     "by": "Benjamini–Yekutieli",
-    "maxt": "single-step max-T",
+    "maxt": "max-t",
     "tukey": "randomized Tukey HSD",
 }
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """How differences are tested: p is compared with 1 − ``confidence``, which is also the confidence of intervals."""
+    """How differences are tested: p is compared with 1 − ``confidence``, which is also the confidence of intervals.
 
-    test: PairedTest = "randomization"
-    correction: Correction = "holm"
+    By default, p values and simultaneous intervals come from the same draws of a studentized bootstrap. ``rope`` is the
+    region of practical equivalence: a difference whose interval lies within ± ``rope`` does not matter; None is 0.01
+    for measures from 0 to 1, and no region for others.
+    """
+
+    test: PairedTest = "bootstrap"
+    correction: Correction = "auto"  # maxt, or holm with a test that has no joint draws
     confidence: float = 0.95
     alternative: Alternative = "two-sided"
-    resamples: int = PERMUTATIONS
+    resamples: int | None = None  # 10,000 bootstrap resamples, 100,000 permutations
     seed: int = 0
-    equivalence_margin: float | None = None  # systems are tested for being equivalent within ± this margin
+    rope: float | None = None
     target_difference: float | None = None  # the number of queries that would show it is computed
 
     def __post_init__(self) -> None:
+        if self.correction == "auto":
+            object.__setattr__(self, "correction", default_correction(self.test))
         for name, valid, expected in (
-            ("equivalence_margin", _is_positive(self.equivalence_margin), "be a number above 0"),
+            ("rope", _is_positive(self.rope), "be a number above 0"),
             ("target_difference", _is_positive(self.target_difference), "be a number above 0"),
             ("confidence", _is_between(self.confidence, 0, 1), "lie between 0 and 1"),
-            ("resamples", _is_integer(self.resamples) and self.resamples > 0, "be a whole number of at least 1"),
+            (
+                "resamples",
+                self.resamples is None or (_is_integer(self.resamples) and self.resamples > 0),
+                "be a whole number of at least 1",
+            ),
             ("seed", _is_integer(self.seed), "be a whole number"),
         ):
             if not valid:
@@ -63,6 +77,11 @@ class Statistics:
                     f"{name} must be one of {', '.join(choices)}, found '{value}'",
                     hint=f"did you mean {close}?" if close else None,
                 )
+        if self.correction == "maxt" and self.test not in JOINT_TESTS:
+            raise UsageError(
+                f"the correction maxt has no draws of the test {self.test}",
+                hint=f"use one of {', '.join(JOINT_TESTS)}, or another correction, such as holm",
+            )
         if self.correction == "tukey" and self.alternative != "two-sided":
             raise UsageError("Tukey's test of all pairs is two-sided", hint="use the correction maxt or holm")
 
@@ -71,12 +90,43 @@ class Statistics:
         """The largest p that is significant."""
         return round(1 - self.confidence, 12)
 
+    @property
+    def is_joint(self) -> bool:
+        """Whether p values and intervals come from the same draws and agree."""
+        return self.test == "bootstrap" and self.correction == "maxt"
+
+    @property
+    def draws(self) -> int | None:
+        """The number of resamples or permutations; None if the test has none."""
+        if self.test in BOOTSTRAP_TESTS:
+            return RESAMPLES if self.resamples is None else self.resamples
+        if self.test == "randomization" or self.correction == "tukey":
+            return PERMUTATIONS if self.resamples is None else self.resamples
+        return None
+
+    def rope_of(self, low: float, high: float) -> float | None:
+        """The region of practical equivalence of a measure with this range."""
+        return ROPE if self.rope is None and (low, high) == (0.0, 1.0) else self.rope
+
+    def intervals_of(self, family: int) -> str:
+        """What the intervals of a family of this size are: for each difference alone, or for all together."""
+        if family < 2 or self.correction == "none":
+            return ""
+        if self.is_joint:
+            return "simultaneous"
+        return "Bonferroni" if self.correction == "bonferroni" else "unadjusted"
+
     def strictest_alpha(self, size: int) -> float:
         """The level that the correction can leave to one of ``size`` p values, at worst."""
         if self.correction == "none" or size < 2:
             return self.alpha
         factor = sum(1 / rank for rank in range(1, size + 1)) if self.correction == "by" else 1.0
         return self.alpha / (size * factor)
+
+
+def default_correction(test: str) -> Correction:
+    """The correction of a test: joint if there are joint draws of it."""
+    return "maxt" if test in JOINT_TESTS else "holm"
 
 
 def is_significant(p: float | None, alpha: float) -> bool:
@@ -88,6 +138,11 @@ def separate_correction(correction: str) -> ListCorrection:
     """The correction of p values that are computed separately, if those of the systems are computed jointly."""
     listed: dict[str, ListCorrection] = {"none": "none", "bonferroni": "bonferroni", "bh": "bh", "by": "by"}
     return listed.get(correction, "holm")
+
+
+def separately_corrected(statistics: Statistics) -> Statistics:
+    """The same for groups of queries, which Tukey's test of all systems does not cover."""
+    return replace(statistics, correction="holm") if statistics.correction == "tukey" else statistics
 
 
 def describe_family(correction: str, size: int, *factors: tuple[int, str]) -> str:

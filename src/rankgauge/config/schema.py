@@ -113,12 +113,17 @@ class StatisticsSection(ConfigSection):
     confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
         default=0.95, description="The confidence of intervals; a p of at most 1 − confidence is significant."
     )
-    test: PairedTest = Field(default="randomization", description="The paired test of a difference.")
+    test: PairedTest = Field(default="bootstrap", description="The paired test of a difference.")
     correction: Correction | None = Field(
-        default=None, description="How p is corrected for the number of comparisons. Default: holm; gate: maxt."
+        default=None,
+        description="How p is corrected for the number of comparisons. Default: maxt, or holm without joint draws.",
     )
-    resamples: Annotated[int, Field(ge=100)] = Field(
-        default=100_000, description="The number of permutations or bootstrap resamples."
+    resamples: Annotated[int, Field(ge=100)] | None = Field(
+        default=None, description="The number of draws. Default: 10,000 bootstrap resamples, 100,000 permutations."
+    )
+    rope: Annotated[float, Field(gt=0)] | None = Field(
+        default=None,
+        description="Differences within ± this do not matter. Default: 0.01 for measures from 0 to 1. Refused by gate.",
     )
     seed: int = Field(default=0, description="The same seed gives the same p.")
     baseline: Text | None = Field(

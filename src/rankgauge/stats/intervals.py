@@ -1,7 +1,8 @@
 """Intervals of a mean, a median and a geometric mean, and of their paired differences.
 
-Student's t is the default. On skewed rank measures with twenty queries its 95% interval covers about 95%, while the
-percentile and BCa bootstraps, which are asymptotic, cover noticeably less.
+Student's t is the default. On skewed measures, such as the average precision of a weak run, its 95% interval covers
+less than 90% with twenty queries, and the percentile and BCa bootstraps cover less still; the studentized bootstrap
+(``bootstrap-t``) follows the skewness and covers about 95%.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from rankgauge.core.tables import GEOMETRIC_FLOOR
 from rankgauge.errors import InputError
 from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
 from rankgauge.stats.distributions import binomial_cdf, t_quantile
+from rankgauge.stats.draws import UnitRow, draw
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import Alternative, Interval, check_choice, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
 
-LogMethod = Literal["t", "bca", "percentile"]  # of intervals on logarithms
-MeanMethod = Literal["t", "bca", "percentile", "wilson"]
-DifferenceMethod = Literal["t", "bca", "percentile", "newcombe"]
+LogMethod = Literal["t", "bootstrap-t", "bca", "percentile"]  # of intervals on logarithms
+MeanMethod = Literal["t", "bootstrap-t", "bca", "percentile", "wilson"]
+DifferenceMethod = Literal["t", "bootstrap-t", "bca", "percentile", "newcombe"]
 LOG_METHODS: tuple[LogMethod, ...] = get_args(LogMethod)
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
 DIFFERENCE_METHODS: tuple[DifferenceMethod, ...] = get_args(DifferenceMethod)
@@ -42,7 +44,8 @@ def mean_interval(
     """The confidence interval of a mean over queries.
 
     ``wilson`` is for values that are all 0 or 1. Queries with the same entry in ``units`` are one observation: they
-    are resampled together, and the t interval uses the cluster-robust error with (units − 1) degrees of freedom.
+    are resampled together, and the t interval uses the cluster-robust error with (units − 1) degrees of freedom. An
+    end of ``bootstrap-t`` is infinite if too many resamples have no spread.
     """
     check_choice("method", method, MEAN_METHODS)
     if method == "wilson":
@@ -151,6 +154,8 @@ def _mean_interval(
     if method == "t":
         half = t_quantile(1 - outside, data.units - 1) * data.standard_error
         low, high = data.mean - half, data.mean + half
+    elif method == "bootstrap-t":
+        low, high = _studentized_ends(data, outside, resamples, resampling)
     else:
         means = resampled_means(data, resamples, resampling.stream.child("interval"))
         ends = (percentile_ends if method == "percentile" else bca_ends)(data, means, outside)
@@ -158,6 +163,18 @@ def _mean_interval(
             return replace(interval, reason="every resampled mean is on the same side of the mean")
         low, high = ends
     return replace(interval, low=low, high=high).with_open_end(-math.inf, math.inf)
+
+
+def _studentized_ends(data: Sample, outside: float, resamples: int, resampling: Resampling) -> tuple[float, float]:
+    """The mean minus quantiles of the t of bootstrap draws, times the standard error; an end may be infinite.
+
+    Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
+    """
+    row = UnitRow(data, data.residuals / data.scale, data.sizes.astype(np.float64))
+    t = np.sort(draw([row], resamples, resampling.stream.child("interval")).t[0])
+    beyond = math.floor(outside * (resamples + 1) + 1e-9)
+    lowest, highest = (float(t[beyond - 1]), float(t[-beyond])) if beyond else (-math.inf, math.inf)
+    return data.mean - highest * data.standard_error, data.mean - lowest * data.standard_error
 
 
 def _median_interval(data: Sample, confidence: float, alternative: Alternative) -> Interval:

@@ -40,6 +40,7 @@ class JointRow:
 
     p: float | None
     interval: Interval
+    p_alone: float | None = None  # not corrected
     critical: float | None = None  # in standard errors; None if the row left the draws
     detectable: float | None = None  # the true difference that a new sample would show with 80% power
     changes_needed: int | None = None  # one-way changes that would be significant, if the row left the draws
@@ -108,12 +109,13 @@ def joint_test(
         drawn_rows = [rows[index] for index in drawn]
         draws = draw(drawn_rows, resamples, resampling.stream.child("joint"))
         critical, p_values = _critical(draws, drawn_rows, question)
+        alone = _p_alone(draws, drawn_rows, question)
         for place, index in enumerate(drawn):
             detectable = detectable_difference_of(
                 rows[index], draws, place, critical, alternative, resampling.stream.child("detectable")
             )
             interval = _interval(rows[index], critical, question, limits[index])
-            results[index] = JointRow(p_values[place], interval, critical, detectable)
+            results[index] = JointRow(p_values[place], interval, alone[place], critical, detectable)
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
     )
@@ -131,6 +133,13 @@ def _critical(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> tup
     reached = len(largest) - np.searchsorted(largest, own * (1 - 1e-9), side="left")
     p = (reached + 1) / (len(largest) + 1) / share
     return critical, np.minimum(p, 1.0).tolist()
+
+
+def _p_alone(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> list[float]:
+    """The p of each row by its own draws."""
+    own = question.extremes(np.array([row.t for row in rows])) * (1 - 1e-9)
+    reached = np.count_nonzero(question.extremes(draws.t) >= own[:, np.newaxis], axis=1)
+    return [(int(count) + 1) / (draws.t.shape[1] + 1) for count in reached]
 
 
 def _interval(row: UnitRow, critical: float, question: _Question, limit: Range) -> Interval:
@@ -166,11 +175,11 @@ def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampl
     p_corrected = min(1.0, p * question.family)
     if ends is None:
         reason = "no query differs, and the range of the measure is unknown"
-        return JointRow(p_corrected, replace(interval, reason=reason), changes_needed=needed)
+        return JointRow(p_corrected, replace(interval, reason=reason), p, changes_needed=needed)
     low, high = ends
     if p > alpha:
         low, high = min(low, 0.0), max(high, 0.0)
-    return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), changes_needed=needed)
+    return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), p, changes_needed=needed)
 
 
 def _within(interval: Interval, limit: Range) -> Interval:

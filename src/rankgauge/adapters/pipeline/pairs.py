@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.comparison.intervals import difference_interval_of, difference_range
 from rankgauge.core.formatting import percent, plural, span
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, InputTypeError, MeasureError, shown
@@ -65,7 +65,9 @@ def paired_interval(
     matching = _matching_measure(measure, system_values, baseline_values)
     if matching is None:
         return difference_interval(system_values, baseline_values, units=units)
-    return difference_interval_of(system_values, baseline_values, matching, confidence=0.95, units=units)
+    return difference_interval_of(
+        system_values, baseline_values, difference_range(matching), confidence=0.95, units=units
+    )
 
 
 def _matching_measure(measure: str | Measure, *columns: Floats) -> Measure | None:

@@ -129,7 +129,7 @@ class BenchmarkOutput:
     dict,
     measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(BENCHMARK_MEASURES)}]"),
     click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
-    *statistics_options("holm"),
+    *statistics_options(),
     BY,
     *CONVENTION_OPTIONS,
     KPI,

@@ -61,13 +61,13 @@ from rankgauge.render.text import comparison as render
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: the first]",
     ),
-    *statistics_options("holm"),
+    *statistics_options(),
     click.option(
-        "--equivalence",
-        "equivalence_margin",
+        "--rope",
         type=click.FloatRange(min=0, min_open=True),
-        metavar="MARGIN",
-        help="Test whether runs are equivalent within ±MARGIN, by two one-sided t tests.",
+        metavar="SIZE",
+        help="Call runs equivalent if the interval of their difference lies within ±SIZE.  [default: 0.01 for measures "
+        "from 0 to 1, else none]",
     ),
     click.option(
         "--target-difference",

@@ -96,37 +96,28 @@ def measure_option(text: str) -> Option:
     return click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help=text)
 
 
-def statistics_options(
-    correction: Correction | None, corrections: Sequence[Correction] = CORRECTIONS
-) -> tuple[Option, ...]:
-    """How differences are tested, with the default correction and those that a command has.
-
-    Without a default it is maxt, which is joint and uses sign flips, or holm with any other test.
-    """
-    default = "" if correction is not None else "  [default: maxt, or holm with another --test]"
+def statistics_options(corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
+    """How differences are tested, with the corrections that a command has."""
     return (
         CONFIDENCE,
         click.option(
             "--test",
             type=click.Choice(PAIRED_TESTS),
-            default="randomization",
+            default="bootstrap",
             show_default=True,
             help="Choose the paired test of a difference.",
         ),
         click.option(
             "--correction",
             type=click.Choice(corrections),
-            default=correction,
-            show_default=correction is not None,
-            help=f"Correct p for the number of comparisons.{default}",
+            help="Correct p for the number of comparisons.  [default: maxt, jointly with the intervals; holm with a "
+            "--test that has no joint draws]",
         ),
         click.option(
             "--resamples",
             type=click.IntRange(100),
-            default=100_000,
-            show_default=True,
             metavar="N",
-            help="Set the number of permutations or bootstrap resamples.",
+            help="Set the number of draws.  [default: 10,000 bootstrap resamples, 100,000 permutations]",
         ),
         click.option(
             "--seed",
@@ -193,5 +184,5 @@ def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[s
 
         values["bands"] = named_bands(kpi)
     if "correction" in values and values["correction"] is None:
-        values["correction"] = "maxt" if values["test"] == "randomization" else "holm"
+        values["correction"] = "auto"
     return values

@@ -95,7 +95,7 @@ def blame(
     """Split the drops between the queries that lost documents and the others, which are tested by themselves."""
     touched = np.array([query in lost for query in pairs.queries], dtype=bool)
     improvement = pairs.improvement
-    others = decide(improvement[~touched], rule, units=None if pairs.units is None else pairs.units[~touched])
+    others = decide(pairs.turned.select(~touched), rule)
     shares = tuple(
         DropShare(
             row.measure,

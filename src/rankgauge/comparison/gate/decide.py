@@ -1,71 +1,50 @@
-"""Did any measure drop significantly and by at least the margin? Arrays in, one decision per measure out.
+"""Did any measure drop significantly and by at least the margin? Values in, one decision per measure out.
 
-A drop fails if it is significant and at least the margin. Significant means: one-sided, and corrected over all gated
-measures together, so that at most a share alpha of the builds in which nothing changed fail, however many measures are
-gated. What does not fail is either shown to be no worse than the margin, or it is inconclusive.
+A drop fails if it is significant and at least the margin. Significant means: one-sided unless asked otherwise, and
+corrected over all gated measures together, so that at most a share alpha of the builds in which nothing changed fail,
+however many measures are gated. What does not fail is either shown to be no worse than the margin, over all measures
+together too, or it is inconclusive.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal
-
-from numpy.typing import ArrayLike
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rankgauge.comparison.gate.requirements import ROUNDING
-from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, is_significant, separate_correction
+from rankgauge.comparison.statistics import Statistics, is_significant
+from rankgauge.comparison.testing import PairedColumns, TestedDifference, tested_family
 from rankgauge.errors import UsageError
-from rankgauge.stats.correction import correct
+from rankgauge.stats.detectable import POWER
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.max_t import maxt
-from rankgauge.stats.power_analysis import detectable_difference, queries_needed
-from rankgauge.stats.results import check_between
-from rankgauge.stats.samples import Floats, Sample, Units, matrix, sample
-from rankgauge.stats.seeds import Resampling
-from rankgauge.stats.tests import equivalence, paired_test
+from rankgauge.stats.results import Interval
+from rankgauge.stats.samples import Sample, sample
 
 Outcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
-POWER = 0.8
-STREAM_LABELS = ("gate",)
-GATE_STATISTICS = Statistics(correction="maxt")
+GATE_STATISTICS = Statistics()
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a drop fails. The test is one-sided, whatever else ``statistics`` says."""
+    """When a drop fails."""
 
     margin: float = 0.0  # smaller drops never fail
     statistics: Statistics = field(default=GATE_STATISTICS)
-    power: float = POWER  # of the detectable drop
+    two_sided: bool = False  # whether the test and its intervals are those of a comparison
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < math.inf:
             raise UsageError(f"margin must be a number of at least 0, found {self.margin!r}")
         if self.statistics.correction == "tukey":
-            raise UsageError(
-                "a gate is one-sided, and Tukey's test is two-sided", hint="use the correction maxt or holm"
-            )
-        if self.statistics.correction == "maxt" and self.statistics.test != "randomization":
-            raise UsageError(
-                f"the correction maxt uses sign flips: the test {self.statistics.test} cannot be combined with it",
-                hint="choose another correction, such as holm",
-            )
-        if self.statistics.alternative == "greater":
-            raise UsageError("a gate tests for drops: alternative 'greater' cannot be used")
-        check_between("power", self.power, self.alpha, 1)
+            raise UsageError("a gate has one run and one baseline, and Tukey's test is of several systems")
+        if self.statistics.alternative != "two-sided":
+            raise UsageError("a gate tests for drops, whatever the alternative is: leave it out")
 
     @property
     def alpha(self) -> float:
         """The share of builds that may fail although nothing changed."""
         return self.statistics.alpha
-
-    @property
-    def uses_signs(self) -> bool:
-        """Whether p is a share of the ways to assign signs to the queries, which bounds it from below."""
-        return self.statistics.test in SIGN_TESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,57 +53,63 @@ class Decision:
 
     outcome: Outcome
     difference: float
+    interval: Interval  # both one-sided bounds, or the interval of a two-sided test; over all gated measures
     p: float | None  # of the drop, corrected over all gated measures
-    p_no_worse: float | None  # of not being worse by the margin, for this measure alone
-    smallest_drop: float | None  # that would have failed with the stated power; None if nothing varies
-    detectable: float | None  # the same without a margin
-    queries_needed: int | None  # to detect a drop of the margin, if these queries do not
+    p_no_worse: float | None  # of not being worse by the margin, corrected too; None in a two-sided test
+    smallest_drop: float | None  # the true drop that would fail with 80% power; None if it is unknown
+    changes_needed: int | None  # queries that would have to get worse, if few changed
+    queries_needed: int | None  # to show that nothing got worse by the margin, if these queries cannot
     n: int
     units: int  # the number of independent ones
 
 
-def decide(differences: ArrayLike, rule: Rule | None = None, *, units: Units | None = None) -> tuple[Decision, ...]:
-    """One row per query, one column per gated measure; one decision per column."""
+def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, ...]:
+    """One decision per column of this run's and the baseline's values, turned so that higher is better."""
     rule = rule or Rule()
-    values = matrix(differences, "differences")
-    p_values = _corrected_p(values, rule.statistics, units)
-    return tuple(_decision(column, p, len(p_values), rule, units) for column, p in zip(values.T, p_values, strict=True))
+    statistics = rule.statistics
+    if rule.two_sided:
+        tests = tested_family(columns, statistics)
+        return tuple(_decision(columns, index, rule, test, None) for index, test in enumerate(tests))
+    drops = tested_family(columns, replace(statistics, alternative="less"))
+    shifted = replace(
+        columns,
+        system=columns.system + rule.margin,
+        ranges=tuple((low + rule.margin, high + rule.margin) for low, high in columns.ranges),
+    )
+    held = tested_family(shifted, replace(statistics, alternative="greater"))
+    return tuple(
+        _decision(columns, index, rule, drop, no_worse)
+        for index, (drop, no_worse) in enumerate(zip(drops, held, strict=True))
+    )
 
 
-def _corrected_p(values: Floats, statistics: Statistics, units: Units | None) -> Sequence[float | None]:
-    """The p of a drop in each column, corrected over all of them."""
-    drawn = _resampling(statistics, units)
-    if statistics.correction == "maxt":
-        return maxt(values, alternative="less", **drawn).p
-    tests = [paired_test(statistics.test, column, alternative="less", **drawn) for column in values.T]
-    return correct([test.p for test in tests], separate_correction(statistics.correction)).p
-
-
-def _resampling(statistics: Statistics, units: Units | None) -> dict[str, Any]:
-    return {
-        "units": units,
-        "resampling": Resampling(statistics.resamples, statistics.seed, STREAM_LABELS),
-    }
-
-
-def _decision(column: Floats, p: float | None, family: int, rule: Rule, units: Units | None) -> Decision:
-    values = sample(column, units)
-    p_no_worse = _p_no_worse(column, rule, units)
-    detectable, needed = _detectable(values, rule, rule.statistics.strictest_alpha(family))
+def _decision(
+    columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, no_worse: TestedDifference | None
+) -> Decision:
+    system, baseline, units = columns.at(index)
+    values = sample(system - baseline, units)
+    interval = drop.interval if no_worse is None else _bounds(drop.interval, no_worse.interval, rule.margin)
     return Decision(
-        outcome=_outcome(values, rule, p, p_no_worse),
+        outcome=_outcome(values, rule, drop.p_corrected, interval),
         difference=values.mean if len(values) else 0.0,
-        p=p,
-        p_no_worse=p_no_worse,
-        smallest_drop=None if detectable is None else max(detectable, _drop_past_margin(values, rule)),
-        detectable=detectable,
-        queries_needed=needed,
+        interval=interval,
+        p=drop.p_corrected,
+        p_no_worse=None if no_worse is None else no_worse.p_corrected,
+        smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule)),
+        changes_needed=drop.changes_needed,
+        queries_needed=_queries_needed(len(values), rule, no_worse),
         n=len(values),
         units=values.units,
     )
 
 
-def _outcome(values: Sample, rule: Rule, p: float | None, p_no_worse: float | None) -> Outcome:
+def _bounds(upper: Interval, lower: Interval, margin: float) -> Interval:
+    """The upper bound of one test and the lower bound of the other, which was shifted by the margin."""
+    low = None if lower.low is None else lower.low - margin
+    return replace(upper, low=low, high=upper.high, alternative="two-sided", method=f"one-sided {upper.method}")
+
+
+def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) -> Outcome:
     if not len(values):
         return "inconclusive"
     if not values.whole.any():
@@ -132,48 +117,16 @@ def _outcome(values: Sample, rule: Rule, p: float | None, p_no_worse: float | No
     drop = -values.mean
     if is_significant(p, rule.alpha) and drop > 0 and drop >= rule.margin - ROUNDING:
         return "worse"
-    return "no worse" if is_significant(p_no_worse, rule.alpha) else "inconclusive"
+    return "no worse" if interval.low is not None and interval.low > -rule.margin else "inconclusive"
 
 
-def _p_no_worse(column: Floats, rule: Rule, units: Units | None) -> float | None:
-    """The p of a change above −margin, one-sided: by t, or by sign flips if all queries changed by the same amount."""
-    tests: tuple[Literal["t"], Literal["randomization"]] = ("t", "randomization")
-    drawn = _resampling(rule.statistics, units)
-    for test in tests:
-        if rule.margin > 0:
-            result = equivalence(column, margin=rule.margin, test=test, alternative="greater", **drawn)
-        else:
-            result = paired_test(test, column, alternative="greater", **drawn)
-        if result.p is not None:
-            return result.p
-    return None
-
-
-def _detectable(values: Sample, rule: Rule, alpha: float) -> tuple[float | None, int | None]:
-    """The detectable drop, and the number of queries that would detect the margin if that is smaller."""
-    sd = _standard_deviation(values)
-    if sd is None:
-        return None, None
-    drop = sd * _detectable_in_deviations(values.units, rule.power, alpha)
-    if not 0 < rule.margin < drop:
-        return drop, None
-    return drop, queries_needed(rule.margin, sd, power=rule.power, alpha=alpha, alternative="greater").n
-
-
-@cache
-def _detectable_in_deviations(units: int, power: float, alpha: float) -> float:
-    """The detectable drop in standard deviations. Cached: it takes a search, and measures of one gate repeat it."""
-    result = detectable_difference(1.0, units, power=power, alpha=alpha, alternative="greater").difference
-    return math.inf if result is None else result
+def _queries_needed(n: int, rule: Rule, no_worse: TestedDifference | None) -> int | None:
+    """The number of queries that would show no drop of the margin, with 80% power, if there is none."""
+    if no_worse is None or no_worse.detectable is None or not 0 < rule.margin < no_worse.detectable:
+        return None
+    return math.ceil(n * (no_worse.detectable / rule.margin) ** 2)
 
 
 def _drop_past_margin(values: Sample, rule: Rule) -> float:
-    """The true drop whose measured value is at least the margin with the stated power."""
-    return rule.margin + t_quantile(rule.power, values.units - 1) * values.standard_error if rule.margin else 0.0
-
-
-def _standard_deviation(values: Sample) -> float | None:
-    """The standard deviation of the units' differences; None if it is unknown."""
-    if values.units < 2 or values.constant:
-        return None
-    return values.standard_error * math.sqrt(values.units)
+    """The true drop whose measured value is at least the margin with 80% power."""
+    return rule.margin + t_quantile(POWER, values.units - 1) * values.standard_error if rule.margin else 0.0

@@ -39,6 +39,7 @@ def gate(
     require: str | Iterable[str] = (),
     against: AnyRun | Baseline | None = None,
     margin: float = 0.0,
+    two_sided: bool = False,
     statistics: Statistics = GATE_STATISTICS,
     corpus: AnyCorpus | None = None,
     conventions: Conventions | None = None,
@@ -48,9 +49,9 @@ def gate(
 
     ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline or a run; ``measures`` are those
     compared with it, by default the baseline's own, else the required ones, else the default measures. A drop fails
-    only if it is significant over all of these together and at least ``margin``. ``corpus``, a file of documents or
-    their ids, tells a retriever that got worse from documents that are gone. If the judgments have no relevant
-    document at all, the gate is skipped.
+    only if it is significant over all of these together, one-sided unless ``two_sided``, and at least ``margin``.
+    ``corpus``, a file of documents or their ids, tells a retriever that got worse from documents that are gone. If the
+    judgments have no relevant document at all, the gate is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -59,7 +60,7 @@ def gate(
             "a gate needs a requirement or a baseline, and neither is given",
             hint='--require "nDCG@10>=0.35" asks for a value, --against baseline.json for no drop',
         )
-    rule = Rule(margin, statistics)
+    rule = Rule(margin, statistics, two_sided)
     reading = replace(reading or Reading(), fingerprint=True, keep_rankings=True)
     baseline_run, stored = run_or_baseline(against, reading)
     if against is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,16 +11,19 @@ import numpy as np
 from rankgauge.comparison.gate.baseline import Baseline, query_sample
 from rankgauge.comparison.gate.decide import Rule, decide
 from rankgauge.comparison.gate.result import ComparedMeasure
-from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.comparison.intervals import difference_range
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.stored import aligned_scores
-from rankgauge.core.formatting import percent, plural
+from rankgauge.comparison.testing import PairedColumns
+from rankgauge.core.formatting import number, percent, plural
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
+from rankgauge.stats.detectable import POWER
+from rankgauge.stats.results import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +37,16 @@ class PairedQueries:
     units: np.ndarray[Any, Any] | None
 
     @property
-    def improvement(self) -> Floats:
-        """Now − before, with the sign turned if lower is better: positive is better."""
+    def turned(self) -> PairedColumns:
+        """Both values, with the sign turned if lower is better: a positive difference is better."""
         signs = np.array([float(measure.definition.direction) for measure in self.measures])
-        improvement: Floats = signs * (self.now - self.before)
-        return improvement
+        ranges = tuple(map(difference_range, self.measures))  # which are symmetric
+        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units)
+
+    @property
+    def improvement(self) -> Floats:
+        """Now − before, positive if it got better."""
+        return self.turned.differences
 
 
 def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
@@ -65,7 +72,7 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
 
 def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure, ...]:
     """One row per gated measure."""
-    decisions = decide(pairs.improvement, rule, units=pairs.units)
+    decisions = decide(pairs.turned, rule)
     rows = []
     for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
         before, now = pairs.before[:, column], pairs.now[:, column]
@@ -74,14 +81,19 @@ def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure,
                 measure=measure.name,
                 before=aggregate(before, "mean") or 0.0,
                 now=aggregate(now, "mean") or 0.0,
-                interval=difference_interval_of(
-                    now, before, measure, confidence=rule.statistics.confidence, units=pairs.units
-                ),
+                interval=_on_own_scale(decision.interval, measure),
                 lower_is_better=measure.definition.direction < 0,
                 decision=decision,
             )
         )
     return tuple(rows)
+
+
+def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
+    """The interval of an improvement as one of the change of the measure itself."""
+    if measure.definition.direction > 0 or interval.low is None or interval.high is None:
+        return interval
+    return replace(interval, low=-interval.high, high=-interval.low)
 
 
 def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
@@ -98,19 +110,20 @@ def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> li
 def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     """A note about what this number of queries cannot show."""
     units = compared[0].decision.units
-    if rule.uses_signs and 0.5**units > rule.alpha:
-        fewest = math.ceil(-math.log2(rule.alpha))
-        text = f"{plural(units, 'query')} cannot show any drop at alpha {rule.alpha:g}: at least {fewest} are needed"
-        return [Note("few-queries", text)]
+    needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
+    if needed and units < max(needed):
+        text = f"{plural(units, 'query')} cannot show any drop at alpha {rule.alpha:g}"
+        return [Note("few-queries", f"{text}: at least {max(needed)} are needed")]
     insensitive = [row for row in compared if row.decision.queries_needed is not None]
     if not insensitive:
         return []
-    drops = ", ".join(f"{row.decision.detectable:.4f} in {row.measure}" for row in insensitive)
-    needed = max(row.decision.queries_needed or 0 for row in insensitive)
+    drops = ", ".join(f"{number(row.decision.smallest_drop)} in {row.measure}" for row in insensitive)
+    queries = max(row.decision.queries_needed or 0 for row in insensitive)
     return [
         Note(
             "small-query-set",
-            f"{plural(units, 'query')} are too few to detect a drop of the margin, {rule.margin:g}: with "
-            f"{percent(rule.power)} power they detect drops from {drops} on; about {needed:,} queries would do",
+            f"a drop of exactly the margin, {rule.margin:g}, fails half the time with any number of queries; these "
+            f"{plural(compared[0].decision.n, 'query')} fail with {percent(POWER)} power on drops of {drops}; about "
+            f"{queries:,} queries would show with {percent(POWER)} power that nothing got worse by the margin",
         )
     ]

@@ -11,12 +11,13 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame
 from rankgauge.comparison.gate.decide import Decision, Rule
 from rankgauge.comparison.gate.requirements import Requirement
-from rankgauge.comparison.statistics import CORRECTION_LABELS
+from rankgauge.comparison.statistics import describe_family
 from rankgauge.core.formatting import number, p_equals, plural, signed
 from rankgauge.errors import printable
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
+from rankgauge.stats.detectable import POWER
 from rankgauge.stats.results import Interval
 
 Verdict = Literal["pass", "fail", "skipped"]
@@ -76,6 +77,7 @@ class ComparedMeasure:
             "p": decision.p,
             "p_no_worse": decision.p_no_worse,
             "smallest_drop": decision.smallest_drop,
+            "changes_needed": decision.changes_needed,
             "n": decision.n,
             "units": decision.units,
         }
@@ -179,11 +181,9 @@ class GateResult:
     def test_description(self) -> str:
         """How drops are tested."""
         statistics = self.rule.statistics
-        test = "sign flips" if statistics.correction == "maxt" else f"{statistics.test} test"
-        return (
-            f"one-sided paired {test}, {CORRECTION_LABELS[statistics.correction]} over "
-            f"{plural(len(self.compared), 'measure')}"
-        )
+        sides = "two-sided" if self.rule.two_sided else "one-sided"
+        family = describe_family(statistics.correction, len(self.compared), (len(self.compared), "measure"))
+        return f"{sides} paired {statistics.test} test, {family}"
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""
@@ -194,10 +194,11 @@ class GateResult:
             "sentence": self.sentence,
             "margin": self.rule.margin,
             "confidence": statistics.confidence,
-            "power": self.rule.power,
+            "power": POWER,
+            "two_sided": self.rule.two_sided,
             "test": statistics.test,
             "correction": statistics.correction,
-            "resamples": statistics.resamples,
+            "resamples": statistics.draws,
             "seed": statistics.seed,
             "description": self.test_description if self.compared else None,
             "baseline": None

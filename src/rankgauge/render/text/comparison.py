@@ -8,9 +8,9 @@ from rankgauge.comparison.attribution import DocumentChange, QueryChange
 from rankgauge.comparison.remarks import group_remarks, remarks
 from rankgauge.comparison.result import Comparison, Difference, GroupDifference
 from rankgauge.comparison.sentences import span_text
-from rankgauge.comparison.statistics import CORRECTION_LABELS, separate_correction
+from rankgauge.comparison.statistics import CORRECTION_LABELS, separately_corrected
 from rankgauge.config.bands.bands import Bands
-from rankgauge.core.formatting import MISSING, p_value, percent, signed
+from rankgauge.core.formatting import MISSING, p_value, signed
 from rankgauge.errors import Note, printable
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.bands import band_of, heading, used, with_bands
@@ -59,7 +59,7 @@ def groups(comparison: Comparison) -> list[str | Grid]:
 
 def _head(comparison: Comparison) -> list[str]:
     p = f"p ({comparison.correction_label})" if comparison.correction_label else "p"
-    return ["", "", "value", "Δ", f"{percent(comparison.confidence)} CI", p, "win/tie/loss"]
+    return ["", "", "value", "Δ", comparison.interval_label, p, "win/tie/loss"]
 
 
 def grid(comparison: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
@@ -131,9 +131,9 @@ def _group_tables(comparison: Comparison, *, color: bool) -> str:
 
 def group_grid(comparison: Comparison, by: str, *, show: Show = full) -> Grid:
     """One row per group, measure and system."""
-    head, correction = _head(comparison), comparison.statistics.correction
+    head, correction = _head(comparison), separately_corrected(comparison.statistics).correction
     head[0], head[2] = f"by {by}", "queries"
-    head[5] = "p" if correction == "none" else f"p ({CORRECTION_LABELS[separate_correction(correction)]})"
+    head[5] = "p" if correction == "none" else f"p ({CORRECTION_LABELS[correction]})"
     return Grid(head, [_group_row(comparison, row, show) for row in comparison.groups if row.by == by], words=2)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rankgauge.comparison.gate.blame import Cause
+from rankgauge.comparison.gate.decide import Decision
 from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, listing, number, p_value, percent, plural, signed, span
@@ -13,6 +14,7 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.render.text import scores as scores_render
 from rankgauge.render.text.bands import band_of, heading, with_bands
 from rankgauge.render.text.terminal import BOLD, RESET, Cell, table
+from rankgauge.stats.detectable import POWER
 
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
@@ -99,7 +101,8 @@ def _required(result: GateResult) -> list[list[str]]:
 
 
 def _compared(result: GateResult) -> list[list[str]]:
-    rows = [["", "baseline", "now", "change", f"{_confidence(result)} CI", "p", "", "detectable drop"]]
+    interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
+    rows = [["", "baseline", "now", "change", interval, "p", "", "detectable drop"]]
     for row in result.compared:
         outcome = row.decision.outcome
         rows.append(
@@ -111,10 +114,17 @@ def _compared(result: GateResult) -> list[list[str]]:
                 span(row.interval.low, row.interval.high, CHANGE_DIGITS, sign=True) or MISSING,
                 p_value(row.decision.p),
                 "WORSE" if outcome == "worse" else outcome,
-                number(row.decision.smallest_drop),
+                _detectable(row.decision),
             ]
         )
     return rows
+
+
+def _detectable(decision: Decision) -> str:
+    """The drop that would fail with 80% power, or how many queries would have to get worse if few changed."""
+    if decision.smallest_drop is None and decision.changes_needed is not None:
+        return f"{decision.changes_needed} queries"
+    return number(decision.smallest_drop)
 
 
 def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | None = None) -> list[str]:
@@ -160,9 +170,11 @@ def how_line(result: GateResult) -> str:
     rule = result.rule
     queries = plural(result.compared[0].decision.n, "query")
     drop = f" of at least {rule.margin:g}" if rule.margin else ""
+    bounds = "" if rule.two_sided else f"; bounds: each is one-sided, {percent(rule.statistics.confidence)}"
     return (
         f"a drop{drop} fails if p is at most {rule.alpha:g} ({result.test_description}, {queries}); "
-        f"detectable drop: a true drop that would fail with {percent(rule.power)} power"
+        f"detectable drop: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
+        f"get worse{bounds}"
     )
 
 

@@ -1,0 +1,160 @@
+"""The tests of a family of differences. Every p, interval and detectable difference comes from here.
+
+With the default statistics, p values and simultaneous intervals come from the same draws, and an interval excludes 0
+exactly if its row is significant. Other tests have the interval of each difference alone, at Bonferroni's level if that
+is the correction; ``Statistics.intervals_of`` says which.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, separate_correction
+from rankgauge.core.tables import Column, Floats
+from rankgauge.stats.correction import correct
+from rankgauge.stats.joint import JointResult, JointRow, Range, joint_test
+from rankgauge.stats.max_t import maxt
+from rankgauge.stats.power_analysis import detectable_difference
+from rankgauge.stats.results import Interval
+from rankgauge.stats.samples import paired
+from rankgauge.stats.seeds import Resampling
+from rankgauge.stats.tests import paired_test
+
+
+@dataclass(frozen=True, eq=False)
+class PairedColumns:
+    """The values of two systems, one row per query and one column per difference; NaN where either has no value."""
+
+    system: Floats
+    baseline: Floats
+    ranges: tuple[Range, ...]  # of the differences
+    units: Column | None = None
+
+    @property
+    def differences(self) -> Floats:
+        """System − baseline."""
+        return self.system - self.baseline
+
+    def select(self, queries: NDArray[np.bool_]) -> PairedColumns:
+        """Some of the queries."""
+        units = None if self.units is None else self.units[queries]
+        return replace(self, system=self.system[queries], baseline=self.baseline[queries], units=units)
+
+    def at(self, index: int) -> tuple[Floats, Floats, Column | None]:
+        """Both values of the queries that have a difference, and their units."""
+        kept = ~np.isnan(self.differences[:, index])
+        units = None if self.units is None else self.units[kept]
+        return self.system[kept, index], self.baseline[kept, index], units
+
+
+@dataclass(frozen=True)
+class TestedDifference:
+    """What a test says of one difference."""
+
+    __test__ = False  # pytest collects any class whose name begins with Test
+
+    p: float | None  # by itself
+    p_corrected: float | None
+    interval: Interval
+    detectable: float | None = None  # the true difference that new queries like these would show with 80% power
+    changes_needed: int | None = None  # one-way changes that would be significant, if few queries changed
+    too_few_queries: bool = False  # whether no p can be small enough with this number of queries
+    reason: str | None = None  # why there is no p
+
+
+def tested_family(columns: PairedColumns, statistics: Statistics) -> list[TestedDifference]:
+    """Test every column, corrected over all of them."""
+    family = range(len(columns.ranges))
+    if statistics.is_joint:
+        return [_from_joint(row) for row in _joint(columns, statistics).rows]
+    size = sum(bool((~np.isnan(column)).any()) for column in columns.differences.T)
+    rows = [_alone(columns, index, statistics, size) for index in family]
+    if statistics.correction == "maxt":
+        p = _by_sign_flips(columns, statistics)
+    else:
+        p = list(correct([row.p for row in rows], separate_correction(statistics.correction)).p)
+    return [replace(row, p_corrected=corrected) for row, corrected in zip(rows, p, strict=True)]
+
+
+def _resampling(statistics: Statistics) -> Resampling:
+    """The same stream for every row, whatever its name: swapping two systems only turns the signs."""
+    return Resampling(statistics.resamples, statistics.seed)
+
+
+def _joint(columns: PairedColumns, statistics: Statistics, confidence: float | None = None) -> JointResult:
+    return joint_test(
+        columns.differences,
+        alternative=statistics.alternative,
+        confidence=confidence or statistics.confidence,
+        units=columns.units,
+        ranges=columns.ranges,
+        resampling=_resampling(statistics),
+    )
+
+
+def _from_joint(row: JointRow) -> TestedDifference:
+    reason = row.interval.reason if row.p is None else None
+    return TestedDifference(row.p_alone, row.p, row.interval, row.detectable, row.changes_needed, reason=reason)
+
+
+def _alone(columns: PairedColumns, index: int, statistics: Statistics, family: int) -> TestedDifference:
+    """One column by itself: its p is not corrected, its interval and detectable difference are if that is possible."""
+    alpha = statistics.strictest_alpha(family)
+    confidence = 1 - alpha if statistics.correction == "bonferroni" else statistics.confidence
+    system, baseline, units = columns.at(index)
+    if statistics.test == "bootstrap":
+        single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], (columns.ranges[index],), units)
+        return _from_joint(_joint(single, statistics, confidence).rows[0])
+    tested = paired_test(
+        statistics.test,
+        system,
+        baseline,
+        alternative=statistics.alternative,
+        units=units,
+        resampling=_resampling(statistics),
+    )
+    interval = difference_interval_of(
+        system,
+        baseline,
+        columns.ranges[index],
+        confidence=confidence,
+        units=units,
+        alternative=statistics.alternative,
+    )
+    detectable, too_few = _detectable(system, baseline, units, statistics, alpha)
+    return TestedDifference(tested.p, tested.p, interval, detectable, too_few_queries=too_few, reason=tested.reason)
+
+
+def _detectable(
+    system: Floats, baseline: Floats, units: Column | None, statistics: Statistics, alpha: float
+) -> tuple[float | None, bool]:
+    """The minimum detectable difference by Student's t, and whether the queries are too few for any."""
+    sample = paired(system, baseline, units)
+    if sample.units < 2 or sample.constant:
+        return None, False
+    sides = 2 if statistics.alternative == "two-sided" else 1
+    if statistics.test in SIGN_TESTS and sides * 0.5**sample.units > alpha:
+        return None, True  # not significant even if every query points the same way
+    sd = sample.standard_error * math.sqrt(sample.units)
+    side = statistics.alternative if sides == 2 else "greater"
+    return detectable_difference(sd, sample.units, alpha=alpha, alternative=side).difference, False
+
+
+def _by_sign_flips(columns: PairedColumns, statistics: Statistics) -> list[float | None]:
+    """Max-t by joint sign flips. A query that a column lacks is a difference of 0, which no sign changes."""
+    differences = columns.differences
+    tested = [index for index, column in enumerate(differences.T) if not np.isnan(column).all()]
+    kept = ~np.isnan(differences).all(axis=1)
+    result = maxt(
+        np.nan_to_num(differences[kept][:, tested]),
+        alternative=statistics.alternative,
+        units=None if columns.units is None else columns.units[kept],
+        resampling=_resampling(statistics),
+    )
+    p_of = dict(zip(tested, result.p, strict=True))
+    return [p_of.get(index) for index in range(differences.shape[1])]
