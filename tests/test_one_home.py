@@ -30,7 +30,6 @@ from rankgauge import (
 )
 from rankgauge.adapters import reranking_improvement
 from rankgauge.benchmark.folder import REPORT
-from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.core.formatting import p_equals, p_value, span
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render import as_html
@@ -38,7 +37,7 @@ from rankgauge.render.html.text import interval_text
 from rankgauge.render.text import benchmark as benchmark_text
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
-from rankgauge.stats import Interval, Resampling, interaction, wilson_interval
+from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
 
 Command = Callable[..., Any]
 Rankings = dict[str, list[str]]
@@ -111,12 +110,14 @@ NEW = {f"q{n:02}": ["x", "x2", "d"] if n < 3 else ["d"] for n in range(20)}
 def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: Path, command: Command) -> None:
     judged = HITS[0]
     row = compare(judged, {"old": OLD, "new": NEW}, measure)["new", measure]
-    (gated,) = gate(judged, NEW, measure, against=OLD).compared
+    (gated,) = gate(judged, NEW, measure, against=OLD, two_sided=True).compared
     assert gated.interval == row.interval
+    assert gated.decision.p == row.p_corrected
     qrels, old, new = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
     output = json.loads(command("compare", qrels, old, new, "-m", measure, "--format", "json").out)
     assert output["comparison"]["differences"][0]["ci"] == row.interval.to_dict()
-    output = json.loads(command("gate", qrels, new, "--against", old, "-m", measure, "--format", "json").out)
+    options = ("--two-sided", "-m", measure, "--format", "json")
+    output = json.loads(command("gate", qrels, new, "--against", old, *options).out)
     assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
     reranked = reranking_improvement(OLD, NEW, qrels=judged, measure=measure)
     assert ends(reranked.difference) == ends(row.interval)
@@ -155,7 +156,8 @@ def test_no_interval_of_a_difference_leaves_its_range() -> None:
     old, new = {"q1": ["x", "x2", "x3", "x4", "d"], "q2": ["d"]}, {"q1": ["d"], "q2": ["d"]}
     row = compare(judged, {"old": old, "new": new}, "RR")["new", "RR"]
     assert ends(row.interval) == (-1.0, 1.0)
-    assert gate(judged, new, "RR", against=old).compared[0].interval == row.interval
+    assert gate(judged, new, "RR", against=old, two_sided=True).compared[0].interval == row.interval
+    assert ends(gate(judged, new, "RR", against=old).compared[0].interval) == (-1.0, 1.0)
 
 
 # --------------------------------------------------------------------------------------------- 2. one p, one family
@@ -182,8 +184,11 @@ def files(tmp_path: Path) -> list[Path]:
 def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], command: Command) -> None:
     statistics = Statistics(test="wilcoxon", correction="bonferroni")
     expected = compare(JUDGED, [*files[1:]], "RR R@2", statistics=statistics).to_dict()
-    assert expected["family"] == "wilcoxon test; Bonferroni over 4 comparisons (2 systems × 2 measures)"
-    assert expected["differences"][0]["p_corrected"] == 4 * expected["differences"][0]["p"] < 0.05
+    assert expected["family"] == (
+        "wilcoxon test; RR (primary): Bonferroni over 2 comparisons (2 systems); "
+        "other measures: Bonferroni over 2 comparisons (2 systems × 1 measure)"
+    )
+    assert expected["differences"][0]["p_corrected"] == 2 * expected["differences"][0]["p"] < 0.05
     content = {"measures": ["RR", "R@2"], "statistics": STATISTICS}
     (config,) = write_json(files[0].parent, rankgauge=content)  # JSON is YAML
     options = ("-m", "RR", "-m", "R@2", "--test", "wilcoxon", "--correction", "bonferroni")
@@ -195,17 +200,22 @@ def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], comma
     ]
     for output in outputs:
         comparison = json.loads(output)["comparison"]
-        for key in ("baseline", "answer", "test", "correction", "family", "family_size", "differences"):
+        for key in ("baseline", "answer", "test", "correction", "family", "family_sizes", "differences"):
             assert comparison[key] == expected[key], key
+
+
+def flips(confidence: float) -> Statistics:
+    """Sign flips, whose p values are known exactly."""
+    return Statistics(test="randomization", confidence=confidence)
 
 
 def test_a_p_that_equals_alpha_is_significant_in_every_command() -> None:
     judged = {f"q{n}": {"d": 1} for n in range(5)}
     better, worse = {query: ["d"] for query in judged}, {query: ["x", "d"] for query in judged}
-    compared = compare(judged, {"old": worse, "new": better}, "RR", statistics=Statistics(confidence=1 - 2 / 32))
+    compared = compare(judged, {"old": worse, "new": better}, "RR", statistics=flips(1 - 2 / 32))
     assert compared["new", "RR"].p == compared.alpha == 1 / 16
     assert compared["new", "RR"].mark(compared.alpha) == "▲"
-    statistics = Statistics(correction="maxt", confidence=1 - 1 / 32)
+    statistics = flips(1 - 1 / 32)
     (gated,) = gate(judged, worse, "RR", against=better, statistics=statistics).compared
     assert gated.decision.p == statistics.alpha == 1 / 32
     assert gated.decision.outcome == "worse"
@@ -352,19 +362,23 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
     judged = HITS[0]
 
     def interval(confidence: float) -> Interval:
-        statistics = Statistics(correction="maxt", confidence=confidence)
+        statistics = Statistics(confidence=confidence)
         return gate(judged, NEW, "RR", against=OLD, statistics=statistics).compared[0].interval
 
     def width(confidence: float) -> float:
         low, high = ends(interval(confidence))
         return (high or 0.0) - (low or 0.0)
 
-    old, new = (evaluate(judged, run, "RR").values[:, 0] for run in (OLD, NEW))
+    old, new = (evaluate(judged, run, "RR").values for run in (OLD, NEW))
     for confidence in (0.8, 0.95):
-        expected = difference_interval_of(new, old, parse_measure("RR"), confidence=confidence)
-        assert (interval(confidence), interval(confidence).confidence) == (expected, confidence)
+        bounds = {
+            side: joint_test(new - old, alternative=side, confidence=confidence, ranges=[(-1, 1)]).rows[0].interval
+            for side in ("less", "greater")
+        }
+        assert interval(confidence).high == bounds["less"].high
+        assert interval(confidence).low == bounds["greater"].low
     assert width(0.8) < width(0.95)
-    statistics = Statistics(correction="maxt", confidence=0.8)
+    statistics = Statistics(confidence=0.8)
     required = gate(judged, NEW, require="RR>=0", statistics=statistics).required[0]
     assert (required.low, required.high) == ends(evaluate(judged, NEW, "RR").interval("RR", confidence=0.8))
     qrels, before, after = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
@@ -373,7 +387,8 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
     for options in (("--confidence", "0.8"), ("--config", config)):
         output = json.loads(command(*arguments, *options, "--format", "json").out)["gate"]
         assert (output["confidence"], output["compared"][0]["interval"]) == (0.8, list(ends(interval(0.8))))
-        assert "80% CI" in command(*arguments, *options).out
+        assert "80% bounds" in command(*arguments, *options).out
+        assert "80% CI" in command(*arguments, *options, "--two-sided").out
 
 
 def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_again() -> None:
@@ -405,14 +420,14 @@ def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_g
         ("kind", "odd", 20),
         ("lone", "a", 39),
     ]
-    assert found.group_families["kind"] == "Holm over 2 comparisons (1 system × 1 measure × 2 groups)"
+    assert found.group_families["kind"] == "max-t over 2 comparisons (1 system × 1 measure × 2 groups)"
     poor, fair = (evaluate(JUDGED, SYSTEMS[name], "RR").values[:, 0] for name in ("poor", "fair"))
     kinds = list(labels.values())
     order = [row for label in ("even", "odd") for row, kind in enumerate(kinds) if kind == label]
     expected = interaction(
         (fair - poor)[order],
         [kinds[row] for row in order],
-        resampling=Resampling(10_000, 0, labels=("poor", "fair", "RR", "kind")),
+        resampling=Resampling(10_000, 0, labels=("RR", "kind")),
     )
     between_kinds, between_lone = found.interactions
     assert between_kinds.p == expected.p

@@ -76,7 +76,7 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
     assert lines[2].split() == ["required", "value", "95%", "CI"]
     assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
     assert "cause: the retriever got worse" in outcome.out
-    assert "one-sided paired sign flips, single-step max-T over 2 measures, 12 queries" in outcome.out
+    assert "one-sided paired bootstrap test, max-t over 2 comparisons (2 measures), 12 queries" in outcome.out
 
 
 def test_a_skipped_gate_says_so_and_is_not_a_pass(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -144,8 +144,8 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     lines = outcome.out.splitlines()
     assert lines[0] == "### ❌ Retrieval gate: fail"
     assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
-    assert "| `RR > 0.6` | 0.5000 | – | **MISSED** |" in lines
-    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | −1.0000 to −0.6571 | < 0.001 | **WORSE** | – |" in lines
+    assert "| `RR > 0.6` | 0.5000 | 0.3677 to 0.6323 | **MISSED** |" in lines  # 12 equal values
+    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | −1.0000 to −0.5542 | < 0.001 | **WORSE** | 6 queries |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--against", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
     skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out

@@ -116,7 +116,7 @@ ONLY_EVALUATE = ("confidence_intervals", "significance_testing")  # the other co
 
 def test_every_key_of_the_two_sections_is_tested_here() -> None:
     assert set(MeasuresSection.model_fields) == {*CONVENTIONS, "on_duplicate"}
-    assert set(StatisticsSection.model_fields) == {*TESTS, *ONLY_EVALUATE, "confidence", "baseline", "by"}
+    assert set(StatisticsSection.model_fields) == {*TESTS, *ONLY_EVALUATE, "confidence", "baseline", "by", "rope"}
 
 
 @pytest.mark.slow
@@ -275,4 +275,4 @@ def test_the_correction_of_a_gate_fits_its_test(command: Command, files: Path) -
     assert [data["correction"] for data in gates.values()] == ["maxt", "holm", "none"]
     refused = call(command, "gate", configuration(), "--test", "t", "--correction", "maxt")
     assert refused.code == 64
-    assert "the test t cannot be combined with it" in refused.err
+    assert "the correction maxt has no draws of the test t" in refused.err

@@ -148,9 +148,9 @@ def test_an_interval_has_any_confidence_and_side() -> None:
     values, hits = scores.values[:, 0], scores.values[:, 2]
     for side in ("two-sided", "less", "greater"):
         assert scores.interval("AP", confidence=0.8, alternative=side) == mean_interval(
-            values, confidence=0.8, alternative=side
+            values, method="bootstrap-t", confidence=0.8, alternative=side
         )
-        geometric = geometric_mean_interval(values, alternative=side)
+        geometric = geometric_mean_interval(values, method="bootstrap-t", alternative=side)
         cut = geometric if side == "greater" else replace(geometric, high=min(geometric.high or 0.0, 1.0))
         assert scores.interval("GMAP", alternative=side) == cut
         assert scores.interval("Success@1", alternative=side) == mean_interval(hits, method="wilson", alternative=side)
@@ -168,10 +168,12 @@ def test_an_interval_does_not_leave_the_range_of_its_measure() -> None:
     judged = {f"q{number}": {"a": 1} for number in range(3)}
     run = {"q0": ["a"], "q1": ["x", "a"], "q2": ["a"]}
     found = evaluate(judged, run, "RR").interval("RR")
-    assert found.low is not None
-    assert found.high == 1.0
-    assert found.low > 0
-    assert evaluate(judged, {"q0": ["a"], "q1": ["x"], "q2": ["x", "a"]}, "RR").interval("RR").low == 0.0
+    assert (found.low, found.high) == (0.0, 1.0)  # three values of which two are equal exclude nothing
+    for n, share in ((2, 0.842), (20, 0.168)):
+        equal = evaluate({f"q{i}": {"a": 1} for i in range(n)}, {f"q{i}": ["x", "a"] for i in range(n)}, "RR")
+        interval = equal.interval("RR")
+        assert interval.method == "range"
+        assert (interval.low, interval.high) == pytest.approx((0.5 - share / 2, 0.5 + share / 2), abs=1e-3)
 
 
 def test_a_value_is_found_under_the_name_it_was_asked_for_by() -> None:

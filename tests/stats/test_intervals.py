@@ -274,5 +274,5 @@ def test_bad_options_are_refused() -> None:
     for confidence in (0, 1, 95, math.nan):
         with pytest.raises(UsageError, match="confidence must lie between 0 and 1"):
             mean_interval(A, confidence=confidence)
-    with pytest.raises(UsageError, match="method must be one of t, bca, percentile, wilson"):
+    with pytest.raises(UsageError, match="method must be one of t, bootstrap-t, bca, percentile, wilson"):
         mean_interval(A, method="normal")  # type: ignore[arg-type]  # refused at run time

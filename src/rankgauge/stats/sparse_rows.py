@@ -1,11 +1,11 @@
 """Rows of differences of which only a few differ from the rest: an exact test, and an interval of positive width.
 
 The interval is Bonett and Price's adjusted Wald interval of a paired difference of proportions: one query of +1 and one
-of −1 are added before the mean and its error are computed. Here they are as large as the largest difference, or, if all
-queries have the same difference, as the possible range: equal differences say nothing about rare large ones. Student's
-t takes the place of the normal distribution, which covers too little if a change is seen only once. Bonett and Price,
-Adjusted Wald confidence interval for a difference of binomial proportions based on paired data, Journal of Educational
-and Behavioral Statistics 2012.
+of −1 are added before the mean and its error are computed. Here they are as large as the largest difference, which
+covers graded measures and equal differences too, or as the possible range if nothing changed at all. Student's t takes
+the place of the normal distribution, which covers too little if a change is seen only once. Bonett and Price, Adjusted
+Wald confidence interval for a difference of binomial proportions based on paired data, Journal of Educational and
+Behavioral Statistics 2012.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rankgauge.stats.seeds import Resampling
 def adjusted_mean(data: Sample, widest: float) -> tuple[float, float]:
     """The mean of the units' differences and its standard error, after adding one at each end."""
     values = data.totals / len(data) * data.units / data.scale
-    end = widest if data.constant else float(np.abs(values).max())
+    end = float(np.abs(values).max()) or widest
     n = data.units + 2
     mean = float(values.sum()) / n
     variance = (float(np.square(values).sum()) + 2 * end * end) / n - mean * mean

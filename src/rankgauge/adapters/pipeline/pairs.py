@@ -7,13 +7,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from rankgauge.comparison.intervals import difference_interval_of, difference_range
+from rankgauge.comparison.intervals import difference_range
+from rankgauge.comparison.statistics import Statistics
+from rankgauge.comparison.testing import PairedColumns, tested_family
 from rankgauge.core.formatting import percent, plural, span
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, InputTypeError, MeasureError, shown
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.intervals import difference_interval
+from rankgauge.stats.joint import UNBOUNDED
 from rankgauge.stats.results import Interval
 
 First = TypeVar("First")
@@ -63,11 +65,9 @@ def paired_interval(
     If the values can be those of the measure, the ends stay in the range that a difference of the measure can have.
     """
     matching = _matching_measure(measure, system_values, baseline_values)
-    if matching is None:
-        return difference_interval(system_values, baseline_values, units=units)
-    return difference_interval_of(
-        system_values, baseline_values, difference_range(matching), confidence=0.95, units=units
-    )
+    limits = UNBOUNDED if matching is None else difference_range(matching)
+    columns = PairedColumns(system_values[:, np.newaxis], baseline_values[:, np.newaxis], (limits,), units)
+    return tested_family(columns, Statistics())[0].interval
 
 
 def _matching_measure(measure: str | Measure, *columns: Floats) -> Measure | None:

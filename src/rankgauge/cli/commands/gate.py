@@ -53,6 +53,16 @@ class GateOutput:
         return PageRequest(self.path, self.corpus if self.path is not None else None)
 
 
+@dataclass(frozen=True)
+class GateRequest:
+    """What is required of the run."""
+
+    require: tuple[str, ...]
+    against: str | None
+    margin: float
+    two_sided: bool
+
+
 @click.command("gate")
 @click.argument("qrels", type=click.Path(allow_dash=True))
 @click.argument("run", type=click.Path(allow_dash=True))
@@ -89,7 +99,7 @@ class GateOutput:
     CONFIG,
     KPI,
     section="gate",
-    extra=("require", "against", "margin", "two_sided"),
+    request=GateRequest,
     refused={
         "rope": "a gate has a margin: gate.margin",
         "by": "a gate has no groups of queries: keep its settings in another file",
@@ -129,10 +139,7 @@ class GateOutput:
 def command(
     qrels: str,
     run: str,
-    require: tuple[str, ...],
-    against: str | None,
-    margin: float,
-    two_sided: bool,
+    request: GateRequest,
     settings: Settings,
     reading: Reading,
     output: GateOutput,
@@ -144,6 +151,7 @@ def command(
     document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 bad input or a baseline that cannot be
     compared, 64 usage error.
     """
+    against = request.against
     if output.store is not None and not is_given("against"):
         against = None  # a configured baseline is being replaced
     inputs = [qrels, run, *(file for file in (against, output.corpus) if file)]
@@ -158,17 +166,17 @@ def command(
             hint="name a baseline with --against, store one with --write-baseline, or leave out -m",
         )
     reading = configured_reading(reading, settings)
-    if output.store is not None and not require and against is None:
+    if output.store is not None and not request.require and against is None:
         return store_baseline(output, qrels, run, settings, reading)
     with collected_notes() as notes, bar("reading") as progress:
         result = gate(
             qrels,
             run,
             settings.measures,
-            require=require,
+            require=request.require,
             against=against,
-            margin=margin,
-            two_sided=two_sided,
+            margin=request.margin,
+            two_sided=request.two_sided,
             statistics=settings.statistics,
             corpus=output.corpus,
             conventions=settings.conventions,

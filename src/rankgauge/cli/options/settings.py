@@ -7,6 +7,7 @@ do with a key of the file is an error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -131,11 +132,15 @@ def statistics_options(corrections: Sequence[Correction] = CORRECTIONS) -> tuple
 
 
 def settings_options(
-    *options: Option, section: str | None = None, extra: Sequence[str] = (), refused: Mapping[str, str] | None = None
+    *options: Option,
+    section: str | None = None,
+    request: type[Any] | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> Option:
     """Add options to a command, which receives them as ``settings``; a ``--config`` fills what is not given.
 
-    ``section`` is the part of the file that is the command's own; its keys in ``extra`` stay options of the command.
+    ``section`` is the part of the file that is the command's own; its keys that are fields of the class ``request``
+    reach the command as an object of that class.
     ``refused`` are the keys of its section ``statistics`` that the command cannot use, each with a hint.
     """
     names = option_names(*options)
@@ -148,8 +153,9 @@ def settings_options(
             configured = load_values(config, section)
             check_usable(configured, refused or {}, config)
             merged = merge_options(own, configured)
-            kept = {name: merged.pop(name) for name in extra}
-            return command(*args, **values, **kept, settings=Settings.of(merged))
+            if request is not None:
+                values["request"] = request(**{entry.name: merged.pop(entry.name) for entry in fields(request)})
+            return command(*args, **values, settings=Settings.of(merged))
 
         return with_options(wrapped, *options)
 

@@ -97,7 +97,7 @@ def _decision(
         p_no_worse=None if no_worse is None else no_worse.p_corrected,
         smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule)),
         changes_needed=drop.changes_needed,
-        queries_needed=_queries_needed(len(values), rule, no_worse),
+        queries_needed=_queries_needed(values, rule, no_worse, interval),
         n=len(values),
         units=values.units,
     )
@@ -120,11 +120,15 @@ def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) ->
     return "no worse" if interval.low is not None and interval.low > -rule.margin else "inconclusive"
 
 
-def _queries_needed(n: int, rule: Rule, no_worse: TestedDifference | None) -> int | None:
-    """The number of queries that would show no drop of the margin, with 80% power, if there is none."""
-    if no_worse is None or no_worse.detectable is None or not 0 < rule.margin < no_worse.detectable:
+def _queries_needed(values: Sample, rule: Rule, no_worse: TestedDifference | None, interval: Interval) -> int | None:
+    """The number of queries that would show no drop of the margin, with 80% power, if there is none.
+
+    If few queries changed, the distance of the lower bound counts instead of a detectable difference.
+    """
+    if no_worse is None or not rule.margin or interval.low is None or not values.whole.any():
         return None
-    return math.ceil(n * (no_worse.detectable / rule.margin) ** 2)
+    reach = values.mean - interval.low if no_worse.detectable is None else no_worse.detectable
+    return math.ceil(len(values) * (reach / rule.margin) ** 2) if rule.margin < reach else None
 
 
 def _drop_past_margin(values: Sample, rule: Rule) -> float:

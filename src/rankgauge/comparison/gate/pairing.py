@@ -93,7 +93,8 @@ def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
     """The interval of an improvement as one of the change of the measure itself."""
     if measure.definition.direction > 0 or interval.low is None or interval.high is None:
         return interval
-    return replace(interval, low=-interval.high, high=-interval.low)
+    estimate = None if interval.estimate is None else -interval.estimate
+    return replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
 
 
 def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
@@ -117,13 +118,15 @@ def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[N
     insensitive = [row for row in compared if row.decision.queries_needed is not None]
     if not insensitive:
         return []
-    drops = ", ".join(f"{number(row.decision.smallest_drop)} in {row.measure}" for row in insensitive)
+    known = [row for row in insensitive if row.decision.smallest_drop is not None]
+    drops = ", ".join(f"{number(row.decision.smallest_drop)} in {row.measure}" for row in known)
+    fails = f"these {plural(compared[0].decision.n, 'query')} fail with {percent(POWER)} power on drops of {drops}; "
     queries = max(row.decision.queries_needed or 0 for row in insensitive)
     return [
         Note(
             "small-query-set",
-            f"a drop of exactly the margin, {rule.margin:g}, fails half the time with any number of queries; these "
-            f"{plural(compared[0].decision.n, 'query')} fail with {percent(POWER)} power on drops of {drops}; about "
-            f"{queries:,} queries would show with {percent(POWER)} power that nothing got worse by the margin",
+            f"a drop of exactly the margin, {rule.margin:g}, fails half the time with any number of queries; "
+            f"{fails if known else ''}about {queries:,} queries would show with {percent(POWER)} power that nothing "
+            "got worse by the margin",
         )
     ]
