@@ -15,6 +15,7 @@ from rankgauge.comparison.family import Family, compared_families, describe_fami
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.groups import group_differences, interactions
 from rankgauge.comparison.pair import Pair
+from rankgauge.comparison.ranking import rank_systems
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import Statistics
@@ -117,6 +118,7 @@ def compare_evaluation(
         statistics=statistics,
         family=describe_families(primary, secondary, statistics),
         family_sizes=(primary.size, 0 if secondary is None else secondary.size),
+        ranking=rank_systems(scores, statistics),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},

@@ -17,7 +17,7 @@ from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
 from rankgauge.comparison.shared_queries import Mask
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, describe_family
-from rankgauge.comparison.testing import PairedColumns, tested_family
+from rankgauge.comparison.testing import PairedColumns, family_tests
 from rankgauge.core.formatting import plural
 from rankgauge.evaluation.notes import Note
 from rankgauge.stats.seeds import Resampling
@@ -74,7 +74,7 @@ def paired_columns(cells: Sequence[Cell]) -> PairedColumns:
 def make_family(cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str]) -> Family:
     """Test the cells together; ``factors`` say what they are."""
     columns = statistics if statistics.correction != "tukey" else replace(statistics, correction="none")
-    tested = tested_family(paired_columns(cells), columns)
+    tested = family_tests(paired_columns(cells), columns)
     rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
     rows = [_with_queries_needed(row, statistics) for row in rows]
     size = sum(row.p is not None for row in rows)

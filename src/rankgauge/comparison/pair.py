@@ -86,6 +86,7 @@ class Pair:
             detectable=None if tested.detectable is None else tested.detectable * factor,
             changes_needed=tested.changes_needed,
             reason=tested.reason,
+            caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
             aggregate=kind,
             direction=measure.definition.direction,

@@ -25,6 +25,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "confidence": statistics.confidence,
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "target_difference": statistics.target_difference,
+        "ranking": _ranking(comparison),
         "agreement": [
             {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
             for row in comparison.agreement
@@ -37,6 +38,37 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
             system: [_change(change, comparison.texts) for change in changes]
             for system, changes in comparison.changes.items()
         },
+    }
+
+
+def _ranking(comparison: Comparison) -> dict[str, Any] | None:
+    """Three or more systems in order, with letters, and all of their pairs."""
+    ranking = comparison.ranking
+    if ranking is None:
+        return None
+    pairs = [
+        {"first": pair.first, "second": pair.second, **_pairwise(pair.difference, comparison.alpha)}
+        for pair in ranking.pairs
+    ]
+    return {
+        "measure": ranking.measure,
+        "best": ranking.best.name,
+        "indistinguishable": ranking.indistinguishable,
+        "systems": [
+            {"system": system.name, "value": system.value, "letters": system.letters} for system in ranking.systems
+        ],
+        "pairs": pairs,
+    }
+
+
+def _pairwise(row: Difference, alpha: float) -> dict[str, Any]:
+    return {
+        "n": row.n,
+        "difference": row.difference,
+        "ci": row.interval.to_dict(),
+        "p": row.p,
+        "p_corrected": row.p_corrected,
+        "outcome": row.outcome(alpha),
     }
 
 

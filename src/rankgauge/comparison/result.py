@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from rankgauge.measures.spec import Aggregate, Direction
 from rankgauge.stats.effect_size import Effect
 from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.ranking import Ranking
 
 Comparative = Literal["better", "worse", "higher", "lower"]
 Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
@@ -45,6 +48,7 @@ class Difference:
     changes_needed: int | None = None  # one-way changes that would be significant, if few queries changed
     reason: str | None = None  # why there is no p
     queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
+    caveat: str | None = None  # what the test cannot see, if the difference is significant
     rope: float | None = None  # differences within ± this do not matter
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
@@ -131,6 +135,7 @@ class Comparison(Tabular):
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
     family_sizes: tuple[int, int]  # the number of p values corrected for: of the primary measure, and of the others
+    ranking: Ranking | None = None  # of three or more systems
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups

@@ -13,13 +13,25 @@ from rankgauge.stats.results import Interval
 
 def answer(comparison: Comparison) -> str:
     """Which system is better, by how much and with what confidence: a sentence per system, over all measures."""
-    return " ".join(_of_system(comparison, system) for system in comparison.systems)
+    best = [best_sentence(comparison)] if comparison.ranking is not None else []
+    return " ".join([*best, *(_of_system(comparison, system) for system in comparison.systems)])
+
+
+def best_sentence(comparison: Comparison) -> str:
+    """The best of three or more systems, and those that cannot be told apart from it; empty for two systems."""
+    ranking = comparison.ranking
+    if ranking is None:
+        return ""
+    others = ranking.indistinguishable
+    rest = f"not distinguishable from it: {', '.join(others)}" if others else "better than every other system"
+    return f"Best on {ranking.measure}: {ranking.best.name}; {rest}."
 
 
 def headline(comparison: Comparison) -> list[str]:
     """The same on the primary measure only: a sentence per system, and what else a reader must know at once."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [_on_measure(comparison, row) for row in rows]
+    lines = [best_sentence(comparison)] if comparison.ranking is not None else []
+    lines += [_on_measure(comparison, row) for row in rows]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:

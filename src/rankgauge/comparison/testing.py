@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.comparison.intervals import difference_interval_of
-from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, separate_correction
+from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, is_significant, separate_correction
 from rankgauge.core.tables import Column, Floats
 from rankgauge.stats.correction import correct
 from rankgauge.stats.joint import JointResult, JointRow, Range, joint_test
@@ -24,6 +24,8 @@ from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import paired_test
+
+EXTREME_SKEWNESS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +67,38 @@ class TestedDifference:
     changes_needed: int | None = None  # one-way changes that would be significant, if few queries changed
     too_few_queries: bool = False  # whether no p can be small enough with this number of queries
     reason: str | None = None  # why there is no p
+    caveat: str | None = None  # what the test cannot see, if it matters for this difference
 
 
-def tested_family(columns: PairedColumns, statistics: Statistics) -> list[TestedDifference]:
-    """Test every column, corrected over all of them."""
-    family = range(len(columns.ranges))
+def family_tests(columns: PairedColumns, statistics: Statistics, *, sensitivity: bool = True) -> list[TestedDifference]:
+    """Test every column, corrected over all of them; ``sensitivity`` is whether detectable differences are computed."""
     if statistics.is_joint:
-        return [_from_joint(row) for row in _joint(columns, statistics).rows]
+        tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
+    else:
+        tests = _separate_tests(columns, statistics)
+    return [
+        replace(test, caveat=_caveat(*columns.at(index)[:2]))
+        if is_significant(test.p_corrected, statistics.alpha)
+        else test
+        for index, test in enumerate(tests)
+    ]
+
+
+def _caveat(system: Floats, baseline: Floats) -> str | None:
+    """A warning about differences of which one tail may not have been drawn."""
+    differences = system - baseline
+    spread = differences - differences.mean()
+    variance = float(np.square(spread).mean())
+    if variance <= 1e-24:
+        return "all differences are equal, which says nothing about rare different ones"
+    if abs(float((spread**3).mean()) / variance**1.5) < EXTREME_SKEWNESS:
+        return None
+    return "the differences are extremely skewed, and no test sees a tail that was not drawn"
+
+
+def _separate_tests(columns: PairedColumns, statistics: Statistics) -> list[TestedDifference]:
+    """Each column by itself, with p corrected over all of them."""
+    family = range(len(columns.ranges))
     size = sum(bool((~np.isnan(column)).any()) for column in columns.differences.T)
     rows = [_alone(columns, index, statistics, size) for index in family]
     if statistics.correction == "maxt":
@@ -86,13 +113,16 @@ def _resampling(statistics: Statistics) -> Resampling:
     return Resampling(statistics.resamples, statistics.seed)
 
 
-def _joint(columns: PairedColumns, statistics: Statistics, confidence: float | None = None) -> JointResult:
+def _joint(
+    columns: PairedColumns, statistics: Statistics, confidence: float | None = None, *, sensitivity: bool = True
+) -> JointResult:
     return joint_test(
         columns.differences,
         alternative=statistics.alternative,
         confidence=confidence or statistics.confidence,
         units=columns.units,
         ranges=columns.ranges,
+        sensitivity=sensitivity,
         resampling=_resampling(statistics),
     )
 

@@ -86,12 +86,14 @@ def joint_test(
     confidence: float = 0.95,
     units: Units | None = None,
     ranges: Sequence[Range] | None = None,
+    sensitivity: bool = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
 
     One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
-    possible differences of each column, which no interval leaves.
+    possible differences of each column, which no interval leaves. ``sensitivity`` is whether detectable differences are
+    computed.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
@@ -111,8 +113,11 @@ def joint_test(
         critical, p_values = _critical(draws, drawn_rows, question)
         alone = _p_alone(draws, drawn_rows, question)
         for place, index in enumerate(drawn):
-            detectable = detectable_difference_of(
-                rows[index], draws, place, critical, alternative, resampling.stream.child("detectable")
+            stream = resampling.stream.child("detectable")
+            detectable = (
+                detectable_difference_of(rows[index], draws, place, critical, alternative, stream)
+                if sensitivity
+                else None
             )
             interval = _interval(rows[index], critical, question, limits[index])
             results[index] = JointRow(p_values[place], interval, alone[place], critical, detectable)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankgauge.comparison.intervals import difference_range
 from rankgauge.comparison.statistics import Statistics
-from rankgauge.comparison.testing import PairedColumns, tested_family
+from rankgauge.comparison.testing import PairedColumns, family_tests
 from rankgauge.core.formatting import percent, plural, span
 from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, InputTypeError, MeasureError, shown
@@ -67,7 +67,7 @@ def paired_interval(
     matching = _matching_measure(measure, system_values, baseline_values)
     limits = UNBOUNDED if matching is None else difference_range(matching)
     columns = PairedColumns(system_values[:, np.newaxis], baseline_values[:, np.newaxis], (limits,), units)
-    return tested_family(columns, Statistics())[0].interval
+    return family_tests(columns, Statistics())[0].interval
 
 
 def _matching_measure(measure: str | Measure, *columns: Floats) -> Measure | None:

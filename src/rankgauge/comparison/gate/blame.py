@@ -3,19 +3,19 @@
 A relevant document that the baseline retrieved and that this run has for no query at all may have been renamed or
 removed. If the ids of the corpus are given, this is known: the corpus does not have the document any more, or the run
 has documents that the corpus never had. Without them it is a suspicion. Either way the drop is split into the queries
-that lost such documents and the others, which are tested again by themselves.
+that lost such documents and the others, each part with its bounds. That the others show no significant drop is not
+evidence that the retriever is as good as before: only bounds that exclude a drop are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.comparison.gate.decide import Outcome, Rule, decide
+from rankgauge.comparison.gate.decide import Decision, Outcome, Rule, decide
 from rankgauge.core.ids import IdIndex, Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rankgauge.comparison.gate.pairing import PairedQueries
     from rankgauge.comparison.gate.result import ComparedMeasure
 
-Cause = Literal["retriever", "ids or corpus", "both", "unclear"]
+Cause = Literal["retriever", "lost documents", "both", "unclear"]
+Bounds = tuple[float | None, float | None]
 Retrieved = Mapping[str, Sequence[str]]  # query → the judged documents that a run has for it
 
 
@@ -34,7 +35,9 @@ class DropShare:
 
     measure: str
     within: float  # contributed by the queries that lost documents
+    within_bounds: Bounds
     elsewhere: float  # contributed by all other queries
+    elsewhere_bounds: Bounds
     outcome: Outcome  # of the other queries by themselves
 
 
@@ -95,21 +98,23 @@ def blame(
     """Split the drops between the queries that lost documents and the others, which are tested by themselves."""
     touched = np.array([query in lost for query in pairs.queries], dtype=bool)
     improvement = pairs.improvement
-    others = decide(pairs.turned.select(~touched), rule)
+    within, others = (decide(pairs.turned.select(part), rule) for part in (touched, ~touched))
     shares = tuple(
         DropShare(
             row.measure,
             _part(improvement[touched, column], len(touched)),
+            _bounds(within[column], len(touched)),
             _part(improvement[~touched, column], len(touched)),
+            _bounds(others[column], len(touched)),
             others[column].outcome,
         )
         for column, row in enumerate(compared)
         if row.decision.difference < 0
     )
     worse = {row.measure for row in compared if row.decision.outcome == "worse"}
-    worse_elsewhere = any(share.outcome == "worse" for share in shares if share.measure in worse)
+    elsewhere = {share.outcome for share in shares if share.measure in worse}
     return Blame(
-        _cause(touched, worse_elsewhere=worse_elsewhere, corpus=corpus),
+        _cause(elsewhere, lost=bool(touched.any()), corpus=corpus),
         tuple(sorted({doc for docs in lost.values() for doc in docs})),
         tuple(query for query in pairs.queries if query in lost),
         tuple(unknown),
@@ -118,12 +123,21 @@ def blame(
     )
 
 
-def _cause(touched: NDArray[np.bool_], *, worse_elsewhere: bool, corpus: bool) -> Cause:
-    if not touched.any():
+def _cause(elsewhere: Collection[Outcome], *, lost: bool, corpus: bool) -> Cause:
+    """What is known; ``elsewhere`` are the outcomes of the queries that lost nothing, on measures that got worse."""
+    if not lost:
         return "retriever"
-    if worse_elsewhere:
+    if "worse" in elsewhere:
         return "both" if corpus else "retriever"
-    return "ids or corpus" if corpus else "unclear"
+    is_held = all(outcome in ("no worse", "unchanged") for outcome in elsewhere)
+    return "lost documents" if corpus and is_held else "unclear"
+
+
+def _bounds(decision: Decision, queries: int) -> Bounds:
+    """The bounds of a part's contribution to the change over all queries."""
+    share = decision.n / queries
+    low, high = decision.interval.low, decision.interval.high
+    return None if low is None else low * share, None if high is None else high * share
 
 
 def _part(differences: Floats, queries: int) -> float:

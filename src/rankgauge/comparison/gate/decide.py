@@ -14,7 +14,7 @@ from typing import Literal
 
 from rankgauge.comparison.gate.requirements import ROUNDING
 from rankgauge.comparison.statistics import Statistics, is_significant
-from rankgauge.comparison.testing import PairedColumns, TestedDifference, tested_family
+from rankgauge.comparison.testing import PairedColumns, TestedDifference, family_tests
 from rankgauge.errors import UsageError
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.distributions import t_quantile
@@ -58,6 +58,7 @@ class Decision:
     p_no_worse: float | None  # of not being worse by the margin, corrected too; None in a two-sided test
     smallest_drop: float | None  # the true drop that would fail with 80% power; None if it is unknown
     changes_needed: int | None  # queries that would have to get worse, if few changed
+    caveat: str | None  # what the test cannot see, if the drop is significant
     queries_needed: int | None  # to show that nothing got worse by the margin, if these queries cannot
     n: int
     units: int  # the number of independent ones
@@ -68,15 +69,15 @@ def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, 
     rule = rule or Rule()
     statistics = rule.statistics
     if rule.two_sided:
-        tests = tested_family(columns, statistics)
+        tests = family_tests(columns, statistics)
         return tuple(_decision(columns, index, rule, test, None) for index, test in enumerate(tests))
-    drops = tested_family(columns, replace(statistics, alternative="less"))
+    drops = family_tests(columns, replace(statistics, alternative="less"))
     shifted = replace(
         columns,
         system=columns.system + rule.margin,
         ranges=tuple((low + rule.margin, high + rule.margin) for low, high in columns.ranges),
     )
-    held = tested_family(shifted, replace(statistics, alternative="greater"))
+    held = family_tests(shifted, replace(statistics, alternative="greater"))
     return tuple(
         _decision(columns, index, rule, drop, no_worse)
         for index, (drop, no_worse) in enumerate(zip(drops, held, strict=True))
@@ -97,6 +98,7 @@ def _decision(
         p_no_worse=None if no_worse is None else no_worse.p_corrected,
         smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule)),
         changes_needed=drop.changes_needed,
+        caveat=drop.caveat,
         queries_needed=_queries_needed(values, rule, no_worse, interval),
         n=len(values),
         units=values.units,

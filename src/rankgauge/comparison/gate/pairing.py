@@ -110,6 +110,15 @@ def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> li
 
 def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     """A note about what this number of queries cannot show."""
+    skewed = [
+        Note("skewness", f"{row.measure}: {row.decision.caveat}")
+        for row in compared
+        if row.decision.caveat and row.decision.outcome == "worse"
+    ]
+    return skewed + _size_notes(compared, rule)
+
+
+def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     units = compared[0].decision.units
     needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
     if needed and units < max(needed):

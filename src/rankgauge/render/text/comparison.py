@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rankgauge.comparison.attribution import DocumentChange, QueryChange
+from rankgauge.comparison.ranking import Ranking
 from rankgauge.comparison.remarks import group_remarks, remarks
 from rankgauge.comparison.result import Comparison, Difference, GroupDifference
 from rankgauge.comparison.sentences import span_text
@@ -32,6 +33,9 @@ def as_table(comparison: Comparison, *, color: bool, explain: bool = False, band
     text = table(differences.head, differences.rows, color=color, starred=False)
     parts = [f"{printable(comparison.answer(), None)}\n", text, f"\n{printable(_legend(comparison), None)}"]
     parts += [printable(remark, None) for remark in remarks(comparison)]
+    if comparison.ranking is not None:
+        ranked = ranking_grid(comparison.ranking, comparison, show=name)
+        parts += ["", table(ranked.head, ranked.rows, color=color), printable(str(ranked.legend), None)]
     if comparison.groups:
         parts += ["", _group_tables(comparison, color=color)]
     if any(comparison.changes.values()):
@@ -46,7 +50,8 @@ def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | G
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """The same without the conventions."""
-    return [comparison.answer(), grid(comparison, bands=bands), *remarks(comparison), *groups(comparison)]
+    ranking = [] if comparison.ranking is None else [ranking_grid(comparison.ranking, comparison)]
+    return [comparison.answer(), grid(comparison, bands=bands), *ranking, *remarks(comparison), *groups(comparison)]
 
 
 def groups(comparison: Comparison) -> list[str | Grid]:
@@ -114,6 +119,17 @@ def _legend(comparison: Comparison) -> str:
         note = f"; values of {', '.join(unpaired)} are over each system's own queries, Δ over shared queries"
     marks = f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"
     return f"{marks}; {comparison.family}; paired over {queries} queries{note}"
+
+
+def ranking_grid(ranking: Ranking, comparison: Comparison, *, show: Show = full) -> Grid:
+    """The systems from the best to the worst, with letters."""
+    measure = comparison.scores[0].measures[0]
+    rows = [
+        [Cell(show(system.name)), Cell(value_text(measure, system.value)), Cell(system.letters)]
+        for system in ranking.systems
+    ]
+    legend = "systems that share a letter cannot be told apart; all pairs are one family"
+    return Grid(["ranking", ranking.measure, "letters"], rows, words=1, legend=legend)
 
 
 def _columns(comparison: Comparison) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rankgauge.comparison.gate.blame import Cause
+from rankgauge.comparison.gate.blame import Bounds, Cause
 from rankgauge.comparison.gate.decide import Decision
 from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
 from rankgauge.config.bands.bands import Bands
@@ -18,9 +18,9 @@ from rankgauge.stats.detectable import POWER
 
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
-    "ids or corpus": "ids or the corpus changed; other queries show no significant drop",
-    "both": "the retriever got worse, and ids or the corpus changed",
-    "unclear": "the retriever got worse, or ids changed (--corpus shows which); other queries show no significant drop",
+    "lost documents": "relevant documents are gone; the other queries are no worse",
+    "both": "the retriever got worse, and relevant documents are gone",
+    "unclear": "relevant documents are gone; whether the retriever got worse too is open",
 }
 
 
@@ -132,7 +132,8 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
     blame = result.blame
     if blame is None:
         return []
-    lines = [f"cause: {CAUSES[blame.cause]}"]
+    unclear = "the retriever got worse, or ids changed: --corpus shows which"
+    lines = [f"cause: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
     if not blame.documents:
         location = "in this run or in the corpus" if blame.corpus else "in this run"
         return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {location}"]
@@ -146,12 +147,18 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
         lines.append(f"{text}: {listing(map(show, unknown))}")
     touched = plural(len(blame.queries), "query")
     lines += [
-        f"{share.measure}: {signed(share.within, CHANGE_DIGITS)} in the {touched} that lost them, "
-        f"{signed(share.elsewhere, CHANGE_DIGITS)} elsewhere ({share.outcome})"
+        f"{share.measure}: {_part(share.within, share.within_bounds)} in the {touched} that lost them, "
+        f"{_part(share.elsewhere, share.elsewhere_bounds)} elsewhere: {share.outcome}"
         for share in blame.shares
         if of in (None, share.measure)
     ]
     return lines
+
+
+def _part(change: float, bounds: Bounds) -> str:
+    """A part of a change, with its bounds."""
+    ends = span(*bounds, CHANGE_DIGITS, sign=True)
+    return signed(change, CHANGE_DIGITS) + (f" ({ends})" if ends else "")
 
 
 def note_lines(result: GateResult) -> list[str]:
