@@ -73,8 +73,9 @@ def paired_columns(cells: Sequence[Cell]) -> PairedColumns:
 
 def make_family(cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str]) -> Family:
     """Test the cells together; ``factors`` say what they are."""
-    columns = statistics if statistics.correction != "tukey" else replace(statistics, correction="none")
-    tested = family_tests(paired_columns(cells), columns)
+    systems = len({cell.pair.name for cell in cells})
+    level = _pairs_of_systems(systems) if statistics.correction == "tukey" else None
+    tested = family_tests(paired_columns(cells), statistics, level)
     rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
     rows = [_with_queries_needed(row, statistics) for row in rows]
     size = sum(row.p is not None for row in rows)
@@ -144,9 +145,14 @@ def _with_tukey(family: Family, pairs: Sequence[Pair], statistics: Statistics) -
         p = p_of[row.system, row.measure]
         reason = NO_SHARED_QUERY if p is None and row.p is not None else row.reason
         rows.append(replace(row, p_corrected=p, reason=reason))
-    size = (len(pairs) + 1) * len(pairs) // 2
+    size = _pairs_of_systems(len(pairs))
     description = f"{CORRECTION_LABELS['tukey']} over all {plural(size, 'pair')} of systems on each measure"
     return Family(tuple(rows), size, description, _joint_query_notes(rows, query_counts))
+
+
+def _pairs_of_systems(systems: int) -> int:
+    """The number of pairs that Tukey's test compares: the baseline is one more system."""
+    return (systems + 1) * systems // 2
 
 
 def _joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:

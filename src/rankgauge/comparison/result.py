@@ -185,7 +185,14 @@ class Comparison(Tabular):
     @property
     def interval_label(self) -> str:
         """What the intervals are called: with their confidence, and for which family they hold."""
-        kind = self.statistics.intervals_of(max(self.family_sizes))
+        return self._interval_label(max(self.family_sizes))
+
+    def group_interval_label(self, by: str) -> str:
+        """The same for the groups of a column, which are a family of their own."""
+        return self._interval_label(sum(row.difference.p is not None for row in self.groups if row.by == by))
+
+    def _interval_label(self, family: int) -> str:
+        kind = self.statistics.intervals_of(family)
         return f"{percent(self.confidence)} CI" + (f" ({kind})" if kind else "")
 
     def has_unpaired_queries(self, measure: str) -> bool:

@@ -140,7 +140,7 @@ def _why_inconclusive(comparison: Comparison, row: Difference) -> str:
     details = [f"{row.measure} {row.text(row.difference or 0.0)}, {span}"] if span else []
     if row.too_few_queries:
         details.append(_too_few(comparison, row))
-    if row.changes_needed is not None and row.effect.ties < row.n:
+    elif row.changes_needed is not None and row.effect.ties < row.n:
         details.append(_changes(row))
     if row.detectable is not None:
         details.append(_detectable(row))

@@ -70,12 +70,18 @@ class TestedDifference:
     caveat: str | None = None  # what the test cannot see, if it matters for this difference
 
 
-def family_tests(columns: PairedColumns, statistics: Statistics, *, sensitivity: bool = True) -> list[TestedDifference]:
-    """Test every column, corrected over all of them; ``sensitivity`` is whether detectable differences are computed."""
+def family_tests(
+    columns: PairedColumns, statistics: Statistics, size: int | None = None, *, sensitivity: bool = True
+) -> list[TestedDifference]:
+    """Test every column, corrected over all of them.
+
+    If ``size`` is given, detectable differences are at the level of so many comparisons. They are computed only if
+    ``sensitivity`` says so.
+    """
     if statistics.is_joint:
         tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
     else:
-        tests = _separate_tests(columns, statistics)
+        tests = _separate_tests(columns, statistics, size)
     return [
         replace(test, caveat=_caveat(*columns.at(index)[:2]))
         if is_significant(test.p_corrected, statistics.alpha)
@@ -96,16 +102,21 @@ def _caveat(system: Floats, baseline: Floats) -> str | None:
     return "the differences are extremely skewed, and no test sees a tail that was not drawn"
 
 
-def _separate_tests(columns: PairedColumns, statistics: Statistics) -> list[TestedDifference]:
+def _separate_tests(columns: PairedColumns, statistics: Statistics, size: int | None) -> list[TestedDifference]:
     """Each column by itself, with p corrected over all of them."""
     family = range(len(columns.ranges))
-    size = sum(bool((~np.isnan(column)).any()) for column in columns.differences.T)
-    rows = [_alone(columns, index, statistics, size) for index in family]
+    alone = [_p_alone(columns, index, statistics) for index in family]
+    p_alone = [p for p, _ in alone]
+    size = size or sum(p is not None for p in p_alone)
+    rows = [_at_level(columns, index, statistics, statistics.strictest_alpha(size)) for index in family]
     if statistics.correction == "maxt":
-        p = _by_sign_flips(columns, statistics)
+        corrected = _by_sign_flips(columns, statistics)
     else:
-        p = list(correct([row.p for row in rows], separate_correction(statistics.correction)).p)
-    return [replace(row, p_corrected=corrected) for row, corrected in zip(rows, p, strict=True)]
+        corrected = list(correct(p_alone, separate_correction(statistics.correction)).p)
+    return [
+        replace(row, p=p, p_corrected=p_corrected, reason=reason)
+        for row, (p, reason), p_corrected in zip(rows, alone, corrected, strict=True)
+    ]
 
 
 def _resampling(statistics: Statistics) -> Resampling:
@@ -129,17 +140,28 @@ def _joint(
 
 def _from_joint(row: JointRow) -> TestedDifference:
     reason = row.interval.reason if row.p is None else None
-    return TestedDifference(row.p_alone, row.p, row.interval, row.detectable, row.changes_needed, reason=reason)
+    units = row.interval.n if row.interval.units is None else row.interval.units
+    too_few = row.changes_needed is not None and row.changes_needed > units
+    return TestedDifference(
+        row.p_alone, row.p, row.interval, row.detectable, row.changes_needed, too_few_queries=too_few, reason=reason
+    )
 
 
-def _alone(columns: PairedColumns, index: int, statistics: Statistics, family: int) -> TestedDifference:
-    """One column by itself: its p is not corrected, its interval and detectable difference are if that is possible."""
-    alpha = statistics.strictest_alpha(family)
-    confidence = 1 - alpha if statistics.correction == "bonferroni" else statistics.confidence
+def _joint_alone(
+    columns: PairedColumns, index: int, statistics: Statistics, confidence: float | None = None
+) -> TestedDifference:
+    """One column as a family of its own."""
     system, baseline, units = columns.at(index)
+    single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], (columns.ranges[index],), units)
+    return _from_joint(_joint(single, statistics, confidence).rows[0])
+
+
+def _p_alone(columns: PairedColumns, index: int, statistics: Statistics) -> tuple[float | None, str | None]:
+    """The p of one column by itself, or why there is none."""
     if statistics.test == "bootstrap":
-        single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], (columns.ranges[index],), units)
-        return _from_joint(_joint(single, statistics, confidence).rows[0])
+        row = _joint_alone(columns, index, statistics)
+        return row.p, row.reason
+    system, baseline, units = columns.at(index)
     tested = paired_test(
         statistics.test,
         system,
@@ -148,6 +170,16 @@ def _alone(columns: PairedColumns, index: int, statistics: Statistics, family: i
         units=units,
         resampling=_resampling(statistics),
     )
+    return tested.p, tested.reason
+
+
+def _at_level(columns: PairedColumns, index: int, statistics: Statistics, alpha: float) -> TestedDifference:
+    """One column without a p: what its queries can show at a level, which its interval has too if by Bonferroni."""
+    confidence = 1 - alpha if statistics.correction == "bonferroni" else statistics.confidence
+    if statistics.test == "bootstrap":
+        interval = _joint_alone(columns, index, statistics, confidence).interval
+        return replace(_joint_alone(columns, index, statistics, 1 - alpha), interval=interval)
+    system, baseline, units = columns.at(index)
     interval = difference_interval_of(
         system,
         baseline,
@@ -157,7 +189,7 @@ def _alone(columns: PairedColumns, index: int, statistics: Statistics, family: i
         alternative=statistics.alternative,
     )
     detectable, too_few = _detectable(system, baseline, units, statistics, alpha)
-    return TestedDifference(tested.p, tested.p, interval, detectable, too_few_queries=too_few, reason=tested.reason)
+    return TestedDifference(None, None, interval, detectable, too_few_queries=too_few)
 
 
 def _detectable(

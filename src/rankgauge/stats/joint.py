@@ -136,7 +136,8 @@ def _critical(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> tup
     # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
     critical = max([critical, *(t for t in own.tolist() if math.isclose(t, critical, rel_tol=1e-9))])
     reached = len(largest) - np.searchsorted(largest, own * (1 - 1e-9), side="left")
-    p = (reached + 1) / (len(largest) + 1) / share
+    # One division of whole numbers: a p of exactly alpha must not be rounded to more than alpha.
+    p = (reached + 1) * question.family / ((len(largest) + 1) * len(rows))
     return critical, np.minimum(p, 1.0).tolist()
 
 
@@ -150,6 +151,8 @@ def _p_alone(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> list
 def _interval(row: UnitRow, critical: float, question: _Question, limit: Range) -> Interval:
     data = row.sample
     half = critical * data.standard_error
+    if math.isclose(half, abs(data.mean), rel_tol=1e-12):  # t equals the critical value: the interval ends at 0
+        half = abs(data.mean)
     interval = Interval(
         -math.inf if question.alternative == "less" else data.mean - half,
         math.inf if question.alternative == "greater" else data.mean + half,
@@ -182,7 +185,7 @@ def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampl
         reason = "no query differs, and the range of the measure is unknown"
         return JointRow(p_corrected, replace(interval, reason=reason), p, changes_needed=needed)
     low, high = ends
-    if p > alpha:
+    if p_corrected > question.alpha:
         low, high = min(low, 0.0), max(high, 0.0)
     return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), p, changes_needed=needed)
 

@@ -149,6 +149,7 @@ def group_grid(comparison: Comparison, by: str, *, show: Show = full) -> Grid:
     """One row per group, measure and system."""
     head, correction = _head(comparison), separately_corrected(comparison.statistics).correction
     head[0], head[2] = f"by {by}", "queries"
+    head[4] = comparison.group_interval_label(by)
     head[5] = "p" if correction == "none" else f"p ({CORRECTION_LABELS[correction]})"
     return Grid(head, [_group_row(comparison, row, show) for row in comparison.groups if row.by == by], words=2)
 
