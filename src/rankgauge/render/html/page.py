@@ -28,6 +28,7 @@ from rankgauge.render.html.group_tables import group_tables
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
 from rankgauge.render.html.pair import system_pair
 from rankgauge.render.html.payload import payload
+from rankgauge.render.html.ranking_table import ranking_table
 from rankgauge.render.html.rankings import top_rankings
 from rankgauge.render.html.result_table import results
 from rankgauge.render.html.sensitivity_table import sensitivity
@@ -121,6 +122,8 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "confidence": percent(page_systems.confidence),
         "correction": None if comparison is None else comparison.correction_label,
         "results": list(results(page_systems, comparison, bands)),
+        "ranking": ranking_table(comparison),
+        "difference_interval": None if comparison is None else comparison.interval_label,
         "group_tables": list(group_tables(scores, report.by, comparison)),
         "remarks": [] if comparison is None else remarks(comparison),
         "caveats": report.caveats,

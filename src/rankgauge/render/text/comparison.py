@@ -164,7 +164,7 @@ def _remarks(comparison: Comparison, by: str) -> list[str]:
     opposite = [
         f"{row.label} on {row.difference.measure}" for row in comparison.groups if row.by == by and row.opposite
     ]
-    note = [f"opposite to the overall direction: {', '.join(opposite)}"] if opposite else []
+    note = [f"significant, and opposite to the overall direction: {', '.join(opposite)}"] if opposite else []
     return group_remarks(comparison, by) + note
 
 
