@@ -7,10 +7,10 @@ import random
 
 import numpy as np
 import pytest
+from rankgauge.core.preferences import Preferences
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.preference_join import join_preferences
-from rankgauge.core.preferences import Preferences
 from rankgauge.core.run import Run
 from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
 

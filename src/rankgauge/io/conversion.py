@@ -23,6 +23,7 @@ from rankgauge.io.writing import write_atomically
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
+HELD_JUDGMENTS = {"groups": "the grades of several judges", "preferences": "preferences"}
 KIND_HINT = "choose one: --kind qrels or --kind run"
 
 
@@ -96,6 +97,7 @@ class _Converter:
             build_run(rows, name="run")  # so that what is written is a valid run
         else:
             build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and "iter" in format.keeps)
+        rows = with_judgments_of(rows, format, source)
         rows, lost = _drop_unsupported(rows, format, kind, source_format)
         if not len(rows) and not (rows.empty and "empty" in format.keeps):
             raise InputError.at(source, None, "nothing to write: the file has no rows")
@@ -143,6 +145,25 @@ def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str
         lost.append(f"{plural(len(rows.empty), 'query')} without any row")
     lost += [f"column {name}" for name in rows.columns]
     return rows, tuple(lost)
+
+
+def with_judgments_of(rows: Rows, format: Format, source: str | Path) -> Rows:
+    """The rows as the kind of judgments that a format holds; raises if that would lose judgments.
+
+    Grades become the judgments of one judge.
+    """
+    if rows.judgments == format.judgments:
+        return rows
+    if rows.judgments == "grades":
+        return replace(rows, judgments=format.judgments)
+    writable = ", ".join(f.name for f in formats.FORMATS if f.judgments == rows.judgments and f.write is not None)
+    hint = f"write {writable}"
+    if rows.judgments == "groups":
+        other = "--from qrels_prefs reads the grades as preferences"
+        if format.judgments == "grades":
+            other = "--from ndeval keeps the largest grade of each document"
+        hint += f"; {other}"
+    raise InputError.at(source, None, f"{format.name} cannot hold {HELD_JUDGMENTS[rows.judgments]}", hint=hint)
 
 
 def _repeat_tag(name: str, count: int) -> Ids:
