@@ -110,9 +110,9 @@ def build_group_judgments(
 ) -> Qrels:
     """Judgments from parallel columns, rows in any order; with subgroups they are preferences.
 
-    Each document appears once per query in the result, sorted by its bytes, with its largest level as grade (at least 0
-    for preferences, where a level below 0 is not the mark of an unjudged document). A document that a group grades twice
-    is an error.
+    Each document appears once per query in the result, sorted by its bytes, with its largest level as grade: at least
+    0 for preferences, where a level below 0 is not the mark of an unjudged document. A document that a group grades
+    twice is an error.
     """
     query_number, queries = numbered(query)
     doc_number, _ = numbered(doc)

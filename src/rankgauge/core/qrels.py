@@ -291,13 +291,14 @@ class Qrels:
         queries = Ids.from_bytes([*self.queries, *added])
         order = queries.order()
         sizes = np.concatenate([np.diff(self.offsets), np.zeros(len(added), dtype=np.int64)])[order]
+        by_group = self.by_group
+        if by_group is not None:
+            by_group = by_group.spread(np.flatnonzero(order < len(self.queries)), len(queries))
         return replace(
             self,
             queries=queries.take(order).compact(),
             offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-            by_group=None
-            if self.by_group is None
-            else self.by_group.spread(np.flatnonzero(order < len(self.queries)), len(queries)),
+            by_group=by_group,
         )
 
     def as_documents(self) -> Qrels:

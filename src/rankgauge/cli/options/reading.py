@@ -32,7 +32,7 @@ reading_options = option_group(
     click.option(
         "--qrels-format",
         metavar="NAME",
-        help="Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval are never detected.",
+        help="Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
     ),
     click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
     click.option(

@@ -150,8 +150,7 @@ def write_qrels_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     if len(split):
         row = int(np.flatnonzero(group == distinct[split[0]])[0])
         raise InputError(
-            f"group {shown(rows.iters[row] if rows.iters else ONLY_GROUP)} of query {shown(rows.query[row])} has several "
-            "subgroups, and qrels_prefs has no column for them",
+            f"a group of query {shown(rows.query[row])} has several subgroups, and qrels_prefs has no column for them",
             hint="write prefs",
         )
     rows = _sorted(rows)

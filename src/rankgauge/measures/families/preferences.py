@@ -1,6 +1,8 @@
 """Preferences: the share of the judges' preferences that a ranking fulfills.
 
 A preference for document A over document B is fulfilled if A is retrieved and B is ranked after A or not retrieved.
+Documents with tied scores are in ascending order of their ids, as in trec_eval, which has the descending order for all
+other measures.
 """
 
 from __future__ import annotations
@@ -51,6 +53,9 @@ def num_pref_fulfilled(hits: Hits, *, scope: Literal["all", "retrieved"] = "all"
 @needs("preferences")
 def pref_share(hits: Hits, *, scope: Scope = "all") -> PerQuery:
     """The share of preferences that the ranking fulfills; every preference has the same weight.
+
+    A preference for A over B is fulfilled if A is retrieved and B is ranked after A or not retrieved. Documents with
+    tied scores are in ascending order of their ids, as in trec_eval.
 
     scope='implied' counts only preferences of which at least one document is retrieved, scope='retrieved' those of
     which both are.
