@@ -15,7 +15,7 @@ from rankgauge.validation.table import CheckedRows
 def report_contradictory_preferences(table: CheckedRows) -> None:
     """Report the first contradiction of each query whose preferences contradict each other."""
     rows = table.rows
-    if rows.judgments != "preferences" or rows.iters is None:
+    if rows.judgments != "preferences" or rows.iters is None or table.has_fault("conflicting-judgment"):
         return
     qrels = build_group_judgments(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup)
     hits = join(qrels, Run.from_dict({}))
