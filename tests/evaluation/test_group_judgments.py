@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, Qrels, Reading, compare, evaluate
+from rankgauge import Conventions, MetricsCache, Qrels, Reading, compare, evaluate
+from rankgauge.comparison.attribution import explain
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import InputError, MeasureError
-from rankgauge.evaluation import audit_ties, audit_unjudged
+from rankgauge.evaluation import audit_ties, audit_unjudged, evaluate_cached
 from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.evaluation.intervals import interval_of
 from rankgauge.measures import trec_names as trec
@@ -129,6 +130,33 @@ def test_compare_pairs_preferences_by_query_and_names_the_documents(files: Path,
         "compare", files / "groups", files / "run", files / "swapped", "-m", "GroupAP", "--qrels-format", "qrels_jg"
     )
     assert groups.code == 0, groups.err
+
+
+def test_the_shares_of_documents_add_up_to_the_difference_of_their_query(files: Path) -> None:
+    for name, format, measure in (("prefs", "prefs", "PrefPairMean"), ("groups", "qrels_jg", "GroupAP")):
+        reading = Reading(qrels_format=format)
+        runs = evaluate_runs(files / name, [files / "run", files / "swapped"], measure, reading=reading)
+        before, after = (joined.hits for joined in runs.joined)
+        old, new = (scores.values[:, 0] for scores in runs.scores)
+        for query in range(len(before)):
+            change = explain(runs.scores[0].measures[0], runs.qrels, before, after, query)
+            assert change.difference == pytest.approx(new[query] - old[query])
+            assert change.unexplained == 0
+            assert sum(row.share for row in change.documents) == pytest.approx(new[query] - old[query])
+
+
+def test_reports_and_cached_scores_have_preferences(files: Path, command: Command) -> None:
+    page = files / "page.html"
+    outcome = command("compare", files / "prefs", files / "run", files / "swapped", "-m", "PrefShare", "--html", page)
+    assert outcome.code == 0, outcome.err
+    assert "PrefShare" in page.read_text(encoding="utf-8")
+    assert command("runs", "validate", files / "run", "--qrels", files / "prefs").code in (0, 1)
+    cache = MetricsCache(files / "cache")
+    plain = evaluate(files / "prefs", files / "run", "PrefShare")
+    for _ in range(2):
+        assert evaluate_cached(files / "prefs", files / "run", "PrefShare", cache=cache).values.tolist() == (
+            plain.values.tolist()
+        )
 
 
 def test_a_gate_reads_preferences(files: Path, command: Command) -> None:

@@ -21,5 +21,5 @@ def accepts(family: trec.TrecFamily, judgments: JudgmentFormat) -> bool:
     """Whether trec_eval computes a family from judgments in this format."""
     if family.name in ANY_FORMAT_NAMES:
         return True
-    needed = "grades" if family.make is None else family.make.judgments
-    return needed == JUDGMENT_FORMATS[judgments]
+    needed = None if family.make is None else family.make.judgments
+    return (needed or "grades") == JUDGMENT_FORMATS[judgments]
