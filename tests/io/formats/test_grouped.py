@@ -18,7 +18,7 @@ Command = Callable[..., Any]
 PREFS = "q2 b s d1 1\nq1 a s d2 0.5\nq1 a s d1 2\n"
 GROUPS = "q1 b d1 1\nq1 a d1 0\nq1 a d2 1\n"
 
-words = st.text("abc01", min_size=1, max_size=3)
+words = st.sampled_from(["a", "b", "10"])
 levels = st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0])
 preference_rows = st.dictionaries(st.tuples(words, words, words, words), levels, min_size=1, max_size=8)
 graded_rows = st.dictionaries(st.tuples(words, words, words), st.integers(-2, 3), min_size=1, max_size=8)
