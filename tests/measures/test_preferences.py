@@ -7,30 +7,33 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rankgauge.core.ids import Ids
-from rankgauge.core.preference_join import join_preferences
-from rankgauge.core.preferences import Preferences
+from rankgauge.core.dicts import join_dict
+from rankgauge.core.hits import Hits, concatenate, join
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
+from rankgauge.errors import InputError, MeasureError
+from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.trec_names import PREFERENCE_FAMILIES
 
 Row = tuple[str, str, str, float]
-MEASURES = {measure.name: measure for measure in PREFERENCE_MEASURES}
+MEASURES = {family.name: parse_measure(family.name) for family in PREFERENCE_FAMILIES}
+
+
+def preferences(rows: list[Row], query: str = "q") -> Qrels:
+    groups, subgroups, docs, levels = zip(*rows, strict=True)
+    return Qrels.from_groups([query] * len(rows), groups, docs, levels, subgroup=subgroups)
+
+
+def ranked(ranking: list[str], query: str = "q") -> Run:
+    return Run.from_dict({query: {doc: float(-rank) for rank, doc in enumerate(ranking)}})
 
 
 def values(rows: list[Row], ranking: list[str], depth: int | None = None) -> dict[str, float]:
-    groups, subgroups, docs, levels = zip(*rows, strict=True)
-    preferences = Preferences.build(
-        Ids.from_text(["q"] * len(rows)),
-        Ids.from_text(groups),
-        Ids.from_text(subgroups),
-        Ids.from_text(docs),
-        np.array(levels, dtype=np.float64),
-        name="preferences",
-    )
-    run = Run.from_dict({"q": {doc: float(-rank) for rank, doc in enumerate(ranking)}})
-    counts = join_preferences(preferences, run, depth=depth).query(0)
-    return {name: measure.value(counts) for name, measure in MEASURES.items()}
+    hits = join(preferences(rows), ranked(ranking)).top(depth)
+    return {name: float(measure(hits)[0]) for name, measure in MEASURES.items()}
 
 
 def closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -91,3 +94,132 @@ def test_documents_below_the_depth_are_not_retrieved() -> None:
     assert values(rows, ["x", "d2", "d1"], depth=2)["prefs_simp"] == 0.0
     assert values(rows, ["x", "d1", "d2"], depth=2)["prefs_simp"] == 1.0
     assert values(rows, ["x", "d1", "d2"], depth=2)["prefs_num_prefs_ful_ret"] == 0
+
+
+judgments = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("st"), st.sampled_from(["d1", "d2", "d3", "d4"]), st.just(0.0)),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda row: row[:3],
+).map(lambda rows: [(group, subgroup, doc, float(len(doc) + int(doc[1]))) for group, subgroup, doc, _ in rows])
+rankings = st.permutations(["d1", "d2", "d3", "d4", "x"]).flatmap(
+    lambda docs: st.integers(0, 5).map(lambda size: docs[:size])
+)
+
+
+@given(judgments, rankings, st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_every_share_is_between_0_and_1_and_a_dict_gives_the_same_join(
+    rows: list[Row], ranking: list[str], scores: list[int]
+) -> None:
+    qrels, results = preferences(rows), {"q": dict(zip(ranking, map(float, scores), strict=False))}
+    hits, same = join(qrels, Run.from_dict(results)), join_dict(qrels, results)
+    for measure in MEASURES.values():
+        value = float(measure(hits)[0])
+        assert measure.definition.range[0] <= value <= measure.definition.range[1]
+        assert value == float(measure(same)[0])
+
+
+@given(st.lists(st.tuples(judgments, rankings), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_parts_equal_the_whole(queries: list[tuple[list[Row], list[str]]], rng: random.Random) -> None:
+    columns = [(f"q{n}", *row) for n, (rows, _) in enumerate(queries) for row in rows]
+    rng.shuffle(columns)
+    query, group, subgroup, doc, level = zip(*columns, strict=True)
+    qrels = Qrels.from_groups(query, group, doc, level, subgroup=subgroup)
+    run = Run.from_lists({f"q{n}": ranking for n, (_, ranking) in enumerate(queries)})
+    whole = join(qrels, run)
+    numbers = rng.sample(range(len(queries)), len(queries))
+    parts = [join(qrels.select(np.array([number])), run) for number in numbers]
+    for name, measure in MEASURES.items():
+        expected = measure(whole)
+        assert np.array_equal(measure(concatenate(parts)), expected), name
+        assert [float(measure(whole.select(np.array([n])))[0]) for n in range(len(queries))] == expected.tolist()
+        assert [values(rows, ranking)[name] for rows, ranking in queries] == expected.tolist()
+    added = join(qrels.with_queries([b"added"]), run)
+    assert MEASURES["prefs_simp"](added).tolist() == [0.0, *MEASURES["prefs_simp"](whole).tolist()]
+
+
+def group_hits() -> Hits:
+    qrels = Qrels.from_groups(
+        ["q", "q", "q", "q", "r"], ["a", "a", "b", "b", "a"], ["d1", "d2", "d1", "d3", "d1"], [1, 0, 0, 1, 1]
+    )
+    return join(qrels, Run.from_lists({"q": ["d3", "x", "d1"], "r": ["x", "d1"]}))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("GroupAP", [(1 / 3 + 1) / 2, 1 / 2]),
+        ("GroupP@1", [0.5, 0.0]),
+        ("GroupP@3", [1 / 3, 1 / 3]),
+        ("GroupRprec", [0.5, 0.0]),
+        ("GroupRprec(mult=3)", [1 / 3, 1 / 3]),
+        ("GroupAP(judged_only=True)", [1.0, 1.0]),
+        ("GroupAP@2", [0.5, 0.5]),
+    ],
+)
+def test_a_mean_over_groups_is_the_mean_of_the_values_with_the_judgments_of_each(
+    name: str, expected: list[float]
+) -> None:
+    hits = group_hits()
+    assert parse_measure(name)(hits).tolist() == pytest.approx(expected)
+    parts = concatenate([hits.select(np.array([1])), hits.select(np.array([0]))])
+    assert np.array_equal(parse_measure(name)(parts), parse_measure(name)(hits))
+
+
+@given(st.integers(0, 2**32))
+def test_the_groups_of_a_query_are_separate_judgments(seed: int) -> None:
+    rng = random.Random(seed)
+    docs = [f"d{number}" for number in range(6)]
+    grades = {group: {doc: rng.randint(-1, 2) for doc in rng.sample(docs, rng.randint(1, 6))} for group in "abc"}
+    rows = [(group, doc, grade) for group, judged in grades.items() for doc, grade in judged.items()]
+    group, doc, grade = zip(*rows, strict=True)
+    run = Run.from_dict({"q": {doc: rng.randint(0, 3) for doc in docs}})
+    hits = join(Qrels.from_groups(["q"] * len(rows), group, doc, grade), run)
+    for name, plain in {
+        "GroupAP": "AP",
+        "GroupP@3": "P@3",
+        "GroupRprec": "Rprec",
+        "GroupAP(rel=2)": "AP(rel=2)",
+    }.items():
+        each = [parse_measure(plain)(join(Qrels.from_dict({"q": judged}), run))[0] for judged in grades.values()]
+        assert float(parse_measure(name)(hits)[0]) == pytest.approx(sum(each) / 3)
+
+
+def test_a_measure_needs_its_own_kind_of_judgments() -> None:
+    plain = join(Qrels.from_dict({"q": {"d1": 1}}), ranked(["d1"]))
+    ordered = join(preferences([("a", "s", "d1", 1), ("a", "s", "d2", 0)]), ranked(["d1"]))
+    for name, hits, hint in [
+        ("PrefShare", plain, "--qrels-format qrels_prefs"),
+        ("GroupAP", plain, "--qrels-format qrels_jg"),
+        ("nDCG@10", ordered, "PrefShare"),
+        ("GroupAP", ordered, "PrefShare"),
+        ("AP", group_hits(), "GroupAP"),
+        ("PrefShare", group_hits(), "--qrels-format qrels_prefs"),
+    ]:
+        with pytest.raises(MeasureError, match="needs") as error:
+            parse_measure(name)(hits)
+        assert hint in (error.value.hint or "")
+    assert parse_measure("NumQ")(ordered).tolist() == [1.0]
+
+
+def test_a_group_that_contradicts_itself_is_an_error_that_names_query_document_and_group() -> None:
+    rows: list[Row] = [("a", "s", "d1", 1), ("a", "s", "d2", 2), ("a", "t", "d1", 2), ("a", "t", "d2", 1)]
+    with pytest.raises(InputError, match="query 'q', document 'd1', judgment group 'a'"):
+        values(rows, ["d1"])
+
+
+def test_the_hash_depends_on_groups_and_not_on_the_order_of_rows() -> None:
+    rows: list[Row] = [("a", "s", "d1", 1), ("b", "s", "d2", 2), ("b", "t", "d1", 2)]
+    first = preferences(rows).sha256
+    assert preferences(rows[::-1]).sha256 == first
+    changed: list[list[Row]] = [
+        [("b", *rows[0][1:]), *rows[1:]],
+        [("a", "t", "d1", 1), *rows[1:]],
+        [("a", "s", "d1", 2), *rows[1:]],
+    ]
+    assert len({first, *(preferences(other).sha256 for other in changed)}) == 4
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(InputError, match="differ in length"):
+        Qrels.from_groups(["q"], ["a"], ["d1", "d2"], [1])

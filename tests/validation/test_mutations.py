@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,9 @@ QRELS: list[Case] = [
     ("grade", put(3, 4, "1.9"), 3, {}),
     ("grade", put(3, 4, "yes"), 3, {}),
     ("grade", put(3, 4, "128"), 3, {}),
+    ("level", put(3, 4, "high"), 3, {"format": "qrels_prefs"}),
+    ("conflicting-judgment", insert(5, f"q1 0 {document('q1', 3)} 2"), 5, {"format": "qrels_prefs"}),
+    ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {"format": "qrels_jg"}),
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {}),
     ("conflicting-judgment", insert(5, f"q1 0 {document('q1', 3)} 2"), 5, {}),
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {"by_subtopic": True, "runs": True}),
@@ -181,13 +184,51 @@ def test_a_fault_put_into_judgments_is_named_once_with_its_line(
 # What only other formats than TREC's can have, and what is said of a file that has no rows at all.
 ELSEWHERE = {
     "unreadable", "id", "empty-id", "nul", "long-id", "blank-around-id", "record", "shape", "duplicate-query",
-    "order-against-scores",
+    "order-against-scores", "contradiction",
 }  # fmt: skip
 
 
 def test_every_fault_of_the_table_is_put_into_a_file() -> None:
     assert {code for code in CODES if "run" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in RUNS}
     assert {code for code in CODES if "qrels" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in QRELS}
+
+
+def test_preferences_that_contradict_each_other_are_reported_once_per_query(tmp_path: Path) -> None:
+    lines = ["q1 a s d1 2", "q1 a s d2 1", "q1 a t d1 1", "q1 a t d2 2", "q2 a s d1 1", "q2 b s d1 0", "q2 b s d2 1"]
+    (tmp_path / "prefs").write_bytes(text(lines))
+    found = validate_qrels(tmp_path / "prefs")
+    assert found.codes == ("contradiction",)
+    (place,) = found["contradiction"].places
+    assert place.line == 1
+    assert "query 'q1', document 'd1', judgment group 'a'" in place.found
+
+
+def test_judges_may_disagree(tmp_path: Path) -> None:
+    (tmp_path / "groups").write_bytes(text(["q1 a d1 1", "q1 b d1 2", "q1 b d2 1"]))
+    assert not validate_qrels(tmp_path / "groups", options=ValidationOptions(format="qrels_jg")).findings
+
+
+def test_ranks_that_start_late_are_one_finding_with_the_number_of_queries(tmp_path: Path) -> None:
+    (tmp_path / "run").write_bytes(text([f"q{n} Q0 d 0 1 t" for n in range(20)]))
+    found = validate_run(tmp_path / "run")["rank-start"]
+    assert found.count == 1
+    assert [(place.line, place.found) for place in found.places] == [
+        (1, "ranks from 0 in query 'q0' (20 queries in all)")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "action"),
+    [("20001 GX000-01 0 1 0.25", "write four columns"), ("2 qid:10 1:0.03 2:0.00", "write judgments from it")],
+)
+def test_a_known_format_that_cannot_be_read_says_what_to_do(
+    command: Callable[..., Any], tmp_path: Path, line: str, action: str
+) -> None:
+    (tmp_path / "file").write_bytes(text([line]))
+    outcome = command("qrels", "validate", tmp_path / "file")
+    assert outcome.code == 2
+    assert action in outcome.out
+    assert "check the path" not in outcome.out
 
 
 def test_an_unjudged_query_is_reported_if_queries_are_given_too(files: tuple[Path, Path]) -> None:

@@ -99,7 +99,7 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     pseudo = group_of(offsets)
     rows = hits.offsets[here[pseudo]] + np.arange(int(offsets[-1])) - offsets[pseudo]
-    judged = np.diff(hits.judged_offsets)[here]
+    judged_offsets = np.concatenate([[0], np.cumsum(np.diff(hits.judged_offsets)[here])]).astype(np.int64)
     return replace(
         hits,
         queries=hits.queries.take(here),
@@ -108,10 +108,11 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         offsets=offsets,
         rank=hits.rank[rows],
         grade=hits.grade[rows],
-        ordinal=hits.ordinal[rows],
+        ordinal=hits.ordinal[rows] + (judged_offsets[:-1] - hits.judged_offsets[here])[pseudo],
         tie_first=hits.tie_first[rows],
         tie_last=hits.tie_last[rows],
-        judged_offsets=np.concatenate([[0], np.cumsum(judged)]).astype(np.int64),
+        judged_offsets=judged_offsets,
         judged=hits.judged[within(here, hits.judged_offsets)],
         columns={name: values[here] for name, values in hits.columns.items()},
+        by_group=None if hits.by_group is None else hits.by_group.take(here, hits.judged_offsets),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import compress, islice, repeat
 from typing import SupportsFloat
 
@@ -52,7 +53,8 @@ def join_dict(qrels: Qrels, results: Results, *, compat: ranking.Compat = "trec_
                 parts.append(batch.ranked())
     parts.append(batch.ranked())
     batch.tied.resolve()
-    return _hits(qrels, parts, status, retrieved)
+    hits = _hits(qrels, parts, status, retrieved)
+    return hits if qrels.by_group is None else replace(hits, by_group=qrels.groups_for(compat))
 
 
 def _check_row(query: str, row: Row) -> None:

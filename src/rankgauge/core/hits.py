@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,14 @@ from numpy.typing import NDArray
 from rankgauge.core import ids as ids_module
 from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Column, Floats, count_by, group_of, offsets_of, running, sum_by
 from rankgauge.errors import InputError, Note, shown
+
+if TYPE_CHECKING:
+    from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.preference_pairs import QueryPreferences
 
 PerQuery = Floats
 
@@ -56,7 +61,8 @@ class Hits:
     """Per query, the retrieved documents that have a judgment (negative grades too), by rank.
 
     ``ordinal`` is the row of each hit in the judgments, whose grades are in ``judged``. Documents without a judgment
-    are only counted, in ``retrieved``. Queries are sorted by their bytes.
+    are only counted, in ``retrieved``. Queries are sorted by their bytes. ``by_group`` has the judgments of several
+    judges, if that is what they are: a document then has its largest level as grade.
     """
 
     queries: Ids
@@ -71,9 +77,15 @@ class Hits:
     judged_offsets: Ints
     judged: Floats
     columns: Mapping[str, Column] = field(default_factory=dict)
+    by_group: GroupJudgments | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @property
+    def judgments(self) -> JudgmentKind:
+        """What kind of judgments these are."""
+        return "grades" if self.by_group is None else self.by_group.kind
 
     @cached_property
     def query(self) -> Ints:
@@ -98,6 +110,13 @@ class Hits:
     @cached_property
     def _memo(self) -> dict[object, Hits]:
         return {}
+
+    @cached_property
+    def preferences(self) -> tuple[QueryPreferences, ...]:
+        """The preferences of each query, if the judgments are preferences; all measures share them."""
+        from rankgauge.core.preference_join import preferences_of
+
+        return tuple(preferences_of(self, query) for query in range(len(self)))
 
     # -- transformations ------------------------------------------------------------------------------------
 
@@ -174,6 +193,7 @@ class Hits:
             judged_offsets=offsets_of(new_number[self.judged_query[judged]], int(keep.sum())),
             judged=self.judged[judged],
             columns={name: values[keep] for name, values in self.columns.items()},
+            by_group=None if self.by_group is None else self.by_group.take(np.flatnonzero(keep), self.judged_offsets),
         )
 
     # -- for kernels ----------------------------------------------------------------------------------------
@@ -269,6 +289,7 @@ def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> H
         judged_offsets=qrels.offsets,
         judged=qrels.grades,
         columns=qrels.columns,
+        by_group=qrels.groups_for(compat),
     )
 
 
@@ -310,4 +331,17 @@ def concatenate(parts: Sequence[Hits]) -> Hits:
         judged_offsets=offsets_of(judged_query[judged_rows], len(order)),
         judged=np.concatenate([part.judged for part in parts])[judged_rows],
         columns={name: np.concatenate([part.columns[name] for part in parts])[order] for name in sorted(shared)},
+        by_group=_concatenate_groups(parts, new_number, moved),
     )
+
+
+def _concatenate_groups(parts: Sequence[Hits], new_number: Ints, moved: Ints) -> GroupJudgments | None:
+    """The judgments by group of all parts, with the new numbers of queries and documents; None if there are none."""
+    by_group = [part.by_group for part in parts if part.by_group is not None]
+    if len({part.judgments for part in parts}) > 1:
+        raise InputError(f"parts have different kinds of judgments: {', '.join(part.judgments for part in parts)}")
+    if not by_group:
+        return None
+    from rankgauge.core.group_judgments import concatenate_groups
+
+    return concatenate_groups(by_group, new_number, moved)

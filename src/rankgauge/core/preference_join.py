@@ -1,4 +1,4 @@
-"""The join of preference judgments and a run."""
+"""From a join to the preferences of each query, with the positions that the ranking gives to their documents."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.group_judgments import GroupJudgments
+from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.preference_pairs import OrderedGroup, Pairs, PartialGroup, QueryPreferences
-from rankgauge.core.preferences import Preferences
-from rankgauge.core.ranking import Compat, comparable
-from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 
@@ -33,60 +31,56 @@ class ContradictionError(InputError):
         self.position = position
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceJoin:
-    """Preference judgments with the hits of a run among their documents, down to ``depth``."""
-
-    preferences: Preferences
-    hits: Hits
-    depth: int | None
-    compat: Compat
-
-    def query(self, query: int) -> QueryPreferences:
-        """The preferences of one query. A group that contradicts itself is an error."""
-        positions, retrieved = self.positions(query)
-        rows = slice(int(self.preferences.offsets[query]), int(self.preferences.offsets[query + 1]))
-        group, subgroup = self.preferences.group[rows], self.preferences.subgroup[rows]
-        level = comparable(self.preferences.level[rows], self.compat).astype(np.float64)
-        position = positions[self.preferences.doc[rows]]
-        order = np.lexsort((position, -level, subgroup, group))
-        groups = []
-        for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-            group_rows = GroupRows(subgroup[part], level[part], position[part])
-            try:
-                groups.append(make_group(group_rows, retrieved))
-            except ContradictionError as error:
-                doc = int(np.flatnonzero(positions == error.position)[0])
-                raise InputError(
-                    f"query {shown(self.preferences.queries[query])}, document "
-                    f"{shown(self.preferences.pool.docs[int(self.preferences.pool.offsets[query]) + doc])}: "
-                    f"{error.message}"
-                ) from None
-        return QueryPreferences(tuple(groups), len(positions), retrieved)
-
-    def positions(self, query: int) -> tuple[Ints, int]:
-        """The position of each document of a query's pool, and the number of retrieved ones.
-
-        Ties are in ascending order of document ids, as in trec_eval, which uses the descending order everywhere else.
-        """
-        hits, pool = self.hits, self.preferences.pool
-        rows = slice(int(hits.offsets[query]), int(hits.offsets[query + 1]))
-        rank = hits.tie_first[rows] + hits.tie_last[rows] - hits.rank[rows]
-        doc = hits.ordinal[rows] - pool.offsets[query]
-        if self.depth is not None:
-            doc, rank = doc[rank <= self.depth], rank[rank <= self.depth]
-        ranked = doc[np.argsort(rank, kind="stable")]
-        missed = np.setdiff1d(np.arange(pool.offsets[query + 1] - pool.offsets[query]), ranked)
-        positions = np.empty(len(ranked) + len(missed), dtype=np.int64)
-        positions[np.concatenate([ranked, missed])] = np.arange(len(positions))
-        return positions, len(ranked)
+def preferences_of(hits: Hits, query: int) -> QueryPreferences:
+    """The preferences of one query. A group that contradicts itself is an error."""
+    judgments = hits.by_group
+    if judgments is None or judgments.subgroup is None:
+        raise InputError("the judgments are not preferences")
+    positions, retrieved = positions_of(hits, query)
+    rows = judgments.rows(query)
+    first = int(hits.judged_offsets[query])
+    position = positions[judgments.ordinal[rows] - first]
+    group, subgroup, level = judgments.group[rows], judgments.subgroup[rows], judgments.level[rows]
+    order = np.lexsort((position, -level, subgroup, group))
+    groups = []
+    for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
+        try:
+            groups.append(make_group(GroupRows(subgroup[part], level[part], position[part]), retrieved))
+        except ContradictionError as error:
+            row = first + int(np.flatnonzero(positions == error.position)[0])
+            raise _located(error, hits, judgments, query, row, int(group[part[0]])) from None
+    return QueryPreferences(tuple(groups), len(positions), retrieved)
 
 
-def join_preferences(
-    preferences: Preferences, run: Run, *, depth: int | None = None, compat: Compat = "trec_eval-9"
-) -> PreferenceJoin:
-    """Look up the judged documents in the ranking; only its first ``depth`` documents count."""
-    return PreferenceJoin(preferences, join(preferences.pool, run, compat=compat), depth, compat)
+def positions_of(hits: Hits, query: int) -> tuple[Ints, int]:
+    """The position of each judged document of a query, and the number of retrieved ones.
+
+    Ties are in ascending order of document ids, as in trec_eval, which uses the descending order everywhere else.
+    """
+    rows = slice(int(hits.offsets[query]), int(hits.offsets[query + 1]))
+    first, end = hits.judged_offsets[query : query + 2].tolist()
+    doc = hits.ordinal[rows] - first
+    ranked = doc[np.argsort(ascending_rank(hits)[rows], kind="stable")]
+    missed = np.setdiff1d(np.arange(end - first), ranked)
+    positions = np.empty(len(ranked) + len(missed), dtype=np.int64)
+    positions[np.concatenate([ranked, missed])] = np.arange(len(positions))
+    return positions, len(ranked)
+
+
+def ascending_rank(hits: Hits) -> Ints:
+    """The rank of each hit if tied documents are in ascending order of their ids."""
+    return hits.tie_first + hits.tie_last - hits.rank
+
+
+def _located(
+    error: ContradictionError, hits: Hits, judgments: GroupJudgments, query: int, row: int, group: int
+) -> InputError:
+    """The error with the ids of what it is about."""
+    return InputError(
+        f"query {shown(hits.queries[query])}, document {shown(judgments.docs[row])}, judgment group "
+        f"{shown(judgments.groups[group])}: {error.message}",
+        hint="one group is one judge whose preferences agree; give judges who disagree different groups",
+    )
 
 
 def make_group(rows: GroupRows, retrieved: int) -> OrderedGroup | PartialGroup:

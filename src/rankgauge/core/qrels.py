@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
 
@@ -15,14 +15,20 @@ from rankgauge.core.ids import IdIndex, Ids, Interner, Ints, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
+if TYPE_CHECKING:
+    from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.ranking import Compat
+
 LARGEST_GRADE = 127
+JudgmentKind = Literal["grades", "groups", "preferences"]  # one grade per document, or what several judges said
 
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
     """Judgments of (query, document), or of (query, document, subtopic), by query; queries are sorted by their bytes.
 
-    ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, …
+    ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the
+    judgments of several judges, if that is what they are: each document then has its largest level as grade.
     """
 
     name: str
@@ -33,6 +39,7 @@ class Qrels:
     iters: Ids | None = None
     by_subtopic: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
+    by_group: GroupJudgments | None = None
 
     @classmethod
     def from_columns(
@@ -153,11 +160,50 @@ class Qrels:
             graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
         return cls.from_dict(graded, columns=columns, name=name)
 
+    @classmethod
+    def from_groups(
+        cls,
+        query: Sequence[object] | Ids,
+        group: Sequence[object] | Ids,
+        doc: Sequence[object] | Ids,
+        level: Sequence[float] | Floats,
+        *,
+        subgroup: Sequence[object] | Ids | None = None,
+        name: str = "qrels",
+    ) -> Qrels:
+        """From parallel columns of several judges' judgments; with subgroups, levels are preferences within them."""
+        from rankgauge.core.group_judgments import build_group_judgments
+
+        ids = {"query id": query, "judgment group": group, "document id": doc, "subgroup": subgroup}
+        columns = {
+            what: column if isinstance(column, Ids) else Ids.from_text(column, what)
+            for what, column in ids.items()
+            if column is not None
+        }
+        levels = np.asarray(level, dtype=np.float64)
+        if len({len(levels), *map(len, columns.values())}) > 1:
+            lengths = ", ".join(f"{len(column)} of {what}" for what, column in columns.items())
+            raise InputError(f"columns differ in length: {lengths}, {len(levels)} of level")
+        queries, docs = columns["query id"], columns["document id"]
+        check_grades(queries, docs, levels)
+        return build_group_judgments(
+            queries, columns["judgment group"], docs, levels, subgroup=columns.get("subgroup"), name=name
+        )
+
     def __len__(self) -> int:
-        return len(self.docs)
+        return len(self.docs) if self.by_group is None else len(self.by_group)
 
     def __repr__(self) -> str:
         return f"Qrels({self.name!r}, {len(self.queries)} queries, {len(self)} judgments)"
+
+    @property
+    def judgments(self) -> JudgmentKind:
+        """What kind of judgments these are."""
+        return "grades" if self.by_group is None else self.by_group.kind
+
+    def groups_for(self, compat: Compat) -> GroupJudgments | None:
+        """The judgments by group as a join needs them: levels in the precision in which they are compared."""
+        return None if self.by_group is None else self.by_group.at_precision(compat)
 
     @cached_property
     def query(self) -> Ints:
@@ -197,12 +243,14 @@ class Qrels:
         digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
         if self.by_subtopic and self.iters is not None:
             digest.update(self.iters.take(rows).content())
+        if self.by_group is not None:
+            digest.update(self.by_group.content())
         return digest.hexdigest()
 
     @property
     def _sorted(self) -> Ints:
         """The rows by query, document and subtopic."""
-        rows = np.arange(len(self))
+        rows = np.arange(len(self.docs))
         if self.by_subtopic and self.iters is not None:
             rows = self.iters.order(self.query)
         return rows[self.docs.take(rows).order(self.query)]
@@ -220,12 +268,17 @@ class Qrels:
             grades=frozen(self.grades[rows]),
             iters=None if self.iters is None else self.iters.take(rows),
             columns={name: frozen(values[numbers]) for name, values in self.columns.items()},
+            by_group=None if self.by_group is None else self.by_group.take(numbers, self.offsets),
         )
 
     def binary(self, rel: float = 1) -> Qrels:
         """The same judgments with grade 1 from ``rel`` on and 0 below; negative grades, which are unjudged, stay."""
-        grades = np.where(self.grades >= rel, 1.0, np.minimum(self.grades, 0.0))
-        return replace(self, name=f"{self.name} (binary)", grades=grades)
+
+        def change(grades: Floats) -> Floats:
+            return np.where(grades >= rel, 1.0, np.minimum(grades, 0.0))
+
+        by_group = None if self.by_group is None else self.by_group.leveled(change)
+        return replace(self, name=f"{self.name} (binary)", grades=change(self.grades), by_group=by_group)
 
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
         """The same judgments with additional columns of the queries."""
@@ -238,10 +291,14 @@ class Qrels:
         queries = Ids.from_bytes([*self.queries, *added])
         order = queries.order()
         sizes = np.concatenate([np.diff(self.offsets), np.zeros(len(added), dtype=np.int64)])[order]
+        by_group = self.by_group
+        if by_group is not None:
+            by_group = by_group.spread(np.flatnonzero(order < len(self.queries)), len(queries))
         return replace(
             self,
             queries=queries.take(order).compact(),
             offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+            by_group=by_group,
         )
 
     def as_documents(self) -> Qrels:

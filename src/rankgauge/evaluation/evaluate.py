@@ -92,6 +92,8 @@ def evaluate_measures(
 
     reading = reading or Reading()
     judgments = conventions.judgments(as_qrels(qrels, reading))
+    for measure in requested:
+        measure.check_judgments(judgments.judgments)
     texts: dict[str, str] = {}
     if topics is not None:
         from rankgauge.io.queries import as_queries

@@ -23,6 +23,7 @@ from rankgauge.io.writing import write_atomically
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
+HELD_JUDGMENTS = {"groups": "the grades of several judges", "preferences": "preferences"}
 KIND_HINT = "choose one: --kind qrels or --kind run"
 
 
@@ -95,7 +96,9 @@ class _Converter:
         if kind == "run":
             build_run(rows, name="run")  # so that what is written is a valid run
         else:
-            build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and "iter" in format.keeps)
+            keeps_iter = "iter" in format.keeps and rows.judgments == format.judgments
+            build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and keeps_iter)
+        check_judgments(rows, format, source)
         rows, lost = _drop_unsupported(rows, format, kind, source_format)
         if not len(rows) and not (rows.empty and "empty" in format.keeps):
             raise InputError.at(source, None, "nothing to write: the file has no rows")
@@ -132,8 +135,9 @@ def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str
     lost: list[str] = []
     if rows.iters is not None and all(value in (b"", DEFAULT_ITER[kind]) for value in rows.iters):
         rows = replace(rows, iters=None)
+    keeps = format.keeps if rows.judgments == format.judgments else format.keeps - {"iter"}
     for name, attribute in (("iter", "iters"), ("rank", "rank"), ("tag", "tag")):
-        if getattr(rows, attribute) is not None and name not in format.keeps:
+        if getattr(rows, attribute) is not None and name not in keeps:
             if not (name == "rank" and format.name == "msmarco"):
                 lost.append(name)
             rows = replace(rows, **{attribute: None})  # type: ignore[arg-type]  # three columns of the same type
@@ -143,6 +147,20 @@ def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str
         lost.append(f"{plural(len(rows.empty), 'query')} without any row")
     lost += [f"column {name}" for name in rows.columns]
     return rows, tuple(lost)
+
+
+def check_judgments(rows: Rows, format: Format, source: str | Path) -> None:
+    """Raise if a format cannot hold the kind of judgments. Grades become the judgments of one judge."""
+    if rows.judgments in ("grades", format.judgments):
+        return
+    writable = ", ".join(f.name for f in formats.FORMATS if f.judgments == rows.judgments and f.write is not None)
+    hint = f"write {writable}"
+    if rows.judgments == "groups":
+        other = "--from qrels_prefs reads the grades as preferences"
+        if format.judgments == "grades":
+            other = "--from ndeval keeps the largest grade of each document"
+        hint += f"; {other}"
+    raise InputError.at(source, None, f"{format.name} cannot hold {HELD_JUDGMENTS[rows.judgments]}", hint=hint)
 
 
 def _repeat_tag(name: str, count: int) -> Ids:

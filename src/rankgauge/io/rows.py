@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, RankgaugeWarning, shown
@@ -21,15 +21,17 @@ from rankgauge.io.formats.tokens import NO_LINES
 
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
 ONE_JUDGMENT = "one judgment of each document for a query"
+ONE_JUDGMENT_PER_GROUP = "one judgment of each document by a group (and subgroup) for a query"
 DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
-ID_COLUMNS = ("query", "doc", "iters", "rank", "tag")
+ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Columns of the same length. ``value`` is the score or the grade; a column that a format lacks is None.
 
-    Rows that could not be read are missing: ``faults`` describes them.
+    If several judges judged, ``iters`` is the judgment group. Rows that could not be read are missing: ``faults``
+    describes them.
     """
 
     faults: Faults
@@ -38,36 +40,41 @@ class Rows:
     doc: Ids
     value: Floats
     iters: Ids | None = None
+    subgroup: Ids | None = None
     rank: Ids | None = None
     tag: Ids | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of each query, by its id
     empty: tuple[bytes, ...] = ()  # queries without any row
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     sha256: str | None = None
+    judgments: JudgmentKind = "grades"
 
     def __len__(self) -> int:
         return len(self.line)
 
     def select(self, keep: NDArray[np.bool_]) -> Rows:
         """Only the rows that are kept."""
-        if keep.all():
-            return self
-        kept = np.flatnonzero(keep)
-        columns = {name: column.take(kept) for name in ID_COLUMNS if isinstance(column := getattr(self, name), Ids)}
+        return self if keep.all() else self.take(np.flatnonzero(keep))
+
+    def take(self, rows: Ints) -> Rows:
+        """Some rows, in the given order."""
+        columns = {name: column.take(rows) for name in ID_COLUMNS if isinstance(column := getattr(self, name), Ids)}
         return replace(
             self,
-            line=self.line[kept],
-            value=self.value[kept],
+            line=self.line[rows],
+            value=self.value[rows],
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
-    def group(self, *, by_iter: bool = False) -> Ints:
-        """A number for each query, or for each query and iter."""
+    def group(self, *, by_iter: bool = False, by_subgroup: bool = False) -> Ints:
+        """A number for each query, or for each query and iter, and subgroup."""
         number = Interner()(self.query)
-        if not by_iter or self.iters is None:
+        chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup))
+        others = [Interner()(column) for is_chosen, column in chosen if is_chosen and column is not None]
+        if not others:
             return number
-        pairs = np.stack([number, Interner()(self.iters)])
-        return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        keys = np.stack([number, *others])
+        return np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def build_run(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
@@ -114,17 +121,34 @@ def report_long_ids(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int
 
 def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     """Judgments from rows; raises if anything is wrong."""
-    group = rows.group(by_iter=by_subtopic)
+    report_repeated_judgments(rows, by_iter=by_subtopic)
+    _raise_or_warn(rows)
+    if rows.judgments == "grades":
+        qrels = Qrels.build(
+            rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
+        )
+        return qrels.with_queries(rows.empty).with_columns(rows.columns)
+    from rankgauge.core.group_judgments import build_group_judgments
+
+    assert rows.iters is not None
+    return build_group_judgments(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup, name=name)
+
+
+def report_repeated_judgments(rows: Rows, *, by_iter: bool = False) -> None:
+    """Add documents with two judgments: for a query, for a query and iter, or by a judgment group."""
+    is_grouped = rows.judgments != "grades"
+    group = rows.group(by_iter=by_iter or is_grouped, by_subgroup=is_grouped)
     first_rows, repeated_rows = repeated(rows.doc, group)
-    if len(repeated_rows) and not by_subtopic:
+    if len(repeated_rows) and not by_iter and not is_grouped:
         check_no_subtopics(rows, group, first_rows, repeated_rows)
     agree = rows.value[first_rows] == rows.value[repeated_rows]
 
     def describe(at: int) -> str:
         first, again = int(first_rows[at]), int(repeated_rows[at])
         grades = ", with the same grade" if agree[at] else f", {rows.value[first]:g} and {rows.value[again]:g}"
+        judge = f" by group {shown(rows.iters[again])}" if is_grouped and rows.iters is not None else ""
         return (
-            f"document {shown(rows.doc[again])} judged again for query {shown(rows.query[again])}"
+            f"document {shown(rows.doc[again])} judged again{judge} for query {shown(rows.query[again])}"
             + _first_place(rows.line, first)
             + grades
         )
@@ -132,15 +156,10 @@ def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     rows.faults.add(
         "duplicate-judgment",
         rows.line[repeated_rows],
-        expected=ONE_JUDGMENT,
+        expected=ONE_JUDGMENT_PER_GROUP if is_grouped else ONE_JUDGMENT,
         found=describe,
         action=lambda at: "keep one of the two" + (", as `rankgauge qrels validate --fix` does" if agree[at] else ""),
     )
-    _raise_or_warn(rows)
-    qrels = Qrels.build(
-        rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
-    )
-    return qrels.with_queries(rows.empty).with_columns(rows.columns)
 
 
 def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import MeasureError
 from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
 
@@ -60,6 +61,16 @@ def measure(
         return definition
 
     return declare
+
+
+def needs(judgments: JudgmentKind | None) -> Callable[[Kernel], Kernel]:
+    """Say, below ``measure``, which kind of judgments a kernel needs if not grades; None: any."""
+
+    def mark(kernel: Kernel) -> Kernel:
+        kernel.__dict__["judgments"] = judgments
+        return kernel
+
+    return mark
 
 
 def register(definition: Definition) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.errors import MeasureError, nearest, shown
 
 Kernel = Callable[..., PerQuery]
@@ -68,6 +68,12 @@ class Definition:
     def direction(self) -> Direction:
         """The sign of an improvement: 1 if higher is better, −1 if lower is, 0 if neither is."""
         return DIRECTIONS[self.scale.better]
+
+    @property
+    def judgments(self) -> JudgmentKind | None:
+        """The kind of judgments that the measure needs; None if any will do."""
+        needed: JudgmentKind | None = self.kernel.__dict__.get("judgments", "grades")
+        return needed
 
     @cached_property
     def _documentation(self) -> dict[str, str]:
@@ -205,13 +211,23 @@ class Measure:
 
     def __call__(self, hits: Hits) -> PerQuery:
         """The value of each query; NaN if it has none."""
+        self.check_judgments(hits.judgments)
         hits, values = self.applied(hits)
         return self.definition.kernel(hits, **values)
+
+    def check_judgments(self, judgments: JudgmentKind) -> None:
+        """Raise if the measure cannot be computed from this kind of judgments."""
+        needed = self.definition.judgments
+        if needed not in (None, judgments):
+            from rankgauge.measures.judgment_kinds import unsuitable_judgments
+
+            raise unsuitable_judgments(self.name, needed, judgments)
 
     def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
         """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters."""
         values = dict(self.parameters)
-        if values.pop("judged_only", False):
+        # The kernel of a measure over judgment groups condenses the ranking for each group.
+        if self.definition.judgments != "groups" and values.pop("judged_only", False):
             hits = hits.judged_only()
         if isinstance(values.get("cutoff"), str):
             values["cutoff"] = _cutoff_column(hits, values["cutoff"])

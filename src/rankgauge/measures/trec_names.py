@@ -15,11 +15,13 @@ from rankgauge.measures.families import (
     bpref,
     cost,
     counts,
+    groups,
     infap,
     iprec,
     judged,
     ndcg,
     precision,
+    preferences,
     rbp,
     recall,
     rprec,
@@ -34,6 +36,7 @@ Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gai
 Pairs = tuple[tuple[str, float], ...]
 
 DEFAULT_CUTOFFS = "5,10,15,20,30,100,200,500,1000"
+MULTIPLES = ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"
 C_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 C_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 C_HEXADECIMAL = re.compile(
@@ -84,7 +87,7 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("recall", recall.recall, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("infAP", infap.inf_ap),
     TrecFamily("gm_bpref", bpref.gm_bpref, summary_only=True),
-    TrecFamily("Rprec_mult", rprec.rprec, "points", ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"),
+    TrecFamily("Rprec_mult", rprec.rprec, "points", MULTIPLES),
     TrecFamily("utility", utility.utility, "numbers"),
     TrecFamily("11pt_avg", iprec.iprec_average, "recalls"),
     TrecFamily("binG", cost.bin_g),
@@ -109,11 +112,38 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
     TrecFamily("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
 )
-FAMILY_BY_NAME = {family.name: family for family in TREC_FAMILIES}
-POSITION = {family.name: position for position, family in enumerate(TREC_FAMILIES)}
+PREFERENCE_FAMILIES = (
+    TrecFamily("prefs_num_prefs_poss", preferences.num_pref, whole=True),
+    TrecFamily("prefs_num_prefs_ful", preferences.num_pref_fulfilled, whole=True),
+    TrecFamily("prefs_num_prefs_ful_ret", preferences.num_pref_fulfilled, whole=True, extra={"scope": "retrieved"}),
+    TrecFamily("prefs_simp", preferences.pref_share),
+    TrecFamily("prefs_pair", preferences.pref_pair_mean),
+    TrecFamily("prefs_avgjg", preferences.pref_group_mean),
+    TrecFamily("prefs_avgjg_Rnonrel", preferences.pref_balanced_mean),
+    TrecFamily("prefs_simp_ret", preferences.pref_share, extra={"scope": "retrieved"}),
+    TrecFamily("prefs_pair_ret", preferences.pref_pair_mean, extra={"scope": "retrieved"}),
+    TrecFamily("prefs_avgjg_ret", preferences.pref_group_mean, extra={"scope": "retrieved"}),
+    TrecFamily("prefs_avgjg_Rnonrel_ret", preferences.pref_balanced_mean, extra={"scope": "retrieved"}),
+    TrecFamily("prefs_simp_imp", preferences.pref_share, extra={"scope": "implied"}),
+    TrecFamily("prefs_pair_imp", preferences.pref_pair_mean, extra={"scope": "implied"}),
+    TrecFamily("prefs_avgjg_imp", preferences.pref_group_mean, extra={"scope": "implied"}),
+)
+GROUP_FAMILIES = (
+    TrecFamily("map_avgjg", groups.group_ap),
+    TrecFamily("P_avgjg", groups.group_precision, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("Rprec_mult_avgjg", groups.group_rprec, "points", MULTIPLES),
+)
+ALL_FAMILIES = (*TREC_FAMILIES, *PREFERENCE_FAMILIES, *GROUP_FAMILIES)
+FAMILY_BY_NAME = {family.name: family for family in ALL_FAMILIES}
+POSITION = {family.name: position for position, family in enumerate(ALL_FAMILIES)}
 
 OUTSIDE_ALL = ("dcg", "ideal_dcg", "yaap")  # families that are in no set
 OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
+GROUP_SETS = {
+    "prefs": ["runid", "num_q", *(family.name for family in PREFERENCE_FAMILIES[:6])],
+    "all_prefs": ["runid", "num_q", *(family.name for family in PREFERENCE_FAMILIES)],
+    "qrels_jg": ["runid", "num_q", *(family.name for family in GROUP_FAMILIES)],
+}
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
 
 
@@ -125,7 +155,7 @@ def nickname(name: str, compat: Compat) -> list[str] | None:
         return SET
     if name == "all_trec":
         return [f.name for f in TREC_FAMILIES if f.name not in OUTSIDE_ALL and is_available(f, compat)]
-    return None
+    return GROUP_SETS.get(name)
 
 
 def is_available(family: TrecFamily, compat: Compat) -> bool:

@@ -350,6 +350,20 @@ CODES: dict[str, Code] = {
         "create the judgments again with whole grades, negative ones only if you mean them",
         QRELS,
     ),
+    "level": Code(
+        "error",
+        "a preference level that is not a number within the limits",
+        "Preferences are comparisons of levels; trec_eval silently reads 'high' as 0.",
+        "write a number as level, the larger the better",
+        QRELS,
+    ),
+    "contradiction": Code(
+        "error",
+        "preferences of a judgment group that contradict each other",
+        "A ranking cannot fulfill both; trec_eval stops.",
+        "correct the levels, or give judges who disagree different groups",
+        QRELS,
+    ),
     "duplicate-judgment": Code(
         "error",
         "a document judged twice for a query, with the same grade",
@@ -369,8 +383,8 @@ CODES: dict[str, Code] = {
         "error",
         "several judgments of a document, one for each subtopic",
         "A document needs one grade here: measures over subtopics are not implemented.",
-        "validate with --by-subtopic if the second column is a subtopic; to evaluate, keep the largest grade of each "
-        "document, as evaluate(read_qrels(FILE, by_subtopic=True), …) does",
+        "validate with --by-subtopic if the second column is a subtopic; to evaluate with the largest grade of each "
+        "document, use --qrels-format ndeval, or write that with `rankgauge convert --from ndeval`",
         QRELS,
     ),
     "no-relevant": Code(

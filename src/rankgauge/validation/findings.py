@@ -128,9 +128,10 @@ def unreadable(file: str, error: RankgaugeError) -> Validation:
     for text in error.message.split("\n"):
         match = place_pattern.match(text)
         line = int(match[1]) if match and match[1] else None
-        places.append(Place(line, text[match.end() :] if match else text, error.hint))
+        places.append(Place(line, text[match.end() :] if match else text))
+    action = error.hint or code.action  # the error knows best what to do about it
     finding = Finding(
-        "unreadable", code.severity, len(places), code.title, "a file that can be read", code.action, tuple(places)
+        "unreadable", code.severity, len(places), code.title, "a file that can be read", action, tuple(places)
     )
     return Validation(file, None, None, 0, 0, (finding,))
 

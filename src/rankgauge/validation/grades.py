@@ -9,21 +9,23 @@ from rankgauge.core.ids import Ints, repeated
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
 from rankgauge.io.checks.subtopics import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
-from rankgauge.io.rows import ONE_JUDGMENT
+from rankgauge.io.rows import ONE_JUDGMENT, ONE_JUDGMENT_PER_GROUP
 from rankgauge.validation.table import CheckedRows
 
 RELEVANT_DOCUMENT = "at least one relevant document per query"
 
 
 def report_duplicate_judgments(table: CheckedRows, *, by_subtopic: bool = False) -> None:
-    """Report documents judged twice for a query (and subtopic), with the same grade or with different ones.
+    """Report documents judged twice for a query (and subtopic or group), with the same grade or with different ones.
 
     If there is one judgment for each subtopic, that is one fault.
     """
-    group = table.rows.group(by_iter=True) if by_subtopic else table.query
+    is_grouped = table.rows.judgments != "grades"
+    by_iter = by_subtopic or is_grouped
+    group = table.rows.group(by_iter=True, by_subgroup=is_grouped) if by_iter else table.query
     first_rows, repeated_rows = repeated(table.rows.doc, group)
     iters = table.rows.iters
-    if iters is not None and not by_subtopic and is_by_subtopic(group, iters, table.rows.doc, repeated_rows):
+    if iters is not None and not by_iter and is_by_subtopic(group, iters, table.rows.doc, repeated_rows):
         found = describe_subtopics(table.rows.query, iters, table.rows.doc, int(first_rows[0]), repeated_rows)
         table.add(SUBTOPIC_JUDGMENTS, repeated_rows[:1], expected=ONE_JUDGMENT, found=found)
         return
@@ -37,7 +39,7 @@ def _add_repeated(table: CheckedRows, code: str, first_rows: Ints, repeated_rows
     table.add(
         code,
         repeated_rows,
-        expected=ONE_JUDGMENT,
+        expected=ONE_JUDGMENT if table.rows.judgments == "grades" else ONE_JUDGMENT_PER_GROUP,
         found=lambda at: (
             f"document {shown(table.rows.doc[int(repeated_rows[at])])} of "
             f"{table.describe_query(int(repeated_rows[at]))} again, with grade "

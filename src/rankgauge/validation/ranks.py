@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
@@ -60,13 +61,7 @@ def report_rank_faults(table: CheckedRows) -> None:
             f"rank {ranks[after[at]]:.0f} after {ranks[before[at]]:.0f} in {table.describe_query(int(after[at]))}"
         ),
     )
-    top_rows = late_starts(table)
-    table.add(
-        "rank-start",
-        top_rows,
-        expected="ranks from 1",
-        found=lambda at: f"ranks from {ranks[top_rows[at]]:.0f} in {table.describe_query(int(top_rows[at]))}",
-    )
+    _report_late_starts(table, ranks, late_starts(table))
     _report_contradictions(table)
 
 
@@ -80,6 +75,20 @@ def _report_rows(table: CheckedRows, code: str, rows: Ints, *, expected: str, fo
     first = int(np.argmin(table.rows.line[rows]))
     cause = replace(cause, line=int(table.rows.line[rows[first]]), example=found(first))
     table.add_cause(code, cause, expected=expected, found=lambda cause: f"{cause.example} ({describe_size(cause)})")
+
+
+def _report_late_starts(table: CheckedRows, ranks: NDArray[np.float64], top_rows: Ints) -> None:
+    """Report ranks that do not start at 1 as one fault: a file usually has them for all queries or for none."""
+    if not len(top_rows):
+        return
+    row = int(top_rows[np.argmin(table.rows.line[top_rows])])
+    example = f"ranks from {ranks[row]:.0f} in {table.describe_query(row)}"
+    cause = Cause(len(top_rows), len(top_rows), len(table.queries), int(table.rows.line[row]), example)
+    table.add_cause("rank-start", cause, expected="ranks from 1", found=_describe_late_starts)
+
+
+def _describe_late_starts(cause: Cause) -> str:
+    return cause.example if cause.queries == 1 else f"{cause.example} ({plural(cause.queries, 'query')} in all)"
 
 
 def _report_contradictions(table: CheckedRows) -> None:

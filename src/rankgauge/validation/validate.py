@@ -19,6 +19,7 @@ from rankgauge.io.sources import AnyFile
 from rankgauge.validation import coverage, grades, ids, ranks, results
 from rankgauge.validation.findings import Validation, findings_by_code
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
+from rankgauge.validation.preferences import report_contradictory_preferences
 from rankgauge.validation.reading import ValidatedFile, read_for_validation
 
 
@@ -73,8 +74,11 @@ def validate_qrels(
     table = file.table
     if table is not None and len(table):
         grades.report_duplicate_judgments(table, by_subtopic=options.by_subtopic)
-        grades.report_low_grades(table)
-        grades.report_queries_without_relevant(table)
+        if table.rows.judgments == "preferences":  # a level is not a grade
+            report_contradictory_preferences(table)
+        else:
+            grades.report_low_grades(table)
+            grades.report_queries_without_relevant(table)
         grades.report_shallow_pools(table, options.min_judged)
         ids.report_invisible_characters(table)
         ids.report_split_queries(table)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.errors import TREC_FILE_ERROR, TrecEvalError
 from rankgauge.adapters.trec_eval.files import leading_number, parse_grades, read_data
-from rankgauge.core.grouped_qrels import GroupedQrels
-from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.preferences import Preferences
+from rankgauge.adapters.trec_eval.judgment_formats import JudgmentFormat
+from rankgauge.core.group_judgments import GroupJudgments, build_group_judgments
+from rankgauge.core.ids import Ints
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat, comparable
 from rankgauge.errors import InputError, shown
+from rankgauge.io.formats.grouped import GROUP_COLUMNS, group_columns
 from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
 
 # trec_eval 10 reads the line after a comment as a judgment, whatever it begins with.
@@ -22,27 +24,26 @@ COMMENT_AND_NEXT_LINE = re.compile(rb"(?m)^#[^\n]*(?:\n|\Z)([^\n]*(?:\n|\Z))")
 HIDING_LEVEL = -3.0  # trec_eval's mark for "no level yet"; see without_hidden_levels
 
 
-def read_preferences(path: str, compat: Compat) -> Preferences:
-    """Read lines of ``query group subgroup document level``."""
-    lines = read_group_lines(path, 5, compat)
-    return build_preferences(path, lines, PreferenceColumns(lines.column(2), lines.column(3), lines.column(4)), compat)
-
-
-def read_qrels_as_preferences(path: str, compat: Compat) -> Preferences:
-    """Read lines of ``query group document level``; each group has one subgroup."""
-    lines = read_group_lines(path, 4, compat)
-    subgroup = Ids.from_bytes([b"0"] * len(lines))
-    return build_preferences(path, lines, PreferenceColumns(subgroup, lines.column(2), lines.column(3)), compat)
-
-
-def read_grouped_qrels(path: str, compat: Compat) -> GroupedQrels:
-    """Read lines of ``query group document grade``."""
-    lines = read_group_lines(path, 4, compat)
-    grades = parse_grades(path, lines.column(3), lines.line)
+def read_group_judgments(path: str, judgments: JudgmentFormat, compat: Compat) -> Qrels:
+    """Read ``query group subgroup document level`` (``prefs``) or ``query group document level``."""
+    lines = read_group_lines(path, len(GROUP_COLUMNS[judgments]), compat)
+    columns = group_columns(lines, judgments)
+    if judgments == "qrels_jg":
+        levels = parse_grades(path, columns.level, lines.line)
+    else:
+        levels = np.array([leading_number(token) for token in columns.level])
+        if np.isnan(levels).any():
+            row = int(np.flatnonzero(np.isnan(levels))[0])
+            raise TrecEvalError(TREC_FILE_ERROR, f"{path}:{lines.line[row]}: level is NaN, which cannot be compared")
     try:
-        return GroupedQrels.build(lines.column(0), lines.column(1), lines.column(2), grades, name=path)
+        qrels = build_group_judgments(
+            columns.query, columns.group, columns.doc, levels, subgroup=columns.subgroup, name=path
+        )
     except InputError as error:
         raise TrecEvalError(TREC_FILE_ERROR, f"{path}: {error.message}") from None
+    if qrels.by_group is None or judgments == "qrels_jg":
+        return qrels
+    return replace(qrels, by_group=without_hidden_levels(qrels.by_group, compat))
 
 
 def read_group_lines(path: str, columns: int, compat: Compat) -> TokenLines:
@@ -62,35 +63,16 @@ def read_group_lines(path: str, columns: int, compat: Compat) -> TokenLines:
     return lines
 
 
-@dataclass(frozen=True)
-class PreferenceColumns:
-    """The columns whose place depends on the format."""
-
-    subgroup: Ids
-    doc: Ids
-    level: Ids
-
-
-def build_preferences(path: str, lines: TokenLines, columns: PreferenceColumns, compat: Compat) -> Preferences:
-    """The preferences of a file."""
-    levels = np.array([leading_number(token) for token in columns.level])
-    if np.isnan(levels).any():
-        row = int(np.flatnonzero(np.isnan(levels))[0])
-        raise TrecEvalError(TREC_FILE_ERROR, f"{path}:{lines.line[row]}: level is NaN, which cannot be compared")
-    preferences = Preferences.build(lines.column(0), lines.column(1), columns.subgroup, columns.doc, levels, name=path)
-    return without_hidden_levels(preferences, compat)
-
-
-def without_hidden_levels(preferences: Preferences, compat: Compat) -> Preferences:
+def without_hidden_levels(preferences: GroupJudgments, compat: Compat) -> GroupJudgments:
     """The judgments without those that trec_eval overlooks: the lowest level of a group whose highest level is -3."""
     levels = comparable(preferences.level, compat)
     if not (levels == HIDING_LEVEL).any():
         return preferences
     kept = np.ones(len(preferences), dtype=bool)
-    query = np.repeat(np.arange(len(preferences.queries)), np.diff(preferences.offsets))
-    for rows in rows_of_sets(query, preferences.group):
+    subgroup = np.zeros(len(preferences)) if preferences.subgroup is None else preferences.subgroup
+    for rows in rows_of_sets(preferences.query, preferences.group):
         lowest = levels[rows].min()
-        is_ordered = len(np.unique(preferences.subgroup[rows])) == 1
+        is_ordered = len(np.unique(subgroup[rows])) == 1
         if is_ordered and levels[rows].max() == HIDING_LEVEL and lowest < HIDING_LEVEL:
             kept[rows[levels[rows] == lowest]] = False
     return preferences.filter(kept)

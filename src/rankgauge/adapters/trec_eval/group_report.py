@@ -12,26 +12,25 @@ from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
 from rankgauge.adapters.trec_eval.files import read_results
-from rankgauge.adapters.trec_eval.group_files import read_grouped_qrels, read_preferences, read_qrels_as_preferences
+from rankgauge.adapters.trec_eval.group_files import read_group_judgments
+from rankgauge.adapters.trec_eval.judgment_formats import ANY_FORMAT_NAMES, JUDGMENT_FORMATS, accepts
 from rankgauge.adapters.trec_eval.lines import Column, Totals, number_line, summary_lines
 from rankgauge.adapters.trec_eval.options import Options
 from rankgauge.adapters.trec_eval.requests import Request
 from rankgauge.adapters.trec_eval.values import family_values
 from rankgauge.adapters.trec_eval.zscores import ZScores
 from rankgauge.core import ranking
-from rankgauge.core.grouped_qrels import GroupedQrels
+from rankgauge.core.group_layers import Layer
 from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import Ids, repeated
-from rankgauge.core.preference_join import PreferenceJoin, join_preferences
-from rankgauge.core.preferences import Preferences
+from rankgauge.core.preference_join import ascending_rank
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
-from rankgauge.measures import trec_group_names as groups
+from rankgauge.measures import trec_names as trec
 from rankgauge.measures.families.groups import mean_over_groups
-from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
 
-PREFERENCE_MEASURE_BY_NAME = {measure.name: measure for measure in PREFERENCE_MEASURES}
+GROUP_SUFFIX = "_avgjg"
 
 
 class QueryValues(Protocol):
@@ -43,42 +42,59 @@ class QueryValues(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PreferenceValues:
-    """Values of preferences."""
+    """Values of preferences. A query whose judgments contradict themselves is an error when its turn comes."""
 
-    joined: PreferenceJoin
+    hits: Hits
     requests: Sequence[Request]
 
     def values(self, query: int) -> Sequence[float]:
         """The value of each line for a query."""
+        if self.columns is not None:
+            return [float(column[query]) for column in self.columns]
         try:
-            preferences = self.joined.query(query)
+            return [float(column[0]) for column in self.values_of(self.hits.select(np.array([query])))]
         except InputError as error:
             raise TrecEvalError(TREC_COMPUTE_ERROR, error.message) from None
-        return [PREFERENCE_MEASURE_BY_NAME[request.name].value(preferences) for request in self.requests]
+
+    @cached_property
+    def columns(self) -> list[Floats] | None:
+        """The values of each line for all queries; None if one of them is an error."""
+        try:
+            return self.values_of(self.hits)
+        except InputError:
+            return None
+
+    def values_of(self, hits: Hits) -> list[Floats]:
+        """The values of each line for the queries of a join."""
+        families = [request.family for request in self.requests]
+        return [family.make(**family.extra)(hits) for family in families if family.make is not None]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupValues:
     """Means over judgment groups."""
 
-    qrels: GroupedQrels
-    run: Run
+    hits: Hits
     requests: Sequence[Request]
     options: Options
 
     @cached_property
     def columns(self) -> list[Floats]:
         """The values of each line for all queries."""
-        layers = [self.layer_values(join(layer, self.run, compat=self.options.compat)) for layer in self.qrels.layers]
-        return [mean_over_groups(self.qrels, values) for values in zip(*layers, strict=True)]
+        return list(mean_over_groups(self.hits, self.layer_values).T)
 
-    def layer_values(self, hits: Hits) -> list[Floats]:
-        """The values of each line with the judgments of one layer."""
+    def layer_values(self, layer: Layer) -> Floats:
+        """The values of each line with the judgments of one layer, by the measures that are averaged over groups."""
+        hits = layer.hits
         if self.options.max_retrieved is not None:
             hits = hits.top(self.options.max_retrieved)
         if self.options.judged_only:
             hits = hits.judged_only()
-        return [values for request in self.requests for values in family_values(request, hits, self.options)]
+        columns = []
+        for request in self.requests:
+            averaged = trec.FAMILY_BY_NAME[request.name.removesuffix(GROUP_SUFFIX)]
+            columns += family_values(replace(request, family=averaged), hits, self.options)
+        return np.column_stack(columns)
 
     def values(self, query: int) -> Sequence[float]:
         """The value of each line for a query."""
@@ -87,7 +103,7 @@ class GroupValues:
 
 def group_report(options: Options) -> Iterator[bytes]:
     """The lines that trec_eval prints for judgments other than plain qrels."""
-    judgments = read_judgments(options)
+    judgments = read_group_judgments(options.files[0], options.judgments, options.compat)
     results = read_results(options.files[1], options.compat)
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
     if options.refusal is not None:
@@ -95,13 +111,15 @@ def group_report(options: Options) -> Iterator[bytes]:
     is_present = np.isin(np.arange(len(judgments.queries)), common_queries(judgments.queries, results.run))
     evaluated = evaluated_queries(options, is_present)
     check_measures(options)
-    requests = [request for request in options.requests if request.name not in groups.ANY_FORMAT_NAMES]
+    requests = [request for request in options.requests if request.name not in ANY_FORMAT_NAMES]
     query_values: QueryValues
-    if isinstance(judgments, Preferences):
-        joined = join_preferences(judgments, results.run, depth=options.max_retrieved, compat=options.compat)
-        query_values = PreferenceValues(joined, requests)
+    hits = join(judgments, results.run, compat=options.compat)
+    if judgments.judgments == "preferences":
+        if options.max_retrieved is not None:
+            hits = hits.where(ascending_rank(hits) <= options.max_retrieved)
+        query_values = PreferenceValues(hits, requests)
     else:
-        query_values = GroupValues(judgments, results.run, requests, options)
+        query_values = GroupValues(hits, requests, options)
     broken = repeated_queries(options, judgments.queries, results.run) if requests else frozenset()
     columns = [Column(request, label, np.zeros(0)) for request in requests for label in request.labels]
     table = []
@@ -130,21 +148,11 @@ def group_report(options: Options) -> Iterator[bytes]:
         yield from summary_lines(options, [*others, *filled], Totals(results.run_id, count, None))
 
 
-def read_judgments(options: Options) -> Preferences | GroupedQrels:
-    """The judgments in the format of the options."""
-    path, compat = options.files[0], options.compat
-    if options.judgments == "prefs":
-        return read_preferences(path, compat)
-    if options.judgments == "qrels_prefs":
-        return read_qrels_as_preferences(path, compat)
-    return read_grouped_qrels(path, compat)
-
-
 def check_measures(options: Options) -> None:
     """Raise if a measure cannot be computed from judgments in the format of the options."""
     for request in options.requests:
-        if not groups.accepts(request.name, options.judgments):
-            formats = [name for name in groups.JUDGMENT_FORMATS if groups.accepts(request.name, name)]
+        if not accepts(request.family, options.judgments):
+            formats = [name for name in JUDGMENT_FORMATS if accepts(request.family, name)]
             raise TrecEvalError(
                 TREC_COMPUTE_ERROR,
                 f"{request.name} cannot be computed from -R {options.judgments}",

@@ -6,11 +6,11 @@ import getopt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from rankgauge.adapters.trec_eval import judgment_formats as formats
 from rankgauge.adapters.trec_eval.errors import TREC_FILE_ERROR, TREC_USAGE_ERROR, TrecEvalError
 from rankgauge.adapters.trec_eval.requests import Request, read_request, share_gains
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, nearest, shown
-from rankgauge.measures import trec_group_names as groups
 from rankgauge.measures import trec_names as trec
 
 LONG_OPTIONS = {
@@ -46,7 +46,7 @@ class Options:
     max_retrieved: int | None = None
     zscores: str | None = None
     compat: Compat = "trec_eval-9"
-    judgments: groups.JudgmentFormat = "qrels"
+    judgments: formats.JudgmentFormat = "qrels"
     help: bool = False
     version: bool = False
     measures: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str]) -> Options:
             break
     parameters = requested_parameters(options)
     if options.help or options.version:
-        options.requests = [Request(groups.FAMILY_BY_NAME[name], ()) for name in _in_order(parameters)]
+        options.requests = [Request(trec.FAMILY_BY_NAME[name], ()) for name in _in_order(parameters)]
         return options
     if len(files) != 2:
         raise TrecEvalError(TREC_USAGE_ERROR, f"expected two files, judgments and results, found {len(files)}")
@@ -112,10 +112,10 @@ def _apply(options: Options, letter: str, value: str) -> None:
             if options.max_retrieved < 0:
                 raise TrecEvalError(TREC_USAGE_ERROR, f"-M {value}: expected at least 0")
         case "R":
-            judgments = next((name for name in groups.JUDGMENT_FORMATS if name == value), None)
+            judgments = next((name for name in formats.JUDGMENT_FORMATS if name == value), None)
             if judgments is None:
                 raise TrecEvalError(
-                    TREC_FILE_ERROR, f"-R {value}: expected one of {', '.join(groups.JUDGMENT_FORMATS)}"
+                    TREC_FILE_ERROR, f"-R {value}: expected one of {', '.join(formats.JUDGMENT_FORMATS)}"
                 )
             options.judgments = judgments
         case "T" if value != "trec_results":
@@ -146,14 +146,14 @@ def requested_parameters(options: Options) -> dict[str, str | None]:
         name, dot, parameter = text.partition(".")
         if dot and not parameter:
             raise TrecEvalError(TREC_USAGE_ERROR, f"illegal measure {shown(text)}: no parameter after the dot")
-        members = groups.nickname(name, options.compat)
+        members = trec.nickname(name, options.compat)
         if members is not None:
             for member in members:
                 parameters.setdefault(member, None)
             continue
-        family = groups.FAMILY_BY_NAME.get(name)
+        family = trec.FAMILY_BY_NAME.get(name)
         if family is None or not trec.is_available(family, options.compat):
-            close = nearest(name, list(groups.FAMILY_BY_NAME))
+            close = nearest(name, list(trec.FAMILY_BY_NAME))
             raise TrecEvalError(
                 TREC_USAGE_ERROR,
                 f"illegal measure {shown(text)}",
@@ -177,7 +177,7 @@ def read_requests(options: Options, parameters: dict[str, str | None]) -> list[R
     """The measures to print, in the order of trec_eval's own table."""
     requests = []
     for name in _in_order(parameters):
-        family = groups.FAMILY_BY_NAME[name]
+        family = trec.FAMILY_BY_NAME[name]
         note_misread_cutoffs(options, family, parameters[name])
         try:
             requests.append(read_request(family, parameters[name], options.compat))
@@ -187,7 +187,7 @@ def read_requests(options: Options, parameters: dict[str, str | None]) -> list[R
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=groups.POSITION.__getitem__)
+    return sorted(names, key=trec.POSITION.__getitem__)
 
 
 def note_misread_cutoffs(options: Options, family: trec.TrecFamily, text: str | None) -> None:

@@ -33,7 +33,7 @@ def family_values(request: Request, hits: Hits, options: Options) -> list[Floats
             for column in reversed(interpolated(hits, points, level, options.compat)):
                 total = total + column
             return [total / len(points)]
-        case "Rprec_mult" | "Rprec_mult_avgjg":
+        case "Rprec_mult":
             return precision_at_multiples(hits, request.numbers, level)
         case "utility":
             return [utility(hits, request.numbers or UTILITY_WEIGHTS, level, options.collection_size)]

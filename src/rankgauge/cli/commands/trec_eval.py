@@ -10,9 +10,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.errors import RankgaugeError
-from rankgauge.measures import trec_group_names as groups
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.families.preferences import PREFERENCE_MEASURES
 
 USAGE = """\
 usage: rankgauge trec_eval [-h] [-q] [-m MEASURE[.PARAMETERS]]… [-c] [-n] [-l NUM] [-J] [-N NUM] [-M NUM]
@@ -44,13 +42,12 @@ TEXT_FAMILIES = {
     "relstring": "The judgments of the first documents, one character each: a digit, > above 9, - if not judged.",
     "dcg": "Discounted cumulative gain of the ranking, not normalized.",
     "ideal_dcg": "Discounted cumulative gain of the ideal ranking.",
-    **{measure.name: measure.explanation for measure in PREFERENCE_MEASURES},
 }
 
 
 def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
     """The text that -h prints, with a description of each measure given with -m."""
-    names = textwrap.fill("  ".join(groups.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
+    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
     return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
 
 

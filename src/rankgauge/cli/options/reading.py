@@ -29,7 +29,11 @@ def make_reading(
 reading_options = option_group(
     "reading",
     make_reading,
-    click.option("--qrels-format", metavar="NAME", help="Set the format of the judgments, if detection is wrong."),
+    click.option(
+        "--qrels-format",
+        metavar="NAME",
+        help="Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
+    ),
     click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
     click.option(
         "--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."

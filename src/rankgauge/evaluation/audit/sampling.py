@@ -69,6 +69,9 @@ def _shuffled(hits: Hits, query: int, samples: int, bits: RandomBits) -> Hits:
         judged_offsets=offsets_of(np.repeat(each, judged), samples),
         judged=np.tile(single.judged, samples),
         columns={name: np.repeat(values, samples) for name, values in single.columns.items()},
+        by_group=None
+        if single.by_group is None
+        else single.by_group.take(np.zeros(samples, dtype=np.int64), single.judged_offsets),
     )
 
 
@@ -89,6 +92,7 @@ def _single(hits: Hits, query: int) -> Hits:
         judged_offsets=np.array([0, judged.stop - judged.start]),
         judged=hits.judged[judged],
         columns={name: values[query : query + 1] for name, values in hits.columns.items()},
+        by_group=None if hits.by_group is None else hits.by_group.take(np.array([query]), hits.judged_offsets),
     )
 
 

@@ -118,6 +118,11 @@ def top_grade(qrels: Qrels) -> float:
 
 def unjudged_of(scores: Scores, hits: Hits, grade: float) -> UnjudgedAudit:
     """The audit of unjudged documents from scores, the join behind them, and the top grade."""
+    if hits.by_group is not None:
+        raise InputError(
+            "the audit of unjudged documents needs one grade per document",
+            hint="a document that is in no judgment group has no preferences, and no judge to give it a grade",
+        )
     if not (np.isfinite(grade) and grade > 0):
         raise InputError(f"grade must be a number above 0, found {grade!r}")
     all_relevant, condensed = completed(hits, grade), hits.judged_only()

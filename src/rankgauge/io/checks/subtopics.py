@@ -14,8 +14,8 @@ from rankgauge.errors import shown
 
 SUBTOPIC_JUDGMENTS = "subtopic-judgments"
 SUBTOPIC_HINT = (
-    "if the second column is a subtopic: evaluate(read_qrels(FILE, by_subtopic=True), …) takes the largest grade of "
-    "each document, and measures over subtopics are not implemented; if not, keep one judgment of each document"
+    "if the second column is a subtopic, --qrels-format ndeval takes the largest grade of each document (measures over "
+    "subtopics are not implemented); if it is a judge, --qrels-format qrels_jg averages over judges"
 )
 MIN_ROWS = 2
 MIN_SHARE_OF_ROWS = 0.1

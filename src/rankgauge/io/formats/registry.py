@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
-from rankgauge.io.formats import arrow, delimited, log, mappings, msmarco, trec
+from rankgauge.io.formats import arrow, delimited, grouped, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
@@ -41,6 +42,7 @@ class Format:
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
+    judgments: JudgmentKind = "grades"
 
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
@@ -87,6 +89,11 @@ def _is_mapping(head: Head, kind: Kind) -> bool:
     if not head.record:
         return True
     return any(isinstance(value, list) for value in head.record.values()) and not is_header(list(head.record), kind)
+
+
+def _is_chosen_only(head: Head, kind: Kind) -> bool:
+    """Never: the file looks like one of another format, so that only its user knows which it is."""
+    return False
 
 
 def _write_delimited(delimiter: str) -> Callable[[Rows, Kind, IO[bytes]], None]:
@@ -201,6 +208,45 @@ FORMATS = (
         has_names=True,
     ),
     Format(
+        "prefs",
+        "preferences of several judges, as trec_eval -R prefs reads them",
+        {"qrels": "query group subgroup document level"},
+        grouped.looks_like_preferences,
+        grouped.prefs_rows,
+        grouped.write_prefs,
+        frozenset({"iter"}),
+        (".prefs",),
+        judgments="preferences",
+    ),
+    Format(
+        "qrels_prefs",
+        "judgments whose grades are preferences, as trec_eval -R qrels_prefs reads them; only if chosen",
+        {"qrels": "query group document level"},
+        _is_chosen_only,
+        grouped.qrels_prefs_rows,
+        grouped.write_qrels_prefs,
+        frozenset({"iter"}),
+        judgments="preferences",
+    ),
+    Format(
+        "qrels_jg",
+        "judgments of several judges, as trec_eval -R qrels_jg reads them; only if chosen",
+        {"qrels": "query group document grade"},
+        _is_chosen_only,
+        grouped.qrels_jg_rows,
+        grouped.write_qrels_jg,
+        frozenset({"iter"}),
+        judgments="groups",
+    ),
+    Format(
+        "ndeval",
+        "ndeval's judgments by subtopic, or several judges' grades: each document gets its largest grade; only if "
+        "chosen",
+        {"qrels": "query subtopic document grade"},
+        _is_chosen_only,
+        grouped.ndeval_rows,
+    ),
+    Format(
         "trec",
         "TREC files, separated by white space; the default if no other format matches",
         {"qrels": "query iter document grade", "run": "query Q0 document rank score tag"},
@@ -263,6 +309,8 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
         width = len(head.line.split())
         if width in (4, 6) or (width == 3 and msmarco.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
+        if grouped.looks_like_preferences(head, "qrels"):
+            return "qrels"
         check_known_formats(source, sample(head.text), "judgments or a run")
     raise UsageError(f"{source} may contain judgments or a run", hint="choose one: --kind qrels or --kind run")
 

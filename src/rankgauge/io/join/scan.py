@@ -241,5 +241,6 @@ class _Scanner:
             judged_offsets=self.qrels.offsets,
             judged=self.qrels.grades,
             columns=self.qrels.columns,
+            by_group=self.qrels.groups_for(self.compat),
         )
         return Scan(hits, self.tag, self.rows, Ids.from_bytes(list(self.seen_queries)))

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.measures.registry import measure
+from rankgauge.measures.registry import measure, needs
 from rankgauge.measures.spec import MeasureScale
 
 
 @measure("NumQ", aggregate="sum", scale=MeasureScale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
+@needs(None)
 def num_q(hits: Hits) -> PerQuery:
     """The number of queries.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
-from rankgauge.measures.registry import measure
+from rankgauge.measures.registry import measure, needs
 from rankgauge.measures.spec import MeasureScale
 
 
 @measure("Judged", at="cutoff", judged_only=False, scale=MeasureScale(better=None))
+@needs(None)
 def judged(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
     """The share of the first k documents that have a judgment; negative grades count as unjudged.
 
@@ -21,6 +22,7 @@ def judged(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
 
 
 @measure("Unjudged", aliases=("unj",), at="cutoff", judged_only=False, scale=MeasureScale(better=None))
+@needs(None)
 def unjudged(hits: Hits, *, cutoff: int) -> PerQuery:
     """The number of documents without a judgment among the first k, divided by k.
 

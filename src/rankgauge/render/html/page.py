@@ -23,7 +23,7 @@ from rankgauge.render.html.charts.depth import cutoff_charts
 from rankgauge.render.html.charts.groups import group_charts
 from rankgauge.render.html.charts.judged import judgment_charts
 from rankgauge.render.html.charts.means import mean_charts
-from rankgauge.render.html.charts.recall import recall_chart
+from rankgauge.render.html.charts.recall import recall_charts
 from rankgauge.render.html.group_tables import group_tables
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
 from rankgauge.render.html.pair import system_pair
@@ -142,10 +142,11 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
         "mean_charts": list(mean_charts(page_systems)),
         "cutoff_charts": list(cutoff_charts(report.qrels, report.scores, hits, ranked)),
         "distribution_charts": [
-            recall_chart(report.scores, hits, ranked),
+            *recall_charts(report.scores, hits, ranked),
             *group_charts(page_systems.scores, report.by, page_systems.systems),
         ],
         "by": bool(report.by),
+        "has_grades": report.qrels.judgments == "grades",
         "cost_chart": cost_chart(report, ranked),
         "costs": [(system, report.costs[system.name]) for system in ranked if system.name in report.costs],
     }
@@ -165,7 +166,9 @@ def _query_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
 def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     hits = [joined.hits for joined in report.joined]
     pairs = list(zip(report.scores, hits, strict=True))
-    unjudged = [unjudged_of(scores, run_hits, top_grade(report.qrels)) for scores, run_hits in pairs]
+    unjudged = []
+    if report.qrels.judgments == "grades":
+        unjudged = [unjudged_of(scores, run_hits, top_grade(report.qrels)) for scores, run_hits in pairs]
     ties = [ties_of(scores, run_hits, samples=PAGE_TIE_SAMPLES) for scores, run_hits in pairs]
     return {
         "judgment_charts": list(judgment_charts(report.scores, hits, unjudged, ties, page_systems.ranked)),

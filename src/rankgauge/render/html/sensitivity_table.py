@@ -31,7 +31,9 @@ class SensitivityRow:
 def sensitivity(
     unjudged: Sequence[UnjudgedAudit], ties: Sequence[TieAudit], systems: Sequence[PageSystem]
 ) -> Iterator[SensitivityRow]:
-    """The table of both audits, by measure."""
+    """The table of both audits, by measure; empty without an audit of unjudged documents."""
+    if not unjudged:
+        return
     for index, measure in enumerate(ties[0].scores.measures):
         for unjudged_audit, tie_audit, system in zip(unjudged, ties, systems, strict=True):
             scenario, order = unjudged_audit.measures[index], tie_audit.measures[index]

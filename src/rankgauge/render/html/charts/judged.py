@@ -24,14 +24,15 @@ def judgment_charts(
     ties: Sequence[TieAudit],
     systems: Sequence[PageSystem],
 ) -> Iterator[Chart]:
-    """Judged@k, then the ranges of the first measure."""
+    """Judged@k, then the ranges of the first measure, without that over grades if documents have no single grade."""
     measure = scores[0].measures[0]
     yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary)
-    yield Chart(
-        f"{measure.name} and unjudged documents",
-        ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range),
-        "From all unjudged documents not relevant (dot) to all of them relevant with the highest grade.",
-    )
+    if unjudged:
+        yield Chart(
+            f"{measure.name} and unjudged documents",
+            ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range),
+            "From all unjudged documents not relevant (dot) to all of them relevant with the highest grade.",
+        )
     if any(audit.measures[0].changed_queries for audit in ties):
         yield Chart(
             f"{measure.name} and ties",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.values import Values
@@ -14,8 +14,10 @@ from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 
 
-def recall_chart(scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[PageSystem]) -> Chart:
-    """The chart, at the relevance threshold of the first measure."""
+def recall_charts(scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[PageSystem]) -> Iterator[Chart]:
+    """The chart, at the relevance threshold of the first measure; none if documents have no single grade."""
+    if any(run_hits.judgments != "grades" for run_hits in hits):
+        return
     rel = dict(scores[0].measures[0].parameters).get("rel")
     measures = [parse_measure(f"IPrec@{level:g}", compat=scores[0].conventions.compat) for level in ELEVEN_POINTS]
     measures = [measure.but(rel=rel) if isinstance(rel, (int, float)) else measure for measure in measures]
@@ -24,4 +26,4 @@ def recall_chart(scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequen
         precisions = [Values(measure(run_hits), run_scores.averaged, "mean").over_queries for measure in measures]
         curves.append(Curve(system, [(x, y) for x, y in zip(ELEVEN_POINTS, precisions, strict=True) if y is not None]))
     svg = lines(curves, "precision", "recall", (0.0, 1.0), log=False)
-    return Chart("Precision-recall curve", svg, "Interpolated: the highest precision at this recall or above.")
+    yield Chart("Precision-recall curve", svg, "Interpolated: the highest precision at this recall or above.")

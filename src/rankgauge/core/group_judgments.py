@@ -1,0 +1,203 @@
+"""Judgments by several judges: grades by group, or preferences written as levels within groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core import ids as ids_module
+from rankgauge.core.ids import Ids, Interner, Ints, repeated
+from rankgauge.core.qrels import JudgmentKind, Qrels
+from rankgauge.core.ranking import Compat, comparable
+from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
+from rankgauge.errors import InputError, shown
+
+
+@dataclass(frozen=True, eq=False)
+class GroupJudgments:
+    """One row per judgment of a group, by query, group, subgroup and document.
+
+    A group is one judge with one information need. Without subgroups, levels are grades, and each group has its own
+    judgments. With subgroups, levels are preferences: within a subgroup, a document is preferred to every document
+    with a lower level; preferences are transitive across the subgroups of a group. Groups may disagree.
+
+    ``ordinal`` is the row of the document in the judgments that these belong to, ``docs`` the documents of all these
+    rows. Groups and subgroups are numbered in the order of the bytes of their ids.
+    """
+
+    docs: Ids
+    offsets: Ints
+    ordinal: Ints
+    group: Ints
+    level: Floats
+    groups: Ids
+    subgroup: Ints | None = None
+    subgroups: Ids | None = None
+
+    def __len__(self) -> int:
+        return len(self.level)
+
+    @property
+    def kind(self) -> JudgmentKind:
+        """What the levels are."""
+        return "groups" if self.subgroup is None else "preferences"
+
+    @property
+    def query(self) -> Ints:
+        """The query number of each row."""
+        return group_of(self.offsets)
+
+    def rows(self, query: int) -> slice:
+        """The rows of a query."""
+        return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
+
+    def filter(self, kept: NDArray[np.bool_]) -> GroupJudgments:
+        """Only the rows to keep; every query and every document stays."""
+        return replace(
+            self,
+            offsets=frozen(offsets_of(self.query[kept], len(self.offsets) - 1)),
+            ordinal=frozen(self.ordinal[kept]),
+            group=frozen(self.group[kept]),
+            level=frozen(self.level[kept]),
+            subgroup=None if self.subgroup is None else frozen(self.subgroup[kept]),
+        )
+
+    def take(self, queries: Ints, judged_offsets: Ints) -> GroupJudgments:
+        """The judgments of some queries, in any order and any number of times.
+
+        ``judged_offsets`` are those of the judgments that these belong to.
+        """
+        rows = within(queries, self.offsets)
+        query = np.repeat(np.arange(len(queries)), np.diff(self.offsets)[queries])
+        sizes = np.diff(judged_offsets)[queries]
+        shift = np.cumsum(sizes) - sizes - judged_offsets[queries]
+        return replace(
+            self,
+            docs=self.docs.take(within(queries, judged_offsets)),
+            offsets=frozen(offsets_of(query, len(queries))),
+            ordinal=frozen(self.ordinal[rows] + shift[query]),
+            group=frozen(self.group[rows]),
+            level=frozen(self.level[rows]),
+            subgroup=None if self.subgroup is None else frozen(self.subgroup[rows]),
+        )
+
+    def spread(self, numbers: Ints, queries: int) -> GroupJudgments:
+        """The same judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
+        return replace(self, offsets=frozen(offsets_of(numbers[self.query], queries)))
+
+    def leveled(self, change: Callable[[Floats], Floats]) -> GroupJudgments:
+        """The same judgments with changed levels."""
+        return replace(self, level=frozen(change(self.level)))
+
+    def at_precision(self, compat: Compat) -> GroupJudgments:
+        """The same judgments with levels in the precision in which a version of trec_eval compares them."""
+        return self.leveled(lambda level: comparable(level, compat).astype(np.float64))
+
+    def content(self) -> bytes:
+        """All bytes that distinguish these judgments from others with the same documents."""
+        arrays = (self.offsets, self.ordinal, self.level)
+        names = [self.groups.take(self.group).content()]
+        if self.subgroup is not None and self.subgroups is not None:
+            names.append(self.subgroups.take(self.subgroup).content())
+        return b"".join([self.kind.encode("ascii"), *(array.tobytes() for array in arrays), *names])
+
+
+def build_group_judgments(
+    query: Ids, group: Ids, doc: Ids, level: Floats, *, subgroup: Ids | None = None, name: str = "qrels"
+) -> Qrels:
+    """Judgments from parallel columns, rows in any order; with subgroups they are preferences.
+
+    Each document appears once per query in the result, sorted by its bytes, with its largest level as grade: at least
+    0 for preferences, where a level below 0 is not the mark of an unjudged document. A document that a group grades
+    twice is an error.
+    """
+    query_number, queries = numbered(query)
+    doc_number, _ = numbered(doc)
+    group_number, groups = numbered(group)
+    subgroup_number, subgroups = (None, None) if subgroup is None else numbered(subgroup)
+    if subgroup_number is None:
+        _check_repeated(query, group, doc, query_number * max(len(groups), 1) + group_number)
+    by_doc = np.lexsort((doc_number, query_number))
+    is_first = np.ones(len(by_doc), dtype=bool)
+    is_first[1:] = (np.diff(query_number[by_doc]) != 0) | (np.diff(doc_number[by_doc]) != 0)
+    firsts = by_doc[is_first]
+    ordinal = np.empty(len(by_doc), dtype=np.int64)
+    ordinal[by_doc] = np.cumsum(is_first) - 1
+    grades = np.full(len(firsts), -np.inf if subgroup_number is None else 0.0)
+    np.maximum.at(grades, ordinal, level)
+    within_group = np.zeros(len(ordinal), dtype=np.int64) if subgroup_number is None else subgroup_number
+    rows = np.lexsort((ordinal, within_group, group_number, query_number))
+    docs = doc.take(firsts)
+    return Qrels(
+        name=name,
+        queries=queries,
+        offsets=frozen(offsets_of(query_number[firsts], len(queries))),
+        docs=docs,
+        grades=frozen(grades),
+        by_group=GroupJudgments(
+            docs=docs,
+            offsets=frozen(offsets_of(query_number, len(queries))),
+            ordinal=frozen(ordinal[rows]),
+            group=frozen(group_number[rows]),
+            level=frozen(level[rows]),
+            groups=groups,
+            subgroup=None if subgroup_number is None else frozen(subgroup_number[rows]),
+            subgroups=subgroups,
+        ),
+    )
+
+
+def concatenate_groups(parts: Sequence[GroupJudgments], new_number: Ints, moved: Ints) -> GroupJudgments:
+    """Judgments of different queries as one; the arguments are the new numbers of all queries and of all documents."""
+    sizes = np.array([len(part.offsets) - 1 for part in parts])
+    judged_sizes = np.array([len(part.docs) for part in parts])
+    query_shift = np.cumsum(sizes) - sizes
+    judged_shift = np.cumsum(judged_sizes) - judged_sizes
+    query = new_number[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
+    ordinal = moved[np.concatenate([p.ordinal + by for p, by in zip(parts, judged_shift, strict=True)])]
+    group, groups = _renumbered([(part.group, part.groups) for part in parts])
+    named_subgroups = [(p.subgroup, p.subgroups) for p in parts if p.subgroup is not None and p.subgroups is not None]
+    subgroup, subgroups = _renumbered(named_subgroups) if named_subgroups else (None, None)
+    rows = np.argsort(query, kind="stable")
+    order = np.empty_like(moved)
+    order[moved] = np.arange(len(moved))
+    return GroupJudgments(
+        docs=ids_module.concatenate([part.docs for part in parts]).take(order),
+        offsets=frozen(offsets_of(query, len(new_number))),
+        ordinal=frozen(ordinal[rows]),
+        group=frozen(group[rows]),
+        level=frozen(np.concatenate([part.level for part in parts])[rows]),
+        groups=groups,
+        subgroup=None if subgroup is None else frozen(subgroup[rows]),
+        subgroups=subgroups,
+    )
+
+
+def numbered(ids: Ids) -> tuple[Ints, Ids]:
+    """The number of each row's id in the order of their bytes, and the distinct ids in that order."""
+    intern = Interner()
+    number = intern(ids)
+    order = intern.ids.order()
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position[number], intern.ids.take(order).compact()
+
+
+def _renumbered(parts: Sequence[tuple[Ints, Ids]]) -> tuple[Ints, Ids]:
+    """The numbers of several lists of ids as numbers of one list."""
+    sizes = np.array([len(ids) for _, ids in parts])
+    number, distinct = numbered(ids_module.concatenate([ids for _, ids in parts]))
+    shifts = np.cumsum(sizes) - sizes
+    return number[np.concatenate([part + by for (part, _), by in zip(parts, shifts, strict=True)])], distinct
+
+
+def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints) -> None:
+    first, _ = repeated(doc, group_of_query)
+    if len(first):
+        row = int(first[0])
+        raise InputError(
+            f"document {shown(doc[row])} is judged twice by group {shown(group[row])} for query {shown(query[row])}"
+        )

@@ -1,0 +1,175 @@
+"""Judgments of several judges: preferences (``prefs``, ``qrels_prefs``), grades by group (``qrels_jg``), subtopics.
+
+The text is that of TREC judgments, with the judgment group in the second column; preferences have one column more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import IO
+
+import numpy as np
+
+from rankgauge.core.ids import Ids, Interner, Ints
+from rankgauge.core.qrels import LARGEST_GRADE
+from rankgauge.errors import InputError, shown
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.known_formats import is_prel
+from rankgauge.io.checks.swapped import SAMPLE_LINES, WHOLE_NUMBER, describe_columns
+from rankgauge.io.formats import decimals, trec
+from rankgauge.io.formats.head import Head
+from rankgauge.io.formats.names import Columns, Kind
+from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
+from rankgauge.io.rows import Rows, report_repeated_judgments
+from rankgauge.io.text import check_text
+from rankgauge.io.trec_writer import number_text, whole_grades, words, write_lines
+
+GROUP_COLUMNS: dict[str, tuple[str, ...]] = {
+    "prefs": ("query", "group", "subgroup", "document", "level"),
+    "qrels_prefs": ("query", "group", "document", "level"),
+    "qrels_jg": ("query", "group", "document", "grade"),
+}
+ONLY_GROUP = b"0"  # the group and the subgroup of judgments that name none
+
+
+@dataclass(frozen=True, eq=False)
+class GroupColumns:
+    """The columns of a file, by what they are. Preferences without a column of subgroups have one subgroup."""
+
+    query: Ids
+    group: Ids
+    doc: Ids
+    level: Ids  # as text
+    subgroup: Ids | None
+
+
+def group_columns(lines: TokenLines, format: str) -> GroupColumns:
+    """The columns of a format's lines."""
+    columns = dict(zip(GROUP_COLUMNS[format], map(lines.column, range(len(GROUP_COLUMNS[format]))), strict=True))
+    subgroup = columns.get("subgroup")
+    if format == "qrels_prefs":
+        subgroup = Ids.from_bytes([ONLY_GROUP]).take(np.zeros(len(lines), dtype=np.int64))
+    level = columns["grade" if format == "qrels_jg" else "level"]
+    return GroupColumns(columns["query"], columns["group"], columns["document"], level, subgroup)
+
+
+def looks_like_preferences(head: Head, kind: Kind) -> bool:
+    """Whether the first lines have five columns that end with a level and are not those of another known format.
+
+    If the fourth column has only whole numbers, it may be a rank: the file is then not certainly one of preferences.
+    """
+    lines = [line.split() for line in head.lines[:SAMPLE_LINES]]
+    return (
+        kind == "qrels"
+        and bool(lines)
+        and all(len(fields) == len(GROUP_COLUMNS["prefs"]) for fields in lines)
+        and all(decimals.DECIMAL.fullmatch(fields[4]) for fields in lines)
+        and not all(WHOLE_NUMBER.fullmatch(fields[3]) for fields in lines)
+        and not any(is_prel(fields) for fields in lines)
+    )
+
+
+def prefs_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+    """``query group subgroup document level`` on each line."""
+    return _preference_rows(faults, data, "prefs")
+
+
+def qrels_prefs_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+    """``query group document level`` on each line; each group has one subgroup."""
+    return _preference_rows(faults, data, "qrels_prefs")
+
+
+def qrels_jg_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+    """``query group document grade`` on each line."""
+    return replace(trec.qrels_rows(faults, data), judgments="groups")
+
+
+def ndeval_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+    """``query subtopic document grade`` on each line; the largest grade of each document stays."""
+    rows = trec.qrels_rows(faults, data)
+    report_repeated_judgments(rows, by_iter=True)
+    query, doc = rows.group(), Interner()(rows.doc)
+    order = np.lexsort((-rows.value, doc, query))
+    is_best = np.ones(len(rows), dtype=bool)
+    is_best[1:] = (np.diff(query[order]) != 0) | (np.diff(doc[order]) != 0)
+    keep = np.zeros(len(rows), dtype=bool)
+    keep[order[is_best]] = True
+    return replace(rows.select(keep), iters=None)
+
+
+def _preference_rows(faults: Faults, data: bytes, format: str) -> Rows:
+    names = GROUP_COLUMNS[format]
+    lines = split_columns(pad(check_text(faults, data)), len(names))
+    if not len(lines) and not len(lines.short):
+        raise InputError.at(faults.source, None, "no lines with content")
+    trec.report_short_lines(faults, lines, names)
+    wide_rows = np.flatnonzero(lines.count > len(names))
+    faults.add(
+        "columns",
+        lines.line[wide_rows],
+        expected=describe_columns(names),
+        found=lambda at: f"{lines.count[wide_rows[at]]}: {shown(lines.text(int(lines.line[wide_rows[at]])))}",
+    )
+    columns = group_columns(lines, format)
+    levels, bad_rows = decimals.read(columns.level)
+    bad_rows = np.union1d(bad_rows, np.flatnonzero(~(np.abs(levels) <= LARGEST_GRADE)))
+    faults.add(
+        "level",
+        lines.line[bad_rows],
+        expected=f"a number from {-LARGEST_GRADE} to {LARGEST_GRADE} as level",
+        found=lambda at: shown(columns.level[int(bad_rows[at])]),
+    )
+    keep = np.ones(len(lines), dtype=bool)
+    keep[wide_rows] = keep[bad_rows] = False
+    return Rows(
+        faults,
+        lines.line,
+        columns.query,
+        columns.doc,
+        levels,
+        iters=columns.group,
+        subgroup=columns.subgroup,
+        judgments="preferences",
+        blank=lines.blank,
+    ).select(keep)
+
+
+def write_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+    """``query group subgroup document level``, sorted."""
+    rows = _sorted(rows)
+    query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
+    group, subgroup = words(rows.iters, "group", ONLY_GROUP), words(rows.subgroup, "subgroup", ONLY_GROUP)
+    write_lines(out, b" ", zip(query, group, subgroup, doc, map(number_text, rows.value.tolist()), strict=False))
+
+
+def write_qrels_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+    """``query group document level``, sorted; raises if a group has several subgroups."""
+    group = rows.group(by_iter=True)
+    distinct = np.unique(np.stack([group, rows.group(by_iter=True, by_subgroup=True)]), axis=1)[0]
+    split = np.flatnonzero(np.diff(distinct) == 0)
+    if len(split):
+        row = int(np.flatnonzero(group == distinct[split[0]])[0])
+        raise InputError(
+            f"a group of query {shown(rows.query[row])} has several subgroups, and qrels_prefs has no column for them",
+            hint="write prefs",
+        )
+    rows = _sorted(rows)
+    query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
+    groups = words(rows.iters, "group", ONLY_GROUP)
+    write_lines(out, b" ", zip(query, groups, doc, map(number_text, rows.value.tolist()), strict=False))
+
+
+def write_qrels_jg(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+    """``query group document grade``, sorted."""
+    rows = _sorted(rows)
+    query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
+    write_lines(out, b" ", zip(query, words(rows.iters, "group", ONLY_GROUP), doc, whole_grades(rows), strict=False))
+
+
+def _sorted(rows: Rows) -> Rows:
+    """The rows by query, group, subgroup and document, in the order of their bytes."""
+    order: Ints = np.arange(len(rows))
+    for column in (rows.doc, rows.subgroup, rows.iters, rows.query):
+        if column is not None:
+            order = order[column.take(order).order()]
+    return rows.take(order)
