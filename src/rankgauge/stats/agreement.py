@@ -48,6 +48,18 @@ def kendall_tau(first: SystemScores, second: SystemScores) -> Agreement:
     return Agreement(agreeing / math.sqrt(untied_x * untied_y), n, "Kendall tau-b")
 
 
+def discordant_pairs(first: ArrayLike, second: ArrayLike) -> list[tuple[int, int]]:
+    """The pairs of systems in opposite order, by position; the one that is better by the first comes first."""
+    x, y = _scores(first, second)
+    order = np.argsort(-x, kind="stable").tolist()
+    return [
+        (better, worse)
+        for rank, better in enumerate(order)
+        for worse in order[rank + 1 :]
+        if x[better] > x[worse] and y[better] < y[worse]
+    ]
+
+
 def tau_ap(truth: SystemScores, estimate: SystemScores) -> Agreement:
     """The AP correlation of an estimated ranking with the true one, from scores of the same systems, highest first.
 
