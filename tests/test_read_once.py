@@ -44,6 +44,7 @@ def folder(tmp_path: Path) -> Path:
     for name in ("qrels.trec", "queries.jsonl", "corpus.jsonl", "runs/lexical.trec", "runs/vector.trec"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((WORKSHOP / name).read_bytes())
+    (tmp_path / "other.trec").write_bytes((WORKSHOP / "qrels.trec").read_bytes())
     log = '{"question": "a?", "retrieved_ids": ["x", "d"], "relevant_ids": ["d"]}\n'
     (tmp_path / "log.jsonl").write_text(log, encoding="utf-8")
     return tmp_path
@@ -62,6 +63,7 @@ TOPICS = ["--topics", "queries.jsonl"]
         ["evaluate", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"],
         ["compare", "qrels.trec", *RUNS, *TOPICS],
         ["compare", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"],
+        ["agreement", "qrels.trec", "other.trec", *RUNS],
         ["evaluate", "log.jsonl", "--html", "page.html"],
         ["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10"],
         ["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10", "--html", "page.html"],

@@ -126,6 +126,27 @@ def test_chance_is_rarely_significant_in_any_group_or_between_groups() -> None:
     assert raw > reports / 3  # as it would be, were they not corrected
 
 
+def test_a_large_family_does_not_keep_a_difference_between_groups_from_being_significant() -> None:
+    best_of_half = BASE | {query: {doc: float(grade) for doc, grade in JUDGED[query].items()} for query in QUERIES[15:]}
+    runs = {"base": BASE, "a": best_of_half, "b": best_of_half, "c": best_of_half}
+    qrels = Qrels.from_dict(JUDGED, columns={"length": {q: str(n // 15) for n, q in enumerate(JUDGED)}})
+    found = compare(qrels, runs, "AP RR nDCG@10", by=["length"], statistics=Statistics("t", resamples=99))
+    smallest = min(found.interactions, key=lambda test: test.p or 1.0)
+    assert smallest.p is not None
+    assert 1 / 1801 <= smallest.p < 1 / 100  # 10 · 9 / 0.05 permutations rather than 99
+    assert (smallest.p_corrected or 1.0) <= 0.05
+
+
+def test_a_group_of_one_unit_takes_no_part_in_the_test_between_groups() -> None:
+    unit = {q: "session" if n < 10 else f"alone {n}" for n, q in enumerate(JUDGED)}
+    length = {q: "short" if n < 10 else "medium" if n < 20 else "long" for n, q in enumerate(JUDGED)}
+    columns = {"unit": unit, "length": length, "short": {q: str(label == "short") for q, label in length.items()}}
+    found = compare(Qrels.from_dict(JUDGED, columns=columns), {"base": BASE, "new": NEW}, "AP", by=["length", "short"])
+    among_three, among_two = found.interactions
+    assert among_three.p is not None
+    assert (among_two.p, among_two.reason) == (None, "fewer than two groups with at least 2 units")
+
+
 def test_groups_are_corrected_over_systems_measures_and_groups_and_interactions_over_everything() -> None:
     found = by_chance(1)
     assert found.group_families == {

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.stats.agreement import kendall_tau, rbo, tau_ap
 from tests.stats import definitions
 
@@ -63,6 +63,24 @@ def test_rbo_of_an_example_by_hand() -> None:
     # overlaps 0, 1, 2, 4, 5 of 1 … 5: 0.1 · (0.9/2 + 0.81 · 2/3 + 0.729 + 0.6561) + 0.9⁵
     wanted = 0.1 * (0.9 / 2 + 0.81 * 2 / 3 + 0.729 + 0.6561) + 0.9**5
     assert rbo([1, 2, 3, 4, 5], [2, 3, 4, 1, 5], p=0.9).value == pytest.approx(wanted)
+
+
+@given(st.permutations("abcde"), st.permutations("abcde"), st.lists(few_scores, min_size=10, max_size=10))
+def test_dicts_are_compared_by_name_in_any_order(one: list[str], two: list[str], scores: list[float]) -> None:
+    first, second = dict(zip("abcde", scores[:5], strict=True)), dict(zip("abcde", scores[5:], strict=True))
+    mixed = {name: first[name] for name in one}, {name: second[name] for name in two}
+    assert kendall_tau(*mixed) == kendall_tau(scores[:5], scores[5:])
+    assert tau_ap(*mixed) == tau_ap(scores[:5], scores[5:])
+
+
+def test_dicts_with_different_names_are_refused_and_the_names_listed() -> None:
+    with pytest.raises(InputError, match=r"the first lacks 1 name \(d\); the second lacks 2 names \(a, c\)"):
+        kendall_tau({"a": 1, "b": 2, "c": 3}, {"b": 1, "d": 2})
+    with pytest.raises(InputError, match=r"systems: the second lacks 1 name \(bm25\)"):
+        tau_ap({"bm25": 1, "vector": 2}, {"vector": 1})
+    for pair in (({"a": 1}, [1]), ([1], {"a": 1})):
+        with pytest.raises(InputTypeError, match="one is a dict, the other is not"):
+            kendall_tau(*pair)
 
 
 def test_bad_rankings_are_refused() -> None:

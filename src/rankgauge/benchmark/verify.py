@@ -11,12 +11,10 @@ from typing import Any
 
 from rankgauge._version import __version__
 from rankgauge.benchmark.folder import INPUTS_FOLDER, MANIFEST, PAGE, RUNS_FOLDER, digests, read_report, rendered
-from rankgauge.core.formatting import plural
-from rankgauge.errors import shown
+from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
+from rankgauge.benchmark.tolerance import same_but_for_rounding, within_tolerance
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
-
-MAX_VALUE_LENGTH = 60  # of a value in a message
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,7 @@ class Verification:
     files: int
     recomputed: int  # numbers
     changes: tuple[FileChange, ...]
+    tolerated: int = 0  # numbers that differ by less than the tolerance
 
     @property
     def ok(self) -> bool:
@@ -47,7 +46,13 @@ class Verification:
 
 
 def verify_benchmark(folder: str | Path) -> Verification:
-    """Recompute every score, interval and p in the folder of a benchmark, and check the digests of the rest."""
+    """Recompute every score, interval and p in the folder of a benchmark, and check the digests of the rest.
+
+    Scores must be the same to the last digit. Statistics derived from them (p, ends of intervals, effect sizes, minimum
+    detectable differences) may differ by a relative 1e-9, because SciPy's distributions differ between its versions;
+    if any does, rounded numbers in texts may differ by one unit of their last digit. The HTML page is checked by its
+    digest.
+    """
     root = Path(folder)
     manifest = manifests.load(root / MANIFEST)
     if not manifests.is_intact(manifest) or (root / MANIFEST).read_bytes() != manifests.to_bytes(manifest):
@@ -62,16 +67,12 @@ def verify_benchmark(folder: str | Path) -> Verification:
     if any(change.file == PAGE for change in changes):  # to find the place; compression may differ between machines
         recomputed[PAGE] = as_html(report).encode("utf-8", "surrogateescape")
     same_version = f"rankgauge=={__version__}" in manifest["platform"]["software"]["libraries"]["python"]
-    differences = [
-        difference
-        for name, content in recomputed.items()
-        if (difference := _first_difference(name, root / name, content, same_version)) is not None
-    ]
+    differences, tolerated = _differences(root, recomputed, same_version)
     # A field that differs says more than a digest.
     located = {change.file for change in differences}
     unlocated = [change for change in changes if change.file not in located]
-    numbers = sum(_count_numbers(json.loads(data)) for name, data in recomputed.items() if name.endswith(".json"))
-    return Verification(file_count, numbers, (*differences, *unlocated))
+    numbers = sum(count_numbers(json.loads(data)) for name, data in recomputed.items() if name.endswith(".json"))
+    return Verification(file_count, numbers, (*differences, *unlocated), tolerated)
 
 
 def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
@@ -87,30 +88,51 @@ def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
     return changes
 
 
-def _first_difference(name: str, path: Path, recomputed: bytes, same_version: bool) -> FileChange | None:
-    """The first place where a file differs from its recomputed content; another version may word texts differently."""
-    if not path.is_file() or (stored := path.read_bytes()) == recomputed:
-        return None
-    if name.endswith(".json"):
-        try:
-            old, new = json.loads(stored), json.loads(recomputed)
-        except ValueError as error:
-            return FileChange(name, None, f"is not valid JSON: {error}")
-        if not same_version and isinstance(old, dict):
-            old["rankgauge"] = new["rankgauge"] = None
-        field = _differing_field(old, new, "")
-        return None if field is None else FileChange(name, field[0] or None, field[1])
-    return _differing_line(name, stored, recomputed) if same_version else None
+def _differences(root: Path, recomputed: Mapping[str, bytes], same_version: bool) -> tuple[list[FileChange], int]:
+    """The first difference of each file from its recomputed content; and how many numbers are within the tolerance.
+
+    Another version of rankgauge may word texts differently.
+    """
+    changes: list[FileChange | None] = []
+    tolerated = 0
+    for name in sorted(recomputed, key=lambda name: not name.endswith(".json")):  # JSON first: texts show its numbers
+        path, content = root / name, recomputed[name]
+        if not path.is_file() or (stored := path.read_bytes()) == content:
+            continue
+        if name.endswith(".json"):
+            change, count = _json_change(name, stored, content, same_version)
+            changes.append(change)
+            tolerated += count
+        elif same_version:
+            changes.append(_text_change(name, stored, content, rounding=tolerated > 0))
+    return [change for change in changes if change is not None], tolerated
 
 
-def _differing_line(name: str, stored: bytes, recomputed: bytes) -> FileChange | None:
+def _json_change(name: str, stored: bytes, recomputed: bytes, same_version: bool) -> tuple[FileChange | None, int]:
+    """The first field that differs by more than the tolerance; and how many differ by less, up to there."""
+    try:
+        old, new = json.loads(stored), json.loads(recomputed)
+    except ValueError as error:
+        return FileChange(name, None, f"is not valid JSON: {error}"), 0
+    if not same_version and isinstance(old, dict):
+        old["rankgauge"] = new["rankgauge"] = None
+    tolerated = 0
+    for field in differing_fields(old, new):
+        if not within_tolerance(field):
+            return FileChange(name, field.path or None, field.message), tolerated
+        tolerated += 1
+    return None, tolerated
+
+
+def _text_change(name: str, stored: bytes, recomputed: bytes, *, rounding: bool) -> FileChange | None:
+    """The first line that differs; with ``rounding`` numbers may differ by one unit of their last digit."""
     lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
     for number, (old, new) in enumerate(lines, start=1):
-        if old != new:
+        if old != new and not (rounding and old and new and same_but_for_rounding(_text(old), _text(new))):
             start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
             part = slice(start, start + MAX_VALUE_LENGTH)
             values = (None if line is None else line[part] for line in (old, new))
-            return FileChange(name, f"line {number}", _mismatch(*values))
+            return FileChange(name, f"line {number}", mismatch(*values))
     return None
 
 
@@ -120,43 +142,5 @@ def _common_prefix(first: bytes, second: bytes) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
-def _differing_field(stored: Any, recomputed: Any, path: str) -> tuple[str, str] | None:
-    """The first field that differs, as ``a.b[3].c``, and how."""
-    if isinstance(stored, dict) and isinstance(recomputed, dict):
-        for key in [*recomputed, *(key for key in stored if key not in recomputed)]:
-            inner_path = f"{path}.{key}" if path else str(key)
-            if key not in stored or key not in recomputed:
-                return inner_path, "is missing" if key not in stored else "is not a field of this file"
-            field = _differing_field(stored[key], recomputed[key], inner_path)
-            if field is not None:
-                return field
-        return None
-    if isinstance(stored, list) and isinstance(recomputed, list):
-        for index, (old, new) in enumerate(zip(stored, recomputed, strict=False)):
-            field = _differing_field(old, new, f"{path}[{index}]")
-            if field is not None:
-                return field
-        if len(stored) == len(recomputed):
-            return None
-        return path, f"stored {plural(len(stored), 'entry')}, recomputed {len(recomputed):,}"
-    if type(stored) is type(recomputed) and stored == recomputed:
-        return None
-    return path, _mismatch(stored, recomputed)
-
-
-def _mismatch(stored: Any, recomputed: Any) -> str:
-    return f"stored {_value_text(stored)}, recomputed {_value_text(recomputed)}"
-
-
-def _value_text(value: Any) -> str:
-    if isinstance(value, bytes):
-        return shown(value)
-    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False)[:MAX_VALUE_LENGTH])
-
-
-def _count_numbers(data: Any) -> int:
-    if isinstance(data, dict):
-        return sum(map(_count_numbers, data.values()))
-    if isinstance(data, list):
-        return sum(map(_count_numbers, data))
-    return int(isinstance(data, float))
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")

@@ -14,6 +14,7 @@ from rankgauge.errors import RankgaugeError
 
 # Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
 COMMANDS = {
+    "agreement": "Show whether two sets of judgments rank runs in the same order.",
     "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
     "convert": "Write judgments or a run in another format.",
     "compare": "Show which run is better, with what confidence, and which queries changed.",

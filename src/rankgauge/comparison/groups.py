@@ -10,6 +10,7 @@ import numpy as np
 from rankgauge.comparison.family import Cell, make_family
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference, GroupDifference, Interaction
+from rankgauge.comparison.shared_queries import Mask
 from rankgauge.comparison.statistics import (
     CORRECTION_LABELS,
     Statistics,
@@ -20,6 +21,7 @@ from rankgauge.comparison.statistics import (
 from rankgauge.evaluation.groups import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.group_interaction import interaction
+from rankgauge.stats.samples import unit_numbers
 from rankgauge.stats.seeds import RESAMPLES, Resampling
 
 MIN_GROUP_SIZE = 2
@@ -64,7 +66,8 @@ def _cells(pair: Pair, by: str) -> list[tuple[str, Cell]]:
 def interactions(pairs: Sequence[Pair], by: Sequence[str], statistics: Statistics) -> tuple[list[Interaction], str]:
     """Whether groups differ, per column, system and measure, corrected over all of them; and that family."""
     measures = len(pairs[0].system.measures)
-    tests = [_interaction(pair, index, column) for column in by for pair in pairs for index in range(measures)]
+    alpha = statistics.strictest_alpha(len(by) * len(pairs) * measures)
+    tests = [_interaction(pair, index, column, alpha) for column in by for pair in pairs for index in range(measures)]
     method = separate_correction(statistics.correction)
     corrected = correct([test.p for test in tests], method)
     factors = (len(by), "column"), (len(pairs), "system"), (measures, "measure")
@@ -72,18 +75,23 @@ def interactions(pairs: Sequence[Pair], by: Sequence[str], statistics: Statistic
     return [replace(test, p_corrected=p) for test, p in zip(tests, corrected.p, strict=True)], family
 
 
-def _interaction(pair: Pair, index: int, by: str) -> Interaction:
-    """Whether the differences differ between the groups that are large enough; p is not corrected yet."""
+def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
+    """Whether the differences differ between the groups that are large enough; p is not corrected yet.
+
+    ``alpha`` is the strictest level that the correction can leave to this p, which must be small enough to reach it.
+    """
     measure, statistics = pair.system.measures[index].name, pair.statistics
     by_label = {label: pair.values(index, pair.shared & members) for label, members in groups(pair.system.columns, by)}
-    large = {label: values for label, values in by_label.items() if len(values[0]) >= MIN_GROUP_SIZE}
+    large = {label: values for label, values in by_label.items() if _units(pair, values[2]) >= MIN_GROUP_SIZE}
     if len(large) < 2:
-        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} queries"
+        noun = "queries" if pair.units is None else "units"
+        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} {noun}"
         return Interaction(by, pair.name, measure, None, None, reason)
     tested = interaction(
         np.concatenate([system - baseline for system, baseline, _ in large.values()]),
         [label for label, (system, _, _) in large.items() for _ in system],
         units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
+        alpha=alpha,
         resampling=Resampling(
             min(statistics.resamples or RESAMPLES, RESAMPLES),
             statistics.seed,
@@ -91,3 +99,9 @@ def _interaction(pair: Pair, index: int, by: str) -> Interaction:
         ),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)
+
+
+def _units(pair: Pair, queries: Mask) -> int:
+    """The number of units among some queries; without units each query is one."""
+    count = int(queries.sum())
+    return len(set(unit_numbers(None if pair.units is None else pair.units[queries], count).tolist()))

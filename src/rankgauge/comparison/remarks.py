@@ -51,6 +51,5 @@ def _agreement(comparison: Comparison) -> str:
     more = f", and {len(pairs) - MAX_MEASURE_PAIRS} more pairs" if len(pairs) > MAX_MEASURE_PAIRS else ""
     caveat = ""
     if systems < FEW_SYSTEMS:
-        orders = math.factorial(systems)
-        caveat = f"; weak evidence: {systems} systems agree fully by chance in 1 of {orders} orders"
+        caveat = f"; two random orders of {systems} systems are the same in 1 of {math.factorial(systems)} cases"
     return f"agreement of measures on the order of {systems} systems (Kendall's tau): {', '.join(listed)}{more}{caveat}"

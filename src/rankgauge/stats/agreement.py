@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankgauge.errors import InputError
+from rankgauge.core.formatting import listing, plural
+from rankgauge.errors import InputError, InputTypeError, printable
 from rankgauge.stats.results import check_between
 from rankgauge.stats.samples import Floats, sample, vector
+
+SystemScores = ArrayLike | Mapping[Any, float]  # by position, or by the systems' names
+_LISTED_NAMES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +29,11 @@ class Agreement:
     reason: str | None = None
 
 
-def kendall_tau(first: ArrayLike, second: ArrayLike) -> Agreement:
+def kendall_tau(first: SystemScores, second: SystemScores) -> Agreement:
     """Kendall's tau-b of two lists of scores for the same systems: concordant pairs minus discordant pairs.
 
-    Divided by the geometric mean of the numbers of untied pairs on each side. Kendall, The treatment of ties in ranking
-    problems, Biometrika 1945.
+    Divided by the geometric mean of the numbers of untied pairs on each side. The scores may be dicts, name → score,
+    with the same names in any order. Kendall, The treatment of ties in ranking problems, Biometrika 1945.
     """
     x, y = _scores(first, second)
     n = len(x)
@@ -43,13 +48,26 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> Agreement:
     return Agreement(agreeing / math.sqrt(untied_x * untied_y), n, "Kendall tau-b")
 
 
-def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> Agreement:
+def discordant_pairs(first: ArrayLike, second: ArrayLike) -> list[tuple[int, int]]:
+    """The pairs of systems in opposite order, by position; the one that is better by the first comes first."""
+    x, y = _scores(first, second)
+    order = np.argsort(-x, kind="stable").tolist()
+    return [
+        (better, worse)
+        for rank, better in enumerate(order)
+        for worse in order[rank + 1 :]
+        if x[better] > x[worse] and y[better] < y[worse]
+    ]
+
+
+def tau_ap(truth: SystemScores, estimate: SystemScores) -> Agreement:
     """The AP correlation of an estimated ranking with the true one, from scores of the same systems, highest first.
 
     2 / (n − 1) · Σ C(i) / (i − 1) − 1 over ranks i from 2, where C(i) of the systems ranked above i in the estimate
     are truly better: errors at the top count most. Yilmaz, Aslam and Robertson, A new rank correlation coefficient for
     information retrieval, SIGIR 2008. If the estimate has ties, it is the mean over all their orders (Urbano and
-    Marrero, The treatment of ties in AP correlation, ICTIR 2017); the truth must have none.
+    Marrero, The treatment of ties in AP correlation, ICTIR 2017); the truth must have none. The scores may be dicts,
+    name → score.
     """
     x, y = _scores(truth, estimate)
     n = len(x)
@@ -100,8 +118,36 @@ def rbo(first: Sequence[Hashable], second: Sequence[Hashable], *, p: float = 0.9
     return Agreement(total + weight * agreement, n, f"RBO(p={p:g})")
 
 
-def _scores(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+def _scores(first: SystemScores, second: SystemScores) -> tuple[Floats, Floats]:
+    if isinstance(first, Mapping) or isinstance(second, Mapping):
+        first, second = _by_name(first, second)
     x, y = vector(first, "first"), vector(second, "second")
     if len(x) != len(y):
         raise InputError(f"the two rankings must have the same systems, found {len(x)} and {len(y)} scores")
     return sample(x).whole, sample(y).whole
+
+
+def _by_name(first: SystemScores, second: SystemScores) -> tuple[list[float], list[float]]:
+    """The scores of two dicts, in the order of the first one's names."""
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        raise InputTypeError(
+            "scores by name can only be compared with scores by name: one is a dict, the other is not",
+            hint="pass two dicts, or two lists in the same order",
+        )
+    missing = {"first": [name for name in second if name not in first]}
+    missing["second"] = [name for name in first if name not in second]
+    lacking = [
+        f"the {side} lacks {plural(len(names), 'name')} ({listing(map(_printable, names), _LISTED_NAMES)})"
+        for side, names in missing.items()
+        if names
+    ]
+    if lacking:
+        raise InputError(
+            f"the two rankings must have the same systems: {'; '.join(lacking)}",
+            hint="keep the systems that both have",
+        )
+    return list(first.values()), [second[name] for name in first]
+
+
+def _printable(name: Any) -> str:
+    return printable(str(name))

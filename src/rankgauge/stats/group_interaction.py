@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankgauge.stats.results import TestResult
+from rankgauge.stats.results import TestResult, check_between
 from rankgauge.stats.samples import Floats, Ints, Units, sample, unit_numbers
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling, blocks
 
-EXCHANGEABLE = "queries are exchangeable between groups under the null hypothesis"
+EXCHANGEABLE = "exact if queries are exchangeable between groups under the null hypothesis; else approximate"
+ENOUGH_EXTREME = 10  # permutations that reach the observed F; with as many, p is known to about a third of its size
+LEAST_VARIANCE = 1e-12  # of a group, as a share of the variance of all differences
 _WORDS_IN_MEMORY = 1 << 20
 
 
@@ -21,41 +24,69 @@ def interaction(
     groups: Sequence[Hashable],
     *,
     units: Units | None = None,
+    alpha: float | None = None,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> TestResult:
-    """Test whether the mean difference is the same in every group: the p of F under permuted groups.
+    """Test whether the mean difference is the same in every group: the p of Welch's F under permuted groups.
 
-    F is that of a one-way analysis of variance; p = (b + 1) / (B + 1), where b of B permutations have at least the
-    observed F, which is valid for any distribution of the differences. If units are shared, the means of units are
-    permuted, and each unit must belong to one group. Pitman, Significance tests which may be applied to samples from
-    any populations III, Biometrika 1938; Good, Permutation, Parametric, and Bootstrap Tests of Hypotheses, 2005.
+    p = (b + 1) / (B + 1), where b of B permutations have at least the observed F. It is exact if queries are
+    exchangeable between groups; if groups differ in their spread but not in their means, it is approximately valid,
+    because Welch's F weighs each group by its own variance. ``alpha`` is the strictest level that a correction leaves
+    to this p: if fewer than 10 permutations reach the observed F, up to 10 / alpha are drawn, so that the corrected p
+    can be significant. A group without variance, observed or permuted, counts as having 10⁻¹² of the variance of all
+    differences: F is its limit as the variance vanishes, and very large if two such groups have different means. If
+    units are shared, the means of units are permuted, and each unit must belong to one group.
+
+    Welch, On the comparison of several mean values: an alternative approach, Biometrika 1951; Chung and Romano, Exact
+    and asymptotically robust permutation tests, Annals of Statistics 2013; Besag and Clifford, Sequential Monte Carlo
+    p-values, Biometrika 1991.
     """
-    resamples = resampling.count(RESAMPLES)
+    if alpha is not None:
+        check_between("alpha", alpha, 0, 1)
     data = sample(differences, units, name="differences")
     group = unit_numbers(groups, len(data))
-    result = TestResult(None, None, len(data), "F with permuted groups", "greater", exact=False, units=data.shared)
+    result = TestResult(
+        None, None, len(data), "Welch's F with permuted groups", "greater", exact=False, units=data.shared
+    )
     if data.shared is not None:
         if len({*zip(data.unit.tolist(), group.tolist(), strict=True)}) > data.units:
             return replace(result, reason="queries of one unit belong to several groups")
         first = np.unique(data.unit, return_index=True)[1]
         data, group = sample(data.totals / data.sizes / data.scale), group[first]
     sizes = np.bincount(group)
-    if len(sizes) < 2 or len(data) <= len(sizes):
-        return replace(result, reason="at least 2 groups are needed, and more queries than groups")
+    if len(sizes) < 2 or sizes.min() < 2:
+        noun = "queries" if result.units is None else "units"
+        return replace(result, reason=f"at least 2 groups are needed, each with at least 2 {noun}")
     if data.constant:
         return replace(result, statistic=0.0, p=1.0)
-    # The sums of squares within and between groups have a constant sum, so Σ T² / n over groups orders permutations as
-    # F does. The mean is subtracted first; otherwise its square would use up the digits of the differences.
+    # The mean is subtracted first; otherwise its square would use up the digits of the differences.
     whole = data.whole - round(data.total / len(data))
-    order = np.argsort(group, kind="stable")
-    observed = float(_between(whole[order][np.newaxis], sizes)[0])
-    slack = 1e-12 * float(np.square(whole).sum())
-    extreme = sum(
-        int(np.count_nonzero(_between(whole[drawn], sizes) >= observed - slack))
-        for drawn in shuffles(len(data), resamples, resampling.stream.child("interaction"))
-    )
-    p = (extreme + 1) / (resamples + 1)
-    return replace(result, statistic=_f(whole, sizes, observed), p=p, resamples=resamples, seed=int(resampling.seed))
+    least = LEAST_VARIANCE * float(np.var(whole))
+    observed = float(welch_f(whole[np.argsort(group, kind="stable")][np.newaxis], sizes, least)[0])
+    bound = observed * (1 - 1e-9) - 1e-12  # an F of the same groups in another order differs by rounding
+    reached = drawn = 0
+    for orders in _stages(len(data), alpha, resampling):
+        for order in orders:
+            drawn += len(order)
+            reached += int(np.count_nonzero(welch_f(whole[order], sizes, least) >= bound))
+        if reached >= ENOUGH_EXTREME:
+            break
+    p = (reached + 1) / (drawn + 1)
+    return replace(result, statistic=observed, p=p, resamples=drawn, seed=int(resampling.seed))
+
+
+def _stages(n: int, alpha: float | None, resampling: Resampling) -> Iterator[Iterator[Ints]]:
+    """The permutations that are always drawn; then those that only a small p needs.
+
+    Looking at the first before drawing the others keeps p valid: it is the p of all permutations only if that of the
+    first is below every p with which the test could have ended.
+    """
+    first = resampling.count(RESAMPLES)
+    needed = 0 if alpha is None else math.ceil(ENOUGH_EXTREME / alpha)
+    stream = resampling.stream.child("interaction")
+    yield shuffles(n, first, stream)
+    if needed > first:
+        yield shuffles(n, needed - first, stream.child("more"))
 
 
 def shuffles(n: int, resamples: int, stream: RandomStream) -> Iterator[Ints]:
@@ -70,16 +101,16 @@ def shuffles(n: int, resamples: int, stream: RandomStream) -> Iterator[Ints]:
             yield (np.sort((words << bits) | indices, axis=1) & np.uint64((1 << int(bits)) - 1)).astype(np.int64)
 
 
-def _between(ordered: Floats, sizes: Ints) -> Floats:
-    """Σ T² / n over groups, for each row of values, which are sorted by group."""
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    out: Floats = (np.square(np.add.reduceat(ordered, starts, axis=1)) / sizes).sum(axis=1)
+def welch_f(ordered: Floats, sizes: Ints, least_variance: float = 0.0) -> Floats:
+    """Welch's F of each row of values, which are sorted by group; a smaller variance counts as the least one."""
+    starts, k = np.concatenate([[0], np.cumsum(sizes)[:-1]]), len(sizes)
+    means = np.add.reduceat(ordered, starts, axis=1) / sizes
+    deviations = np.square(ordered - np.repeat(means, sizes, axis=1))
+    variances = np.add.reduceat(deviations, starts, axis=1) / (sizes - 1)
+    weights = sizes / np.maximum(variances, least_variance)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    centered = means - (shares * means).sum(axis=1, keepdims=True)
+    between = (weights * np.square(centered)).sum(axis=1) / (k - 1)
+    spread = (np.square(1 - shares) / (sizes - 1)).sum(axis=1)
+    out: Floats = between / (1 + 2 * (k - 2) / (k * k - 1) * spread)
     return out
-
-
-def _f(whole: Floats, sizes: Ints, between: float) -> float | None:
-    """The F statistic; None if values do not vary within groups."""
-    n, k = len(whole), len(sizes)
-    within = float(np.square(whole).sum()) - between
-    explained = between - float(whole.sum()) ** 2 / n
-    return (explained / (k - 1)) / (within / (n - k)) if within > 1e-12 * between else None

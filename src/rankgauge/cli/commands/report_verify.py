@@ -29,9 +29,10 @@ EXIT_CHANGED = 1
 def command(folder: str, format: str) -> int | None:
     """Recompute every number in the folder of a benchmark.
 
-    Scores, intervals and p are recomputed from the stored runs; every other byte is checked by its digest. This finds
-    accidents, not forgery: whoever can change a file can change the manifest as well. Exit codes: 0 unchanged,
-    1 changed, 2 not a benchmark.
+    Scores, intervals and p are recomputed from the stored runs; every other byte is checked by its digest. Scores must
+    be the same to the last digit; intervals, p and other statistics may differ by a relative 1e-9, as SciPy's versions
+    do. This finds accidents, not forgery: whoever can change a file can change the manifest as well. Exit codes:
+    0 unchanged, 1 changed, 2 not a benchmark.
     """
     start = time.monotonic()
     verification = verify_benchmark(folder)
@@ -40,13 +41,15 @@ def command(folder: str, format: str) -> int | None:
             "ok": verification.ok,
             "files": verification.files,
             "numbers": verification.recomputed,
+            "tolerated": verification.tolerated,
             "changes": [asdict(change) for change in verification.changes],
         }
         write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     elif verification.ok:
         seconds = time.monotonic() - start
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
-        write(f"{printable(folder, None)}: ok, {counts}\n")
+        tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
+        write(f"{printable(folder, None)}: ok, {counts}{tolerated}\n")
         click.echo(f"in {seconds:.1f} s", err=True)
     else:
         for change in verification.changes:

@@ -1,0 +1,55 @@
+"""Which differences between stored and recomputed results do not count, because another SciPy computes them.
+
+Scores, means and differences are exact on every machine. Statistics derived from them use SciPy's distributions, which
+may differ in the last digits from version to version.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from rankgauge.benchmark.json_fields import FieldDifference
+
+RELATIVE_TOLERANCE = 1e-9
+ABSOLUTE_TOLERANCE = 1e-12
+INTERVAL_ENDS = ("low", "high")
+# The names of statistics in JSON: ends of intervals, p values, effect sizes, what the queries can detect.
+DERIVED_FIELDS = frozenset(
+    (
+        *(*INTERVAL_ENDS, "p", "p_corrected", "p_equivalent", "p_equivalent_corrected", "d_z", "hedges_g"),
+        "minimum_detectable_difference",
+    )
+)
+SENTENCE_FIELDS = frozenset({"answer"})  # texts that show such statistics, rounded
+_DECIMAL = re.compile(r"([+−-]?[0-9][0-9,]*\.[0-9]+)")
+
+
+def within_tolerance(field: FieldDifference) -> bool:
+    """Whether two values of a field in JSON differ only as versions of SciPy may."""
+    stored, recomputed = field.stored, field.recomputed
+    if field.key in DERIVED_FIELDS and isinstance(stored, float) and isinstance(recomputed, float):
+        # An end of an interval is a difference of two larger numbers, so its error is relative to the whole interval.
+        scales = [field.beside.get(end) for end in INTERVAL_ENDS] if field.key in INTERVAL_ENDS else []
+        scale = max((abs(end) for end in scales if isinstance(end, float)), default=0.0)
+        absolute = max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * scale)
+        return math.isclose(stored, recomputed, rel_tol=RELATIVE_TOLERANCE, abs_tol=absolute)
+    if field.key in SENTENCE_FIELDS and isinstance(stored, str) and isinstance(recomputed, str):
+        return same_but_for_rounding(stored, recomputed)
+    return False
+
+
+def same_but_for_rounding(stored: str, recomputed: str) -> bool:
+    """Whether two texts differ only in decimal numbers, each by at most one unit of its last digit."""
+    old, new = _DECIMAL.split(stored), _DECIMAL.split(recomputed)
+    return (
+        len(old) == len(new)
+        and old[::2] == new[::2]
+        and all(_is_near(*pair) for pair in zip(old[1::2], new[1::2], strict=True))
+    )
+
+
+def _is_near(first: str, second: str) -> bool:
+    decimals = min(len(text.partition(".")[2]) for text in (first, second))
+    one, other = (float(text.replace("−", "-").replace(",", "")) for text in (first, second))
+    return abs(one - other) < 1.5 * 10.0**-decimals

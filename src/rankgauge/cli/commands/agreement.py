@@ -1,0 +1,77 @@
+"""``rankgauge agreement``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from rankgauge.cli.options.progress import bar
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.view import (
+    PAGE_FORMATS,
+    ROW_FORMATS,
+    View,
+    format_option,
+    page_text,
+    rows_text,
+    view_options,
+)
+from rankgauge.comparison.order_agreement import QrelsAgreement, qrels_agreement
+from rankgauge.config.settings import Settings
+from rankgauge.errors import Note
+from rankgauge.evaluation.notes import merge_notes
+from rankgauge.io.options import Reading
+from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.render.text import agreement as render
+
+
+@click.command("agreement")
+@click.argument("first", type=click.Path(allow_dash=True), metavar="QRELS1")
+@click.argument("second", type=click.Path(allow_dash=True), metavar="QRELS2")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
+@settings_options(
+    measure_option(f"Order by a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
+    *CONVENTION_OPTIONS,
+    CONFIG,
+    refused={"by": "agreement has no groups of queries: keep its settings in another file"},
+)
+@view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
+@reading_options
+def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, reading: Reading, view: View) -> None:
+    """Show whether two sets of judgments rank runs in the same order.
+
+    For each measure: Kendall's tau, tau-ap with QRELS1 as the truth, and the pairs of runs that swap. Each set of
+    judgments averages over its own queries.
+    """
+    check_one_stdin(first, second, *runs)
+    with collected_notes() as notes, bar("reading") as progress:
+        agreement = qrels_agreement(
+            first,
+            second,
+            runs,
+            settings.measures,
+            conventions=settings.conventions,
+            reading=replace(configured_reading(reading, settings), fingerprint=True, progress=progress),
+        )
+    show(agreement, notes, view)
+    print_warnings(notes)
+    for label, scores in zip(agreement.qrels, agreement.scores, strict=True):
+        for note, names in merge_notes([(run.run, run.notes) for run in scores]):
+            print_warnings([note], about=", ".join([label, *names]))
+
+
+def show(agreement: QrelsAgreement, notes: Sequence[Note], view: View) -> None:
+    """Print an agreement on standard output."""
+    match view.format:
+        case "json":
+            write(render.as_json(agreement, notes=notes))
+        case "csv" | "jsonl":
+            write(rows_text(view.format, render.AGREEMENT_FIELDS, render.records(agreement)))
+        case "markdown" | "latex":
+            write(page_text(view.format, render.parts(agreement)))
+        case _:
+            write(render.as_table(agreement, color=use_color()) + "\n")
