@@ -120,6 +120,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "verdict": report.verdict,
         "confidence": percent(page_systems.confidence),
         "correction": None if comparison is None else comparison.correction_label,
+        "intervals": "" if comparison is None else comparison.statistics.intervals_of(max(comparison.family_sizes)),
         "results": list(results(page_systems, comparison, bands)),
         "group_tables": list(group_tables(scores, report.by, comparison)),
         "remarks": [] if comparison is None else remarks(comparison),
