@@ -11,13 +11,12 @@ from scipy import stats
 
 from rankgauge import Conventions, Qrels, Statistics, compare
 from rankgauge.comparison.compare import compare_evaluation
-from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.result import Comparison
 from rankgauge.evaluation.evaluate import Evaluation, evaluate
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.render.text.comparison import as_table
-from rankgauge.stats.power_analysis import detectable_difference, queries_needed
+from rankgauge.stats import Resampling, joint_test
 
 RNG = np.random.default_rng(11)
 DOCS = [f"d{n}" for n in range(20)]
@@ -39,8 +38,9 @@ def made(third: dict[str, dict[str, float]] | None, **how: Any) -> Comparison:
     return compare(JUDGED, runs, "AP", conventions=BOTH, statistics=Statistics(**how, resamples=20_000))
 
 
-def test_by_max_t_a_system_that_lacks_queries_takes_none_from_another_pair() -> None:
-    alone, beside = (made(third, correction="maxt")["new", "AP"] for third in (None, SHORT))
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_by_max_t_a_system_that_lacks_queries_takes_none_from_another_pair(test: Any) -> None:
+    alone, beside = (made(third, test=test, correction="maxt")["new", "AP"] for third in (None, SHORT))
     assert (alone.n, beside.n, alone.difference, alone.p) == (30, 30, beside.difference, beside.p)
     assert beside.p_corrected is not None
     assert alone.p is not None
@@ -48,13 +48,14 @@ def test_by_max_t_a_system_that_lacks_queries_takes_none_from_another_pair() -> 
     assert alone.p < beside.p_corrected < 3 * alone.p  # one more, and the same queries
 
 
-def test_by_max_t_a_pair_without_queries_has_no_p_and_is_not_counted() -> None:
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_by_max_t_a_pair_without_queries_has_no_p_and_is_not_counted(test: Any) -> None:
     base = {query: BASE[query] for query in QUERIES[6:]}
-    how = Statistics(correction="maxt", resamples=2000)
+    how = Statistics(test, correction="maxt", resamples=2000)
     found = compare(JUDGED, {"base": base, "new": NEW, "third": SHORT}, "AP", conventions=BOTH, statistics=how)
     assert (found["third", "AP"].n, found["third", "AP"].p_corrected) == (0, None)
     assert found["new", "AP"].p_corrected is not None
-    assert found.family_size == 1
+    assert found.family_sizes == (1, 0)
     assert "not corrected" in found.family
 
 
@@ -75,24 +76,101 @@ def test_the_family_counts_the_p_values_that_there_are() -> None:
     evaluation = Evaluation(Qrels.from_dict(JUDGED), (), (found.scores[0], shifted, *found.scores[2:]))
     again = compare_evaluation(evaluation, statistics=Statistics("t"))
     assert again["same", "AP"].p is None
-    assert again.family == "t test; Holm over 2 comparisons (3 systems × 1 measure, 1 without p)"
+    assert again.family == "t test; Holm over 2 comparisons (3 systems, 1 without p)"
     smaller, larger = sorted(again[name, "AP"].p or 0.0 for name in ("new", "other"))
     assert {again[name, "AP"].p_corrected for name in ("new", "other")} == {2 * smaller, max(2 * smaller, larger)}
 
 
-TESTS = {"none": 1.0, "holm": 4.0, "bonferroni": 4.0, "bh": 4.0, "by": 4 * (1 + 1 / 2 + 1 / 3 + 1 / 4), "maxt": 4.0}
+def by_hand(p: list[float]) -> list[float]:
+    """Holm's correction, by its definition."""
+    return [max(min(1.0, (len(p) - sorted(p).index(q)) * q) for q in p if q <= one) for one in p]
 
 
-@pytest.mark.parametrize(("correction", "tests"), [*TESTS.items(), ("tukey", 3.0)])
-def test_the_detectable_difference_is_at_the_level_that_the_correction_leaves(correction: Any, tests: float) -> None:
-    how = Statistics("t", correction, resamples=500, target_difference=0.1)
-    found = compare(JUDGED, {"base": BASE, "new": NEW, "other": OTHER}, "AP nDCG@10", statistics=how)
-    _, one, other = found.paired("new", "AP")
-    sd = float(np.std(np.array(one) - np.array(other), ddof=1))
-    row = found["new", "AP"]
-    assert row.detectable == pytest.approx(detectable_difference(sd, 30, alpha=0.05 / tests).difference)
-    assert row.queries_needed == queries_needed(0.1, sd, alpha=0.05 / tests).n
-    assert ("corrected over" in remarks(found)[0]) == (correction != "none")
+def test_the_first_measure_is_a_family_over_systems_and_all_others_are_another() -> None:
+    runs = {"base": BASE, "new": NEW, "other": OTHER}
+    found = compare(JUDGED, runs, "AP nDCG@10 P@5", statistics=Statistics("t"))
+    assert (found.primary, found.family_sizes) == ("AP", (2, 4))
+    assert found.family == (
+        "t test; AP (primary): Holm over 2 comparisons (2 systems); "
+        "other measures: Holm over 4 comparisons (2 systems × 2 measures)"
+    )
+    primary = [row for row in found.differences if row.measure == "AP"]
+    secondary = [row for row in found.differences if row.measure != "AP"]
+    assert (len(primary), len(secondary)) == (2, 4)
+    for rows in (primary, secondary):
+        assert [row.p_corrected for row in rows] == pytest.approx(by_hand([row.p or 0.0 for row in rows]))
+    swapped = compare(JUDGED, runs, "P@5 AP nDCG@10", statistics=Statistics("t"))
+    assert (swapped.primary, swapped.family_sizes) == ("P@5", (2, 4))
+    assert swapped["new", "P@5"].p_corrected != found["new", "P@5"].p_corrected
+    assert [(row.system, row.measure) for row in found.differences] == [
+        (system, measure) for system in ("new", "other") for measure in ("AP", "nDCG@10", "P@5")
+    ]
+
+
+def test_by_max_t_each_family_is_one_joint_test_and_other_measures_cost_the_primary_one_nothing() -> None:
+    runs, how = {"base": BASE, "new": NEW, "other": OTHER}, Statistics(resamples=999)
+    found = compare(JUDGED, runs, "AP nDCG@10 P@5", statistics=how)
+    alone = compare(JUDGED, runs, "AP", statistics=how)
+    families = (("AP",), ("nDCG@10", "P@5"))
+    for measures in families:
+        keys = [(system, measure) for system in ("new", "other") for measure in measures]
+        pairs = [found.paired(*key) for key in keys]
+        gaps = np.column_stack([np.array(one) - np.array(other) for _, one, other in pairs])
+        joint = joint_test(gaps, ranges=[(-1.0, 1.0)] * len(keys), resampling=Resampling(999, 0))
+        for key, row in zip(keys, joint.rows, strict=True):
+            assert (found[key].p_corrected, found[key].p) == (row.p, row.p_alone)
+            assert (found[key].interval.low, found[key].interval.high) == (row.interval.low, row.interval.high)
+    for system in ("new", "other"):
+        assert found[system, "AP"] == alone[system, "AP"]
+    assert (alone.family_sizes, found.family_sizes) == ((2, 0), (2, 4))
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "label"),
+    [
+        ("bootstrap", "maxt", "95% CI (simultaneous)"),
+        ("bootstrap", "holm", "95% CI (unadjusted)"),
+        ("randomization", "maxt", "95% CI (unadjusted)"),
+        ("t", "bh", "95% CI (unadjusted)"),
+        ("t", "tukey", "95% CI (unadjusted)"),
+        ("t", "bonferroni", "95% CI (Bonferroni)"),
+        ("t", "none", "95% CI"),
+    ],
+)
+def test_intervals_are_labeled_by_the_family_they_hold_for(test: Any, correction: Any, label: str) -> None:
+    how = Statistics(test, correction, resamples=500)
+    found = compare(JUDGED, {"base": BASE, "new": NEW, "other": OTHER}, "AP", statistics=how)
+    assert found.interval_label == label
+    assert label in as_table(found, color=False)
+    assert as_table(found, color=False).count("95% CI (") == label.count("(")
+    kind = label[len("95% CI (") : -1]
+    assert found.to_dict()["intervals"] == (kind or "individual")
+    alone = compare(JUDGED, {"base": BASE, "new": NEW}, "AP", statistics=how)
+    assert (alone.interval_label, alone.to_dict()["intervals"]) == ("95% CI", "individual") or correction == "tukey"
+
+
+def test_intervals_by_bonferroni_are_at_their_share_of_alpha_and_others_at_all_of_it() -> None:
+    runs = {"base": BASE, "new": NEW, "other": OTHER}
+    for correction, sizes in (("bonferroni", (2, 4)), ("holm", (1, 1)), ("bh", (1, 1))):
+        how = Statistics("t", correction)  # type: ignore[arg-type]  # a name of a correction
+        found = compare(JUDGED, runs, "AP nDCG@10 P@5", statistics=how)
+        for row in found.differences:
+            _, one, other = found.paired(row.system, row.measure)
+            confidence = 1 - 0.05 / sizes[row.measure != "AP"]
+            low, high = stats.ttest_rel(one, other).confidence_interval(confidence)
+            assert row.interval.confidence == pytest.approx(confidence)
+            assert (row.interval.low, row.interval.high) == pytest.approx((low, high))
+            if correction == "bonferroni":
+                assert row.is_significant(0.05) == (not low <= 0 <= high)
+
+
+def test_bonferroni_counts_the_p_values_that_there_are() -> None:
+    found = compare(JUDGED, {"base": BASE, "same": BASE, "new": NEW, "other": OTHER}, "AP")
+    shifted = replace(found.scores[1], values=found.scores[0].values + 0.1)  # the same difference for every query
+    evaluation = Evaluation(Qrels.from_dict(JUDGED), (), (found.scores[0], shifted, *found.scores[2:]))
+    row = compare_evaluation(evaluation, statistics=Statistics("t", "bonferroni"))["new", "AP"]
+    assert row.p_corrected == pytest.approx(2 * (row.p or 0.0))
+    assert row.interval.confidence == pytest.approx(1 - 0.05 / 2)
 
 
 # ------------------------------------------------------------------------------------------------- groups of queries

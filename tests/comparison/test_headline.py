@@ -11,7 +11,7 @@ from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.render.text.comparison import as_table
-from rankgauge.stats.results import Alternative
+from rankgauge.stats.results import Alternative, PairedTest
 
 Lists = dict[str, list[str]]
 
@@ -30,8 +30,8 @@ def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
     assert won[0].startswith("better is better than base on RR: +0.250 (95% CI +0.1")
     assert won[1].startswith("worse is worse than base on RR: −0.250 (95% CI −0.3")
-    assert all(line.endswith("p < 0.001 (Holm).") for line in won[:2])
-    assert won[2] == "Significant on other measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
+    assert all(line.endswith("p = 0.002.") for line in won[:2])
+    assert won[2] == "Significant on secondary measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
     assert won[3].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
     assert won[3].endswith(" (80% power).")
 
@@ -46,19 +46,20 @@ def test_the_same_values_and_an_inconclusive_difference_are_different_answers() 
 def test_as_many_wins_as_losses_are_not_the_same() -> None:
     found = made(base=MIXED, turned={query: (BAD if place % 2 else GOOD)[query] for place, query in enumerate(QUERIES)})
     assert found["turned", "RR"].difference == 0
-    assert found.answer().startswith("turned vs. base: no significant difference on RR, P@1 (RR +0.000, 95% CI −")
+    assert found.answer().startswith("turned vs. base: inconclusive on RR, P@1 (RR +0.000, 95% CI −")
     assert headline(found)[0].startswith("turned vs. base on RR: inconclusive (+0.000, 95% CI −")
     same = made(base=MIXED, same=dict(MIXED))
     assert same.answer() == "same and base have the same value for every query on every measure."
 
 
 def test_a_detectable_ratio_is_shown_as_one_with_the_queries_it_is_of() -> None:
-    half = {query: GOOD[query] for query in QUERIES[:10]}
+    half = {query: GOOD[query] for query in QUERIES[:22]}
     runs, how = {"base": MIXED, "whole": GOOD, "half": half}, Statistics(resamples=1000)
     found = compare(JUDGED, runs, "GMAP", statistics=how, conventions=Conventions(query_set="both"))
-    assert (found["whole", "GMAP"].n, found["half", "GMAP"].n) == (30, 10)
+    assert (found["whole", "GMAP"].n, found["half", "GMAP"].n) == (30, 22)
+    assert (found["half", "GMAP"].detectable or 0.0) > (found["whole", "GMAP"].detectable or 0.0) > 0
     ratio = math.exp(found["half", "GMAP"].detectable or 0.0)
-    sentence = f"Minimum detectable difference on GMAP with 10 queries: ×{ratio:.3f} (80% power)."
+    sentence = f"Minimum detectable difference on GMAP with 22 queries: ×{ratio:.3f} (80% power)."
     assert headline(found)[-1] == sentence
 
 
@@ -75,8 +76,12 @@ def test_a_one_sided_interval_has_one_end(alternative: Alternative, base: Lists,
 
 
 def test_one_comparison_is_not_corrected() -> None:
-    found = compare(JUDGED, {"a": MIXED, "b": GOOD}, "RR", statistics=Statistics(resamples=1000))
-    assert headline(found)[0].endswith("p < 0.001.")
+    runs = {"a": MIXED, "b": GOOD}
+    for test, p in (("bootstrap", "p = 0.002."), ("randomization", "p < 0.001.")):
+        found = compare(JUDGED, runs, "RR", statistics=Statistics(test, resamples=1000))  # type: ignore[arg-type]
+        assert headline(found)[0].endswith(p)
+        assert found["b", "RR"].p_corrected == pytest.approx(found["b", "RR"].p, abs=0.001)
+        assert found.correction_label is None
 
 
 @pytest.mark.parametrize("baseline", ["a", "b"])
@@ -86,18 +91,40 @@ def test_the_challenger_is_the_best_of_the_others(baseline: str) -> None:
     assert best_challenger(replace(found, baseline="c")) == "b"
 
 
-def test_queries_are_too_few_if_no_p_can_be_small_enough() -> None:
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_queries_are_too_few_if_no_p_can_be_small_enough(test: PairedTest) -> None:
     queries = [f"q{number}" for number in range(5)]
     judged = {query: {"good": 1} for query in queries}
     runs = {
         "a": {query: [f"x{n}" for n in range(place + 1)] + ["good"] for place, query in enumerate(queries)},
         "b": {query: ["good"] for query in queries},
     }
-    found = compare(judged, runs, "RR")
+    how = Statistics(test)
+    found = compare(judged, runs, "RR", statistics=how)
     row = found["b", "RR"]
-    assert (row.effect.wins, row.p) == (5, 2 / 2**5)  # all that five queries can give
+    assert row.effect.wins == 5
+    assert row.p is not None
+    assert row.p >= 2 / 2**5  # five queries cannot give less
+    assert test != "randomization" or row.p == 2 / 2**5
     assert row.too_few_queries
     assert row.detectable is None
-    assert headline(found)[-1] == "5 queries are too few for the randomization test to be significant at all."
-    assert "too few" in found.answer()
-    assert not compare(judged, runs, "RR", statistics=Statistics(confidence=0.9))["b", "RR"].too_few_queries
+    sentence = f"5 queries are too few for the {test} test to be significant at all"
+    assert headline(found)[-1] == f"{sentence}."
+    assert found.answer().count(sentence) == 1
+    assert "one-way changes" not in found.answer()
+    at_10 = compare(judged, runs, "RR", statistics=replace(how, confidence=0.9))["b", "RR"]
+    assert not at_10.too_few_queries
+
+
+def test_few_changed_queries_say_how_many_changes_would_be_significant() -> None:
+    """Sign flips: k one-way changes have p = 2 · 2⁻ᵏ, so 6 are the first below 5%."""
+    judged = {f"q{number}": {"good": 1} for number in range(40)}
+    base = {query: ["bad", "good"] for query in judged}
+
+    def answer(changed: int) -> str:
+        new = {query: ["good"] if place < changed else ranking for place, (query, ranking) in enumerate(base.items())}
+        return compare(judged, {"base": base, "new": new}, "RR").answer()
+
+    assert "1 query changed; at least 6 one-way changes would be significant" in answer(1)
+    assert "5 queries changed; at least 6 one-way changes would be significant" in answer(5)
+    assert answer(9).startswith("new is better than base on RR: +0.113 (95% CI +")

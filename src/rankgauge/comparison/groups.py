@@ -92,11 +92,7 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
         [label for label, (system, _, _) in large.items() for _ in system],
         units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
         alpha=alpha,
-        resampling=Resampling(
-            min(statistics.resamples or RESAMPLES, RESAMPLES),
-            statistics.seed,
-            (pair.baseline.run, pair.name, measure, by),
-        ),
+        resampling=Resampling(min(statistics.resamples or RESAMPLES, RESAMPLES), statistics.seed, (measure, by)),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)
 

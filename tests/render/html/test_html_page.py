@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 from rankgauge import Qrels, Run
-from rankgauge.comparison.compare import compare
+from rankgauge.comparison.compare import compare, compare_evaluation
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.evaluation.evaluate import evaluate_runs
@@ -105,7 +105,7 @@ def test_the_answer_is_that_of_the_comparison() -> None:
 def test_a_long_answer_has_two_parts() -> None:
     text = Parts(as_html(report(2, 300, measures=("nDCG@10", "AP", "R@10", "P@5", "NumRet")))).text
     assert "vector is better than bm25 on nDCG@10: +0." in text
-    assert "Significant on other measures, vs. bm25: vector on AP (+0." in text
+    assert "Significant on secondary measures, vs. bm25: vector on AP (+0." in text
 
 
 def test_bands_notes_findings_and_costs_are_shown() -> None:
@@ -167,7 +167,15 @@ def test_values_over_more_queries_than_their_difference_are_marked_and_none_is_t
 
 def test_group_tables_name_the_correction_of_p() -> None:
     text = Parts(as_html(report(3, by=("kind",)))).text
-    assert "p by kind: Holm over " in text
+    assert "p by kind: max-t over " in text
+
+
+def test_the_table_says_for_which_family_intervals_hold() -> None:
+    made = report(3)
+    assert made.comparison is not None
+    assert "95% CI of Δ (simultaneous)" in Parts(as_html(made)).text
+    holm = compare_evaluation(made.evaluation, statistics=Statistics("randomization", "holm", resamples=500))
+    assert "95% CI of Δ (unadjusted)" in Parts(as_html(replace(made, comparison=holm))).text
 
 
 def test_a_system_without_values_has_null_values_on_the_page() -> None:

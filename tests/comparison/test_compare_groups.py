@@ -1,0 +1,80 @@
+"""Differences within groups of queries, and between groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rankgauge import Statistics, UsageError, compare, evaluate
+from rankgauge.render.text.comparison import as_table
+from tests.comparison.collection import GOOD, POOR, QRELS, QUERIES
+
+
+def test_groups_of_queries_are_corrected_for_their_number() -> None:
+    found = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", by=["category"])
+    assert [(row.label, row.difference.n) for row in found.groups] == [("even", 20), ("odd", 20)]
+    for row in found.groups:
+        assert row.difference.p_corrected is not None
+        assert row.difference.p is not None
+        assert row.difference.p_corrected >= row.difference.p
+    assert found.interactions[0].p is not None
+    assert "exchangeable" in found.to_dict()["interactions"][0]["assumes"]
+    gaps = evaluate(QRELS, GOOD, "AP").values[:, 0] - evaluate(QRELS, POOR, "AP").values[:, 0]
+    even = np.arange(40) % 2 == 0
+    # The F distribution is an approximation of what is counted here: 10,000 shuffles.
+    assert found.interactions[0].p == pytest.approx(stats.f_oneway(gaps[even], gaps[~even]).pvalue, abs=0.02)
+    whole, by_category = as_table(found, color=False).split("by category", 1)  # one comparison, and two in groups
+    assert "max-t" not in whole
+    assert "simultaneous" not in whole
+    assert "p (max-t)" in by_category
+    assert "95% CI (simultaneous)" in by_category
+    separately = Statistics(test="randomization", correction="holm")
+    found = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", by=["category"], statistics=separately)
+    p = [row.difference.p or 0.0 for row in found.groups]
+    assert sorted(row.difference.p_corrected or 0.0 for row in found.groups) == [2 * min(p), max(2 * min(p), max(p))]
+    by_category = as_table(found, color=False).split("by category")[1]
+    assert "p (Holm)" in by_category
+    assert "95% CI (unadjusted)" in by_category
+    with pytest.raises(UsageError, match="no column 'categry'"):
+        compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", by=["categry"])
+
+
+def test_if_groups_differ_from_each_other_the_system_is_named() -> None:
+    half = {query: (GOOD if n % 2 else POOR)[query] for n, query in enumerate(QUERIES)}
+    runs = {"poor": POOR, "half": half, "good": GOOD}
+    text = as_table(compare(QRELS, runs, "AP", by=["category"]), color=False)
+    assert "the difference of half on AP differs between groups of category: p < 0.001, groups shuffled, Holm" in text
+    assert "the difference of good on AP" not in text
+
+
+def test_scores_by_several_columns_together() -> None:
+    qrels = QRELS.with_columns({"length": ["short" if n < 20 else "long" for n in range(40)]})
+    found = evaluate(qrels, GOOD, "AP").by("category", "length")
+    assert [(one.label, one.n) for one in found] == [
+        ("even / long", 10), ("even / short", 10), ("odd / long", 10), ("odd / short", 10),
+    ]  # fmt: skip
+    one = found[0]
+    assert one.median is not None
+    assert one.interval.method == "bootstrap-t"
+    values = [value for n, value in enumerate(evaluate(qrels, GOOD, "AP").values[:, 0]) if n % 2 == 0 and n >= 20]
+    wanted = stats.ttest_1samp(values, 0.0).confidence_interval()  # a similar interval of the same ten values
+    assert (one.interval.low, one.interval.high) == pytest.approx(tuple(wanted), abs=0.03)
+
+
+def test_a_group_is_opposite_only_if_its_own_difference_is_significant() -> None:
+    part_of = ["lost"] * 12 + ["mixed"] * 4 + ["won"] * 24
+    base_of, turned_of = [GOOD] * 16 + [POOR] * 24, [POOR] * 14 + [GOOD] * 26
+    runs = {
+        name: {query: run[query] for query, run in zip(QUERIES, parts, strict=True)}
+        for name, parts in (("base", base_of), ("turned", turned_of))
+    }
+    found = compare(QRELS.with_columns({"part": part_of}), runs, "AP", by=["part"])
+    assert (found["turned", "AP"].difference or 0.0) > 0
+    rows = {row.label: row for row in found.groups}
+    for label, significant in (("lost", True), ("mixed", False)):
+        assert (rows[label].difference.difference or 0.0) < 0
+        assert rows[label].difference.is_significant(0.05) == significant
+    assert {label: row.opposite for label, row in rows.items()} == {"lost": True, "mixed": False, "won": False}
+    lines = as_table(found, color=False).splitlines()
+    assert "opposite to the overall direction: lost on AP" in lines

@@ -1,0 +1,120 @@
+"""What a number of queries can show: detectable differences, and the queries that a target needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge import Qrels, Statistics, compare
+from rankgauge.comparison.remarks import remarks
+from rankgauge.stats import Resampling, joint_test
+from rankgauge.stats.power_analysis import detectable_difference, queries_needed
+from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR, QRELS
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_a_target_difference_needs_a_number_of_queries(test: Any) -> None:
+    how = Statistics(test, target_difference=0.05)
+    found = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "AP", statistics=how)
+    row = found["lucky", "AP"]
+    _, one, other = found.paired("lucky", "AP")
+    sd = float(np.std(np.array(one) - np.array(other), ddof=1))
+    assert row.detectable is not None
+    assert row.queries_needed == math.ceil(40 * (row.detectable / 0.05) ** 2)  # it shrinks with the root of n
+    wanted = queries_needed(0.05, sd).n  # by the noncentral t; a bootstrap of 40 values is a little more careful
+    assert row.queries_needed == pytest.approx(wanted, rel=0.03 if test == "t" else 0.06)
+    assert f"AP {row.queries_needed:,}" in remarks(found)[0]
+
+
+PARTS = {
+    "none": (1, 1),
+    "holm": (2, 4),
+    "bonferroni": (2, 4),
+    "bh": (2, 4),
+    "by": (2 * (1 + 1 / 2), 4 * (1 + 1 / 2 + 1 / 3 + 1 / 4)),
+    "maxt": (2, 4),
+    "tukey": (3, 3),
+}
+
+
+@pytest.mark.parametrize(("correction", "parts"), PARTS.items())
+def test_the_detectable_difference_is_at_the_level_that_the_correction_leaves(correction: Any, parts: Any) -> None:
+    """To one of two systems on the primary measure, and on one of two secondary measures."""
+    test: Any = "randomization" if correction == "maxt" else "t"
+    how = Statistics(test, correction, resamples=500, target_difference=0.1)
+    found = compare(QRELS, {"poor": POOR, "lucky": LUCKY, "good": GOOD}, "AP nDCG@10 P@5", statistics=how)
+    for measure, part in zip(("AP", "nDCG@10"), parts, strict=True):
+        _, one, other = found.paired("lucky", measure)
+        sd = float(np.std(np.array(one) - np.array(other), ddof=1))
+        row = found["lucky", measure]
+        wanted = detectable_difference(sd, 40, alpha=0.05 / part).difference or 0.0
+        assert row.detectable == pytest.approx(wanted)
+        assert row.queries_needed == math.ceil(40 * (wanted / 0.1) ** 2)
+    assert ("at the corrected level" in remarks(found)[0]) == (correction != "none")
+
+
+@pytest.mark.parametrize(("correction", "parts"), [(name, part) for name, part in PARTS.items() if name != "maxt"])
+def test_a_bootstrap_of_one_difference_has_it_at_this_level_too(correction: Any, parts: Any) -> None:
+    how = Statistics("bootstrap", correction, resamples=2000)
+    found = compare(QRELS, {"poor": POOR, "lucky": LUCKY, "good": GOOD}, "AP nDCG@10 P@5", statistics=how)
+    for measure, part in zip(("AP", "nDCG@10"), parts, strict=True):
+        _, one, other = found.paired("lucky", measure)
+        gaps = (np.array(one) - np.array(other))[:, np.newaxis]
+        alone = joint_test(gaps, confidence=1 - 0.05 / part, resampling=Resampling(2000, 0)).rows[0]
+        assert found["lucky", measure].detectable == pytest.approx(alone.detectable)
+        wanted = detectable_difference(float(gaps.std(ddof=1)), 40, alpha=0.05 / part).difference
+        assert found["lucky", measure].detectable == pytest.approx(wanted, rel=0.1)
+
+
+def test_few_changed_queries_need_more_changes_at_a_corrected_level() -> None:
+    """k one-way changes have p = 2 · 2⁻ᵏ by sign flips: 6 are the first below 5%, 7 the first below 5% / 2."""
+    judged = {f"q{number}": {"good": 1} for number in range(40)}
+    base = {query: ["bad", "good"] for query in judged}
+    new = {query: ["good"] if place < 3 else ranking for place, (query, ranking) in enumerate(base.items())}
+    runs = {"base": base, "new": new, "other": {**new, "q9": ["good"]}}
+    for correction, needed in (("none", 6), ("holm", 7), ("maxt", 7)):
+        how = Statistics("bootstrap", correction)  # type: ignore[arg-type]  # a name of a correction
+        assert compare(judged, runs, "RR", statistics=how)["new", "RR"].changes_needed == needed
+
+
+def test_what_queries_share_makes_the_set_smaller() -> None:
+    units = QRELS.with_columns({"unit": [n // 8 for n in range(40)]})
+    double = Qrels.from_dict(
+        {f"{query}{copy}": docs for query, docs in JUDGED.items() for copy in "ab"},
+        columns={"unit": {f"{query}{copy}": query for query in JUDGED for copy in "ab"}},
+    )
+    runs = {
+        name: {f"{query}{copy}": docs for query, docs in run.items() for copy in "ab"}
+        for name, run in (("poor", POOR), ("lucky", LUCKY))
+    }
+    how = Statistics(target_difference=0.05)
+    once = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "AP", statistics=how)["lucky", "AP"]
+    twice = compare(double, runs, "AP", statistics=how)["lucky", "AP"]
+    assert twice.detectable == pytest.approx(once.detectable)  # every query a second time shows nothing new
+    assert twice.queries_needed == 2 * (once.queries_needed or 0)
+    assert compare(units, {"poor": POOR, "lucky": LUCKY}, "AP")["lucky", "AP"].detectable != once.detectable
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_a_one_sided_comparison_sees_more_with_as_many_queries(test: Any) -> None:
+    how = Statistics(test, target_difference=0.05)
+    both, one, other = (
+        compare(
+            QRELS,
+            {"poor": POOR, "lucky": LUCKY},
+            "AP",
+            statistics=replace(how, alternative=side),
+        )
+        for side in ("two-sided", "greater", "less")
+    )
+    rows = [found["lucky", "AP"] for found in (both, one, other)]
+    for row in rows[1:]:
+        assert (row.detectable or 0) < (rows[0].detectable or 0)
+        assert (row.queries_needed or 0) < (rows[0].queries_needed or 0)
+    assert test != "t" or rows[1].detectable == rows[2].detectable
+    turned = compare(QRELS, {"lucky": LUCKY, "poor": POOR}, "AP", statistics=replace(how, alternative="less"))
+    assert turned["poor", "AP"].detectable == rows[1].detectable  # a skewed sample shows more on one side
