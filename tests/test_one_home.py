@@ -406,7 +406,7 @@ def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_agai
     assert alone is not None
     assert grouped is not None
     assert (alone.cause, alone.shares[0].outcome) == ("both", "worse")
-    assert (grouped.cause, grouped.shares[0].outcome) == ("ids or corpus", "inconclusive")
+    assert (grouped.cause, grouped.shares[0].outcome) == ("unclear", "inconclusive")
 
 
 def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_groups() -> None:
@@ -523,8 +523,9 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]
     data = json.loads(benchmark_text.as_json(lower_is_better))
-    assert data["answer"][0].startswith("fair is better than base on FirstRel: −")
-    assert data["answer"][1].startswith("poor is worse than base on FirstRel: +")
+    assert data["answer"][0] == "Best on FirstRel: fair; better than every other system."
+    assert data["answer"][1].startswith("fair is better than base on FirstRel: −")
+    assert data["answer"][2].startswith("poor is worse than base on FirstRel: +")
     page = as_html(lower_is_better)
     assert re.findall(r'<i class="\w+" role="img" aria-label="(\w+)">(.)</i>', page)[:2] == [
         ("better", "▲"),

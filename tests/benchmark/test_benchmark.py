@@ -411,7 +411,7 @@ def test_a_page_never_overwrites_a_run(made: Path, tmp_path: Path, command: Comm
 
 def test_costs_are_reported(made: Path) -> None:
     text = (made / COMPARISON).read_text(encoding="utf-8")
-    assert text.startswith("# Benchmark: workshop\n\nvector vs. lexical on nDCG@10: ")
+    assert text.startswith("# Benchmark: workshop\n\nBest on nDCG@10: hybrid; not distinguishable from it: ")
     assert "| p50 ms | p95 ms | p99 ms | calls | index | build time |" in text
     costs = json.loads((made / MANIFEST).read_bytes())["times"]["costs"]
     assert all(math.isfinite(costs[name][key]) for name in costs for key in ("p50", "p95", "p99"))

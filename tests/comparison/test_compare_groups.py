@@ -77,4 +77,4 @@ def test_a_group_is_opposite_only_if_its_own_difference_is_significant() -> None
         assert rows[label].difference.is_significant(0.05) == significant
     assert {label: row.opposite for label, row in rows.items()} == {"lost": True, "mixed": False, "won": False}
     lines = as_table(found, color=False).splitlines()
-    assert "opposite to the overall direction: lost on AP" in lines
+    assert "significant, and opposite to the overall direction: lost on AP" in lines

@@ -28,19 +28,21 @@ def made(**runs: dict[str, list[str]]) -> Comparison:
 
 def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
-    assert won[0].startswith("better is better than base on RR: +0.250 (95% CI +0.1")
-    assert won[1].startswith("worse is worse than base on RR: −0.250 (95% CI −0.3")
-    assert all(line.endswith("p = 0.002.") for line in won[:2])
-    assert won[2] == "Significant on secondary measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
-    assert won[3].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
-    assert won[3].endswith(" (80% power).")
+    assert won[1].startswith("better is better than base on RR: +0.250 (95% CI +0.1")
+    assert won[2].startswith("worse is worse than base on RR: −0.250 (95% CI −0.3")
+    assert all(line.endswith("p = 0.002.") for line in won[1:3])
+    assert won[0] == "Best on RR: better; better than every other system."
+    assert won[3] == "Significant on secondary measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
+    assert won[4].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
+    assert won[4].endswith(" (80% power).")
 
 
 def test_the_same_values_and_an_inconclusive_difference_are_different_answers() -> None:
     few = {query: (GOOD if place < 16 else BAD)[query] for place, query in enumerate(QUERIES)}
     found = headline(made(base=MIXED, same=dict(MIXED), few=few))
-    assert found[0] == "same vs. base on RR: the same value for every query."
-    assert found[1].startswith("few vs. base on RR: inconclusive (+0.017, 95% CI −")
+    assert found[0] == "Best on RR: few; not distinguishable from it: base, same."
+    assert found[1] == "same vs. base on RR: the same value for every query."
+    assert found[2].startswith("few vs. base on RR: inconclusive (+0.017, 95% CI −")
 
 
 def test_as_many_wins_as_losses_are_not_the_same() -> None:
@@ -77,8 +79,11 @@ def test_a_one_sided_interval_has_one_end(alternative: Alternative, base: Lists,
 
 def test_one_comparison_is_not_corrected() -> None:
     runs = {"a": MIXED, "b": GOOD}
-    for test, p in (("bootstrap", "p = 0.002."), ("randomization", "p < 0.001.")):
-        found = compare(JUDGED, runs, "RR", statistics=Statistics(test, resamples=1000))  # type: ignore[arg-type]
+    for statistics, p in (
+        (Statistics("bootstrap", resamples=1000), "p = 0.002."),
+        (Statistics("randomization", resamples=1000), "p < 0.001."),
+    ):
+        found = compare(JUDGED, runs, "RR", statistics=statistics)
         assert headline(found)[0].endswith(p)
         assert found["b", "RR"].p_corrected == pytest.approx(found["b", "RR"].p, abs=0.001)
         assert found.correction_label is None
