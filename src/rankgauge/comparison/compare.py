@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
+from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
 
@@ -130,6 +131,17 @@ def compare_evaluation(
             note for part in [*(pair.notes() for pair in pairs), *(f.notes for f in families)] for note in part
         ),
     )
+
+
+def _notes(pairs: Sequence[Pair], families: Sequence[Family], differences: Sequence[Difference]) -> Iterator[Note]:
+    """What to know before trusting the differences."""
+    for pair in pairs:
+        yield from pair.notes()
+    for family in families:
+        yield from family.notes
+    for row in differences:
+        if row.caveat:
+            yield Note("skewness", f"{row.system} on {row.measure}: {row.caveat}")
 
 
 def _by_system(pairs: Sequence[Pair], families: Sequence[Family]) -> list[Difference]:
