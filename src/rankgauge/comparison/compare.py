@@ -127,9 +127,7 @@ def compare_evaluation(
         interaction_family=interaction_family if by else None,
         changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
         texts=dict(evaluation.texts),
-        notes=tuple(
-            note for part in [*(pair.notes() for pair in pairs), *(f.notes for f in families)] for note in part
-        ),
+        notes=tuple(_notes(pairs, families, differences)),
     )
 
 
