@@ -321,6 +321,13 @@ def test_p_is_never_shown_as_zero(p: float) -> None:
     assert p_equals(p) in (f"p = {p_value(p)}", "p < 0.001")
 
 
+@given(st.floats(0.04, 0.06), st.floats(0.04, 0.06))
+def test_p_values_on_both_sides_of_a_level_never_look_the_same(first: float, second: float) -> None:
+    if (first <= 0.05) != (second <= 0.05) and abs(first - 0.05) > 1e-8 and abs(second - 0.05) > 1e-8:
+        assert p_value(first) != p_value(second)
+    assert (p_value(0.0496), p_value(0.0504), p_value(0.05)) == ("0.0496", "0.0504", "0.050")
+
+
 def test_a_small_p_is_never_shown_as_zero_in_any_format(files: list[Path], command: Command) -> None:
     runs = (files[0], files[1], files[3])
     comparison = compare(JUDGED, {"poor": SYSTEMS["poor"], "good": SYSTEMS["good"]}, "RR")

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 
 MINUS = "−"
 MISSING = "–"  # a value that does not exist
+USUAL_LEVELS = (0.01, 0.05, 0.1)
+MOST_P_DIGITS = 9
 SMALLEST_P = 0.001
 
 
@@ -59,10 +61,13 @@ def percent(share: float, digits: int | None = None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """A p value in a table: three decimals, never 0."""
+    """A p value in a table: three decimals, never 0; more if it would look like a usual level that it is not."""
     if p is None:
         return MISSING
-    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.3f}"
+    digits = 3
+    while digits < MOST_P_DIGITS and p not in USUAL_LEVELS and round(p, digits) in USUAL_LEVELS:
+        digits += 1
+    return f"< {SMALLEST_P}" if p < SMALLEST_P else f"{p:.{digits}f}"
 
 
 def p_equals(p: float | None) -> str:
