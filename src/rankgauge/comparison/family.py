@@ -19,6 +19,7 @@ from rankgauge.comparison.shared_queries import Mask
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, describe_family
 from rankgauge.comparison.testing import PairedColumns, family_tests
 from rankgauge.core.formatting import plural
+from rankgauge.core.tables import Column
 from rankgauge.evaluation.notes import Note
 from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tukey_hsd import tukey
@@ -60,22 +61,25 @@ def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Cell]:
     return [Cell(pair, column, pair.shared) for pair in pairs for column in columns]
 
 
-def paired_columns(cells: Sequence[Cell]) -> PairedColumns:
-    """The values behind the cells."""
+def paired_columns(cells: Sequence[Cell], strata: Column | None = None) -> PairedColumns:
+    """The values behind the cells; ``strata`` are the groups of the queries, if each cell is one group."""
     values = [cell.pair.masked_values(cell.column, cell.queries) for cell in cells]
     return PairedColumns(
         np.column_stack([system for system, _ in values]),
         np.column_stack([baseline for _, baseline in values]),
         tuple(difference_range(cell.pair.system.measures[cell.column]) for cell in cells),
         cells[0].pair.units,
+        strata,
     )
 
 
-def make_family(cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str]) -> Family:
-    """Test the cells together; ``factors`` say what they are."""
+def make_family(
+    cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str], strata: Column | None = None
+) -> Family:
+    """Test the cells together; ``factors`` say what they are, ``strata`` the groups of queries they belong to."""
     systems = len({cell.pair.name for cell in cells})
     level = _pairs_of_systems(systems) if statistics.correction == "tukey" else None
-    tested = family_tests(paired_columns(cells), statistics, level)
+    tested = family_tests(paired_columns(cells, strata), statistics, level)
     rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
     rows = [_with_queries_needed(row, statistics) for row in rows]
     size = sum(row.p is not None for row in rows)

@@ -18,6 +18,7 @@ from rankgauge.comparison.statistics import (
     separate_correction,
     separately_corrected,
 )
+from rankgauge.core.tables import Column
 from rankgauge.evaluation.groups import groups
 from rankgauge.stats.correction import correct
 from rankgauge.stats.group_interaction import interaction
@@ -36,12 +37,23 @@ def group_differences(
     if not labeled:
         return [], CORRECTION_LABELS["none"]
     factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure"), (len(set(labels)), "group")
-    family = make_family([cell for _, cell in labeled], separately_corrected(statistics), *factors)
+    strata = _strata([members for _, members in groups(pairs[0].system.columns, by)], pairs[0].units)
+    family = make_family([cell for _, cell in labeled], separately_corrected(statistics), *factors, strata=strata)
     total = {(row.system, row.measure): row.difference or 0.0 for row in totals}
     return [
         GroupDifference(by, label, row, _is_opposite(row, total[row.system, row.measure], statistics.alpha))
         for label, row in zip(labels, family.rows, strict=True)
     ], family.description
+
+
+def _strata(groups: Sequence[Mask], units: Column | None) -> Column | None:
+    """The group of each query, so that draws keep the sizes of groups; None if a unit belongs to several."""
+    stratum = np.zeros(len(groups[0]), dtype=np.int64)
+    for number, members in enumerate(groups, start=1):
+        stratum[members] = number
+    if units is None or len({*zip(units.tolist(), stratum.tolist(), strict=True)}) == len(set(units.tolist())):
+        return stratum
+    return None
 
 
 def _is_opposite(row: Difference, total: float, alpha: float) -> bool:

@@ -36,6 +36,7 @@ class PairedColumns:
     baseline: Floats
     ranges: tuple[Range, ...]  # of the differences
     units: Column | None = None
+    strata: Column | None = None  # groups of queries, if each column has those of one group
 
     @property
     def differences(self) -> Floats:
@@ -44,8 +45,8 @@ class PairedColumns:
 
     def select(self, queries: NDArray[np.bool_]) -> PairedColumns:
         """Some of the queries."""
-        units = None if self.units is None else self.units[queries]
-        return replace(self, system=self.system[queries], baseline=self.baseline[queries], units=units)
+        units, strata = (None if labels is None else labels[queries] for labels in (self.units, self.strata))
+        return replace(self, system=self.system[queries], baseline=self.baseline[queries], units=units, strata=strata)
 
     def at(self, index: int) -> tuple[Floats, Floats, Column | None]:
         """Both values of the queries that have a difference, and their units."""
@@ -133,6 +134,7 @@ def _joint(
         confidence=confidence or statistics.confidence,
         units=columns.units,
         ranges=columns.ranges,
+        strata=columns.strata,
         sensitivity=sensitivity,
         resampling=_resampling(statistics),
     )

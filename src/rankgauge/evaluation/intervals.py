@@ -1,21 +1,25 @@
 """Which interval a mean gets. Every command, result and page takes its intervals of means from here.
 
 The mean of a measure that is 0 or 1 for every query gets Wilson's. Any other mean gets the studentized bootstrap, over
-units if queries belong together, on the log scale if it is geometric. If all values are equal, their number bounds the
-share of different ones, and the range of the measure bounds these. No end leaves that range.
+units if queries belong together, on the log scale if it is geometric. An end that this does not have, since nearly all
+values are equal, comes from the share of the others and the range of the measure. No end leaves that range.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rankgauge.core.tables import Column, Floats
 from rankgauge.measures.spec import Aggregate, Measure
+from rankgauge.stats.distributions import largest_share
 from rankgauge.stats.results import Alternative, Interval, tail_probability
+
+if TYPE_CHECKING:
+    from rankgauge.stats.samples import Sample
 
 
 def interval_of(
@@ -29,6 +33,7 @@ def interval_of(
 ) -> Interval:
     """The interval of a measure over queries; ``aggregate`` replaces the measure's own, for means within groups."""
     from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
+    from rankgauge.stats.samples import sample
 
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
@@ -42,23 +47,30 @@ def interval_of(
     else:
         method: Literal["wilson", "bootstrap-t"] = "wilson" if units is None and is_binary(values) else "bootstrap-t"
         interval = mean_interval(values, method=method, confidence=confidence, units=units, alternative=alternative)
-    low, high = measure.definition.range
-    if interval.low is None and len(values) > 1 and np.ptp(values) == 0 and math.isfinite(high - low):
-        count = len(values) if units is None else len(set(units.tolist()))
-        interval = _of_equal_values(interval, float(values[0]), count, (low, high))
-    return within(interval, low, high)
+    limits = measure.definition.range
+    if how == "mean" and len(values) > 1 and math.isfinite(limits[1] - limits[0]):
+        interval = _with_missing_ends(interval, sample(values, units), limits)
+    return within(interval, *limits)
 
 
-def _of_equal_values(interval: Interval, value: float, count: int, limits: tuple[float, float]) -> Interval:
-    """The interval of a mean of equal values: in another sample, a share of the values may be at an end of the range.
+def _with_missing_ends(interval: Interval, data: Sample, limits: tuple[float, float]) -> Interval:
+    """The interval with bounds for the ends that it lacks, because too few values differ from the most common one.
 
-    With confidence 1 − a, the share is at most 1 − a^(1/n): more would probably have shown up among n values.
+    The share of queries with another value has an exact upper bound (Clopper and Pearson, Biometrika 1934), and such
+    values are at worst at an end of the range: the mean is at most c + share · (high − c), where c is the common value.
     """
-    if count < 2:
+    low, high = interval.low, interval.high
+    closed = {"less": [high], "greater": [low], "two-sided": [low, high]}[interval.alternative]
+    if data.units < 2 or not any(end is None or math.isinf(end) for end in closed):
         return interval
-    share = 1 - tail_probability(interval.confidence, interval.alternative) ** (1 / count)
-    bounds = (value - share * (value - limits[0]), value + share * (limits[1] - value))
-    return replace(interval, low=bounds[0], high=bounds[1], method="range", reason=None).with_open_end(*limits)
+    values, counts = np.unique(data.totals / data.sizes / data.scale, return_counts=True)
+    common = float(values[counts.argmax()])
+    outside = tail_probability(interval.confidence, interval.alternative)
+    share = largest_share(data.units - int(counts.max()), data.units, outside)
+    bounds = common - share * (common - limits[0]), common + share * (limits[1] - common)
+    ends = [bound if end is None or math.isinf(end) else end for end, bound in zip((low, high), bounds, strict=True)]
+    method = "range" if low is None else f"{interval.method}, range"
+    return replace(interval, low=ends[0], high=ends[1], method=method, reason=None).with_open_end(*limits)
 
 
 def is_binary(*columns: Floats) -> bool:

@@ -49,6 +49,13 @@ def binomial_cdf(successes: float | Floats, n: int) -> Floats:
     return np.asarray(bdtr(successes, n, 0.5), dtype=np.float64)
 
 
+def largest_share(successes: int, n: int, outside: float) -> float:
+    """Clopper and Pearson's upper bound of a proportion, which is exceeded with the probability ``outside``."""
+    from scipy.special import betaincinv
+
+    return 1.0 if successes >= n else float(betaincinv(successes + 1, n - successes, 1 - outside))
+
+
 def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
     """The probability that a noncentral t is at most t.
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rankgauge.errors import InputError, InputTypeError
 from rankgauge.stats.samples import Floats, Ints, Sample, Units, sample, unit_numbers
-from rankgauge.stats.seeds import RandomStream, blocks
+from rankgauge.stats.seeds import RandomBits, RandomStream, blocks
 
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
 _EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
@@ -51,8 +51,8 @@ class UnitRow:
         return self.sample.mean / self.sample.standard_error
 
 
-def unit_rows(differences: ArrayLike, units: Units | None = None) -> list[UnitRow]:
-    """One row per column of ``differences``, whose rows are queries; NaN where a query has no difference."""
+def difference_matrix(differences: ArrayLike) -> Floats:
+    """Differences as numbers: one row per query, NaN where there is none."""
     try:
         values = np.asarray(differences, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -61,8 +61,13 @@ def unit_rows(differences: ArrayLike, units: Units | None = None) -> list[UnitRo
         raise InputError(f"differences must have 2 dimensions, found {values.ndim}")
     if np.isinf(values).any():
         raise InputError("differences must be finite; NaN marks a query without a difference")
-    unit = unit_numbers(units, len(values))
-    return [_unit_row(column, unit) for column in values.T]
+    return values
+
+
+def unit_rows(differences: Floats, units: Units | None = None) -> list[UnitRow]:
+    """One row per column of ``differences``, whose rows are queries."""
+    unit = unit_numbers(units, len(differences))
+    return [_unit_row(column, unit) for column in differences.T]
 
 
 def _unit_row(column: Floats, unit: Ints) -> UnitRow:
@@ -94,8 +99,8 @@ class Draws:
         return t
 
 
-def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream) -> Draws:
-    """Draw units with replacement, the same ones for every row."""
+def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream, strata: Ints | None = None) -> Draws:
+    """Draw units with replacement, the same ones for every row; from each stratum as many as it has."""
     residuals, sizes = (np.column_stack([getattr(row, name) for row in rows]) for name in ("residuals", "sizes"))
     units = len(residuals)
     columns = [residuals, np.square(residuals)]
@@ -104,23 +109,29 @@ def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream) -> Draws
         columns += [sizes, sizes * residuals, np.square(sizes), np.where(sizes > 0, 1.0, 0.0)]
     parts = []
     whole, scale = _whole_numbers(np.hstack(columns))
-    for counts in drawn_counts(units, resamples, stream):
+    for counts in drawn_counts(units, resamples, stream, strata):
         sums = np.split(counts @ whole / scale, len(columns), axis=1)
         parts.append(_shift_and_error(sums, units, complete=complete))
     shift, error = (np.concatenate([part[index] for part in parts]).T for index in (0, 1))
     return Draws(np.ascontiguousarray(shift), np.ascontiguousarray(error))
 
 
-def drawn_counts(units: int, resamples: int, stream: RandomStream) -> Iterator[Floats]:
+def drawn_counts(units: int, resamples: int, stream: RandomStream, strata: Ints | None = None) -> Iterator[Floats]:
     """How often each unit is drawn (columns) in each of a batch of draws (rows)."""
+    members = [np.arange(units)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
     most = max(1, _COUNTS_IN_MEMORY // units)
     for number, size in blocks(resamples):
         bits = stream.child(f"block {number}").bits()
         for start in range(0, size, most):
             batch = min(most, size - start)
-            drawn = bits.below(units, batch, units + units % 2)[:, :units]
+            drawn = np.hstack([own[_below(bits, len(own), batch)] for own in members])
             cells = drawn + np.arange(batch)[:, np.newaxis] * units
             yield np.bincount(cells.ravel(), minlength=batch * units).reshape(batch, units).astype(np.float64)
+
+
+def _below(bits: RandomBits, units: int, batch: int) -> NDArray[np.intp]:
+    """A batch of draws of as many units as there are."""
+    return bits.below(units, batch, units + units % 2)[:, :units]
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:

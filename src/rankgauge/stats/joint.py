@@ -21,10 +21,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankgauge.errors import InputError
 from rankgauge.stats.detectable import detectable_difference_of
-from rankgauge.stats.draws import Draws, UnitRow, draw, unit_rows
+from rankgauge.stats.draws import Draws, UnitRow, difference_matrix, draw, unit_rows
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
-from rankgauge.stats.samples import Floats, Units
+from rankgauge.stats.samples import Floats, Ints, Units, unit_numbers
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
 from rankgauge.stats.sparse_rows import sparse_interval, sparse_p
 
@@ -86,18 +87,21 @@ def joint_test(
     confidence: float = 0.95,
     units: Units | None = None,
     ranges: Sequence[Range] | None = None,
+    strata: Units | None = None,
     sensitivity: bool = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
 
     One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
-    possible differences of each column, which no interval leaves. ``sensitivity`` is whether detectable differences are
+    possible differences of each column, which no interval leaves. ``strata`` are groups of queries of which each draw
+    has as many as there are; a unit must not belong to several. ``sensitivity`` is whether detectable differences are
     computed.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
-    rows = unit_rows(differences, units)
+    values = difference_matrix(differences)
+    rows = unit_rows(values, units)
     limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
     question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))
     drawn = [index for index, row in enumerate(rows) if row.varying >= FEWEST_VARYING]
@@ -109,7 +113,7 @@ def joint_test(
     resamples = resampling.count(RESAMPLES)
     if drawn:
         drawn_rows = [rows[index] for index in drawn]
-        draws = draw(drawn_rows, resamples, resampling.stream.child("joint"))
+        draws = draw(drawn_rows, resamples, resampling.stream.child("joint"), _unit_strata(strata, units, len(values)))
         critical, p_values = _critical(draws, drawn_rows, question)
         alone = _p_alone(draws, drawn_rows, question)
         for place, index in enumerate(drawn):
@@ -124,6 +128,16 @@ def joint_test(
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
     )
+
+
+def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Ints | None:
+    """The stratum of each unit."""
+    if strata is None:
+        return None
+    stratum, unit = unit_numbers(strata, queries), unit_numbers(units, queries)
+    if len({*zip(stratum.tolist(), unit.tolist(), strict=True)}) > int(unit.max(initial=-1)) + 1:
+        raise InputError("queries of one unit belong to several strata")
+    return stratum[np.unique(unit, return_index=True)[1]]
 
 
 def _critical(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> tuple[float, list[float]]:
