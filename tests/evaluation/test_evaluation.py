@@ -169,7 +169,8 @@ def test_an_interval_does_not_leave_the_range_of_its_measure() -> None:
     run = {"q0": ["a"], "q1": ["x", "a"], "q2": ["a"]}
     found = evaluate(judged, run, "RR").interval("RR")
     # One of three values differs from 1: at most 90.6% of all do (Clopper and Pearson), and those are at least 0.
-    assert (found.low, found.high) == (pytest.approx(1 - 0.9057, abs=1e-4), 1.0)
+    assert found.low == pytest.approx(1 - 0.9057, abs=1e-4)
+    assert found.high == 1
     for n, share in ((2, 0.842), (20, 0.168)):
         equal = evaluate({f"q{i}": {"a": 1} for i in range(n)}, {f"q{i}": ["x", "a"] for i in range(n)}, "RR")
         interval = equal.interval("RR")

@@ -102,7 +102,7 @@ def test_evaluate_prints_each_query_and_sums_counts(files: Path, command: Comman
     assert run["measures"]["NumPref"]["value"] == 9
     assert run["measures"]["NumPref"]["ci"]["low"] is None
     interval = run["measures"]["PrefShare"]["ci"]
-    assert 0 < interval["low"] < 0.75 < interval["high"] == 1
+    assert 0 < interval["low"] < 0.75 < interval["high"] < 1
 
 
 def test_the_interval_of_a_share_stays_within_0_and_1(files: Path) -> None:

@@ -33,7 +33,7 @@ NO_SHARED_QUERY = "no query has a value for every system"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Hypothesis:
     """A system on a measure, over some of the queries that it shares with the baseline."""
 
     pair: Pair
@@ -56,12 +56,12 @@ class Family:
     notes: tuple[Note, ...] = ()
 
 
-def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Cell]:
+def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Hypothesis]:
     """Every system on some of the measures."""
-    return [Cell(pair, column, pair.shared) for pair in pairs for column in columns]
+    return [Hypothesis(pair, column, pair.shared) for pair in pairs for column in columns]
 
 
-def paired_columns(cells: Sequence[Cell], strata: Column | None = None) -> PairedColumns:
+def paired_columns(cells: Sequence[Hypothesis], strata: Column | None = None) -> PairedColumns:
     """The values behind the cells; ``strata`` are the groups of the queries, if each cell is one group."""
     values = [cell.pair.masked_values(cell.column, cell.queries) for cell in cells]
     return PairedColumns(
@@ -74,7 +74,7 @@ def paired_columns(cells: Sequence[Cell], strata: Column | None = None) -> Paire
 
 
 def make_family(
-    cells: Sequence[Cell], statistics: Statistics, *factors: tuple[int, str], strata: Column | None = None
+    cells: Sequence[Hypothesis], statistics: Statistics, *factors: tuple[int, str], strata: Column | None = None
 ) -> Family:
     """Test the cells together; ``factors`` say what they are, ``strata`` the groups of queries they belong to."""
     systems = len({cell.pair.name for cell in cells})

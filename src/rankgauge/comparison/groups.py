@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankgauge.comparison.family import Cell, make_family
+from rankgauge.comparison.family import Hypothesis, make_family
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference, GroupDifference, Interaction
 from rankgauge.comparison.shared_queries import Mask
@@ -61,7 +61,7 @@ def _is_opposite(row: Difference, total: float, alpha: float) -> bool:
     return row.is_significant(alpha) and (row.difference or 0.0) * total < 0
 
 
-def _cells(pair: Pair, by: str) -> list[tuple[str, Cell]]:
+def _cells(pair: Pair, by: str) -> list[tuple[str, Hypothesis]]:
     """One system, measure by measure, in each group that is large enough."""
     by_group = [
         (label, members & pair.shared)
@@ -69,7 +69,7 @@ def _cells(pair: Pair, by: str) -> list[tuple[str, Cell]]:
         if int((members & pair.shared).sum()) >= MIN_GROUP_SIZE
     ]
     return [
-        (label, Cell(pair, column, members))
+        (label, Hypothesis(pair, column, members))
         for column in range(len(pair.system.measures))
         for label, members in by_group
     ]

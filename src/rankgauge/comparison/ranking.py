@@ -15,7 +15,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from rankgauge.comparison.family import Cell, paired_columns
+from rankgauge.comparison.family import Hypothesis, paired_columns
 from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
 from rankgauge.comparison.statistics import Statistics
@@ -37,7 +37,7 @@ class RankedSystem:
 
 
 @dataclass(frozen=True)
-class SystemPair:
+class RankedPair:
     """Two systems on the primary measure, the better one first; the difference is first − second."""
 
     first: str
@@ -47,12 +47,12 @@ class SystemPair:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class SystemRanking:
     """Systems from the best to the worst, with letters, and all of their pairs."""
 
     measure: str
     systems: tuple[RankedSystem, ...]
-    pairs: tuple[SystemPair, ...]
+    pairs: tuple[RankedPair, ...]
 
     @property
     def best(self) -> RankedSystem:
@@ -66,7 +66,7 @@ class Ranking:
         return [system.name for system in self.systems[1:] if system.name not in apart]
 
 
-def rank_systems(scores: Sequence[Scores], statistics: Statistics) -> Ranking | None:
+def rank_systems(scores: Sequence[Scores], statistics: Statistics) -> SystemRanking | None:
     """The ranking of three or more systems; None for fewer, and for too many."""
     if not FEWEST_SYSTEMS <= len(scores) <= MOST_SYSTEMS:
         return None
@@ -81,24 +81,24 @@ def rank_systems(scores: Sequence[Scores], statistics: Statistics) -> Ranking | 
     statistics = replace(statistics, alternative="two-sided")
     numbers = list(combinations(range(len(ordered)), 2))
     pairs = [Pair(ordered[first], ordered[second], statistics) for first, second in numbers]
-    cells = [Cell(pair, 0, pair.shared) for pair in pairs]
+    cells = [Hypothesis(pair, 0, pair.shared) for pair in pairs]
     rows = [
         cell.pair.difference(0, cell.queries, test)
         for cell, test in zip(cells, _tests(cells, ordered, statistics), strict=True)
     ]
     significant = [row.is_significant(statistics.alpha) for row in rows]
     letters = letters_of(len(ordered), [pair for pair, is_apart in zip(numbers, significant, strict=True) if is_apart])
-    return Ranking(
+    return SystemRanking(
         measure.name,
         tuple(RankedSystem(run.run, run[measure], text) for run, text in zip(ordered, letters, strict=True)),
         tuple(
-            SystemPair(pair.name, pair.baseline.run, row, is_apart)
+            RankedPair(pair.name, pair.baseline.run, row, is_apart)
             for pair, row, is_apart in zip(pairs, rows, significant, strict=True)
         ),
     )
 
 
-def _tests(cells: Sequence[Cell], ordered: Sequence[Scores], statistics: Statistics) -> list[TestedDifference]:
+def _tests(cells: Sequence[Hypothesis], ordered: Sequence[Scores], statistics: Statistics) -> list[TestedDifference]:
     """The tests of all pairs; Tukey's are of all systems together."""
     if statistics.correction != "tukey":
         return family_tests(paired_columns(cells), statistics, sensitivity=False)

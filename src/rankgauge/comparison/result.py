@@ -22,7 +22,7 @@ from rankgauge.stats.intervals import exponential
 from rankgauge.stats.results import Interval
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.ranking import Ranking
+    from rankgauge.comparison.ranking import SystemRanking
 
 Comparative = Literal["better", "worse", "higher", "lower"]
 Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
@@ -135,7 +135,7 @@ class Comparison(Tabular):
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
     family_sizes: tuple[int, int]  # the number of p values corrected for: of the primary measure, and of the others
-    ranking: Ranking | None = None  # of three or more systems
+    ranking: SystemRanking | None = None  # of three or more systems
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups

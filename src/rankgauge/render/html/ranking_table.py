@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankgauge.comparison.ranking import SystemPair
+from rankgauge.comparison.ranking import RankedPair
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import interval_text
 from rankgauge.core.formatting import p_equals
@@ -59,7 +59,7 @@ def ranking_table(comparison: Comparison | None) -> RankingTable | None:
     return RankingTable(ranking.measure, names[1:], rows)
 
 
-def _cell(pair: SystemPair | None) -> PairCell | None:
+def _cell(pair: RankedPair | None) -> PairCell | None:
     if pair is None or pair.difference.difference is None:
         return None
     row = pair.difference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rankgauge.comparison.attribution import DocumentChange, QueryChange
-from rankgauge.comparison.ranking import Ranking
+from rankgauge.comparison.ranking import SystemRanking
 from rankgauge.comparison.remarks import group_remarks, remarks
 from rankgauge.comparison.result import Comparison, Difference, GroupDifference
 from rankgauge.comparison.sentences import span_text
@@ -121,7 +121,7 @@ def _legend(comparison: Comparison) -> str:
     return f"{marks}; {comparison.family}; paired over {queries} queries{note}"
 
 
-def ranking_grid(ranking: Ranking, comparison: Comparison, *, show: Show = full) -> Grid:
+def ranking_grid(ranking: SystemRanking, comparison: Comparison, *, show: Show = full) -> Grid:
     """The systems from the best to the worst, with letters."""
     measure = comparison.scores[0].measures[0]
     rows = [
