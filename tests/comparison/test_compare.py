@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from rankgauge import Conventions, UsageError, compare, evaluate
 from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.statistics import CORRECTIONS, Statistics
 from rankgauge.render.text.comparison import as_json, as_table, grid
+from rankgauge.stats import joint_test
 from rankgauge.stats.intervals import ratio_interval
 from rankgauge.stats.results import PAIRED_TESTS
 from tests.comparison.collection import GOOD, LUCKY, POOR, QRELS, QUERIES
@@ -159,8 +161,12 @@ def test_queries_of_one_unit_are_drawn_and_flipped_together(test: Any) -> None:
     assert together.difference == alone.difference
     gaps = (evaluate(QRELS, LUCKY, "AP").values - evaluate(QRELS, POOR, "AP").values)[:, 0]
     of_units = gaps.reshape(20, 2).mean(axis=1)  # units of the same size: what a test of their means says
-    wanted = stats.permutation_test((of_units,), np.mean, permutation_type="samples", n_resamples=9999)
-    assert together.p == pytest.approx(wanted.pvalue, abs=0.02)
+    if test == "bootstrap":
+        assert together.p == joint_test(of_units[:, np.newaxis]).rows[0].p
+    signs = np.array(list(product([-1.0, 1.0], repeat=10)))
+    sums = np.add.outer(signs @ of_units[:10], signs @ of_units[10:])  # all 2²⁰ ways to flip 20 units
+    exact = np.mean(np.abs(sums) >= abs(of_units.sum()) - 1e-12)
+    assert together.p == pytest.approx(exact, abs=1e-9 if test == "randomization" else 0.02)
 
 
 def test_proportions_have_newcombes_interval_unless_the_test_has_one_of_its_own() -> None:

@@ -18,7 +18,8 @@ from rankgauge import Conventions, Qrels, Statistics, compare
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.stats.results import Alternative
 
-MEASURES = "RR P@1 AP@5 Success@3 FirstRel GMAP NumRelRet@3"  # 0/1, graded, unbounded, missing, ratios and sums
+ALL = "RR P@1 AP@5 Success@3 FirstRel GMAP NumRelRet@3"  # graded, 0/1, unbounded and missing, ratios and sums
+MEASURES = ("RR AP@5", "P@1", "P@1 Success@3", ALL)
 MIRRORED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 Rankings = dict[str, dict[str, float]]
 
@@ -30,6 +31,7 @@ class Case:
     judged: dict[str, dict[str, int]]
     units: list[int] | None
     runs: dict[str, Rankings]
+    measures: str
     query_set: Any
 
     @property
@@ -39,20 +41,20 @@ class Case:
 
     def compare(self, runs: Any, statistics: Statistics, **options: Any) -> Comparison:
         conventions = Conventions(query_set=self.query_set)
-        return compare(self.qrels, runs, MEASURES, statistics=statistics, conventions=conventions, **options)
+        return compare(self.qrels, runs, self.measures, statistics=statistics, conventions=conventions, **options)
 
 
 @st.composite
 def cases(draw: st.DrawFn, systems: int = 3) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, docs = draw(st.integers(1, 45)), [f"d{number}" for number in range(6)]
+    n, docs = draw(st.one_of(st.integers(1, 12), st.integers(25, 45))), [f"d{number}" for number in range(6)]
     queries = [f"q{number:02}" for number in range(n)]
     judged = {query: {doc: int(rng.integers(0, 2)) for doc in docs[:4]} for query in queries}
     runs: dict[str, Rankings] = {}
     base: Rankings = {}
     for index in range(systems):
-        skill, decimals = draw(st.sampled_from([0.0, 0.5, 2.0, -1.0])), draw(st.sampled_from([0, 3]))
-        changed, missing = draw(st.sampled_from([0.0, 0.1, 1.0])), draw(st.sampled_from([0.0, 0.0, 0.3]))
+        skill, decimals = draw(st.sampled_from([0.0, 0.4, 0.8, -0.5])), draw(st.sampled_from([0, 3]))
+        changed, missing = draw(st.sampled_from([0.0, 0.1, 1.0, 1.0])), draw(st.sampled_from([0.0, 0.0, 0.3]))
         fresh = {
             query: {doc: round(skill * judged[query].get(doc, 0) + rng.normal(), decimals) for doc in docs}
             for query in queries
@@ -62,7 +64,7 @@ def cases(draw: st.DrawFn, systems: int = 3) -> Case:
         kept = {query: ranking for query, ranking in run.items() if rng.random() >= missing}
         runs[f"s{index}"] = kept or run
     units = rng.integers(0, max(1, n // 2), n).tolist() if draw(st.booleans()) else None
-    return Case(judged, units, runs, draw(st.sampled_from(["qrels", "both"])))
+    return Case(judged, units, runs, draw(st.sampled_from(MEASURES)), draw(st.sampled_from(["qrels", "both"])))
 
 
 def check_agreement(rows: Iterable[Difference], alpha: float) -> None:
@@ -78,8 +80,8 @@ def check_agreement(rows: Iterable[Difference], alpha: float) -> None:
             assert row.p_corrected >= row.p
 
 
-@given(cases(), st.sampled_from(list(MIRRORED)), st.sampled_from([0.8, 0.95]), st.sampled_from([199, 400]))
-@settings(max_examples=40)
+@given(cases(), st.sampled_from(list(MIRRORED)), st.sampled_from([0.8, 0.95]), st.sampled_from([39, 400]))
+@settings(max_examples=100)
 def test_an_interval_excludes_0_exactly_if_its_row_is_significant(
     case: Case, alternative: Alternative, confidence: float, resamples: int
 ) -> None:
@@ -87,6 +89,39 @@ def test_an_interval_excludes_0_exactly_if_its_row_is_significant(
     found = case.compare(case.runs, how, by=["half"], changes=0)
     check_agreement(found.differences, found.alpha)
     check_agreement([row.difference for row in found.groups], found.alpha)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.9, 0.95])
+@pytest.mark.parametrize("systems", [1, 3])
+def test_it_does_so_if_only_few_queries_changed(confidence: float, systems: int) -> None:
+    """All one-way changes, from none to so many that the row joins the draws: each step at which p may cross alpha."""
+    judged = {f"q{number:02}": {"good": 1} for number in range(40)}
+    base = {query: ["bad", "good"] for query in judged}
+    outcomes = set()
+    for changed in range(13):
+        new = {query: ["good"] if place < changed else ranking for place, (query, ranking) in enumerate(base.items())}
+        runs = {"base": base} | {f"new {number}": new for number in range(systems)}
+        found = compare(judged, runs, "RR P@1", statistics=Statistics(confidence=confidence, resamples=199))
+        check_agreement(found.differences, found.alpha)
+        outcomes |= {row.outcome(found.alpha) for row in found.differences}
+    assert outcomes == {"unchanged", "inconclusive", "better"}
+
+
+def test_it_does_so_near_the_critical_value() -> None:
+    """As many resamples as make p of exactly alpha likely, and differences that tie with their draws."""
+    significant = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        judged = {f"q{number:02}": {"good": 1} for number in range(24)}
+        base, new, other = (
+            {query: ["good", "bad"] if rng.random() < share else ["bad", "good"] for query in judged}
+            for share in (0.3, 0.55, 0.5)
+        )
+        how = Statistics(confidence=0.8, resamples=19, seed=seed)
+        found = compare(judged, {"base": base, "new": new, "other": other}, "P@1 RR", statistics=how, changes=0)
+        check_agreement(found.differences, found.alpha)
+        significant += sum(row.is_significant(found.alpha) for row in found.differences)
+    assert 60 < significant < 180  # of 240
 
 
 @given(cases(systems=2), st.sampled_from(list(MIRRORED)), st.integers(0, 3))
@@ -126,7 +161,7 @@ def test_files_give_the_same_as_dicts(case: Case) -> None:
             lines = [f"{q} Q0 {doc} 0 {score} {name}\n" for q, scores in run.items() for doc, score in scores.items()]
             files[name].write_text("".join(lines))
         conventions = Conventions(query_set=case.query_set)
-        found = compare(qrels, files, MEASURES, statistics=how, conventions=conventions)
+        found = compare(qrels, files, case.measures, statistics=how, conventions=conventions)
     assert found.differences == case.compare(case.runs, how).differences
     check_agreement(found.differences, found.alpha)
 

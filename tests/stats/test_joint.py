@@ -66,6 +66,15 @@ def test_an_interval_excludes_0_exactly_if_its_row_is_significant(
         assert low < high
 
 
+def test_an_interval_ends_at_0_if_t_equals_the_critical_value() -> None:
+    """A tie of the observed t with a draw: mean − critical · error was 1e-17 above 0, and p above alpha."""
+    rng = np.random.default_rng(10897)
+    assert rng.integers(12, 26) == 25
+    differences = rng.choice([-0.5, 0.0, 0.5], size=(25, 1), p=[0.25, 0.35, 0.4])
+    (row,) = joint_test(differences, confidence=0.8, resampling=Resampling(19, 10897)).rows
+    assert (row.p, row.interval.low) == (0.25, 0.0)
+
+
 @given(families(), st.integers(0, 3))
 @settings(max_examples=30)
 def test_swapping_the_systems_mirrors_everything(family: tuple[np.ndarray, list[int] | None], seed: int) -> None:
