@@ -1,7 +1,7 @@
 from rankgauge.benchmark.run import run_benchmark as run_benchmark
 from rankgauge.comparison.compare import compare as compare
 from rankgauge.comparison.gate.gate import gate as gate
-from rankgauge.comparison.gate.gate import write_baseline as write_baseline
+from rankgauge.comparison.gate.storing import write_baseline as write_baseline
 from rankgauge.comparison.result import Comparison as Comparison
 from rankgauge.comparison.statistics import Statistics as Statistics
 from rankgauge.config.settings import Settings as Settings

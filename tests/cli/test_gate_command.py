@@ -194,6 +194,33 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     assert command("gate", files["qrels"], files["good"], "--against", new, "--write-baseline", new).code == 2
 
 
+def test_runs_are_appended_to_a_baseline(command: Command, files: dict[str, Path], baseline: Path) -> None:
+    for name in ("good", "bad"):
+        outcome = command("gate", files["qrels"], files[name], "--write-baseline", baseline, "--append")
+        assert outcome.code == 0
+        assert f"wrote {baseline}\n" in outcome.err
+    assert [run["name"] for run in json.loads(baseline.read_text())["scores"]["runs"]] == ["good", "good", NAME]
+    outcome = command("gate", files["qrels"], files["lost"], "--against", baseline)
+    assert "run-to-run noise of 3 baseline runs: standard deviation RR " in outcome.out
+    compared = command("compare", files["qrels"], files["lost"], "--baseline", baseline)
+    assert "mean of 3 runs" in compared.out
+
+
+def test_a_passing_gate_appends_its_run(
+    command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
+) -> None:
+    new = tmp_path / "new.json"
+    arguments = ("--against", baseline, "--write-baseline", new, "--append")
+    for _ in range(2):
+        assert command("gate", files["qrels"], files["good"], *arguments).code == 0
+    assert command("gate", files["qrels"], files["bad"], *arguments).code == 1
+    assert len(json.loads(new.read_text())["scores"]["runs"]) == 2
+    assert command("gate", files["qrels"], files["good"], "-m", "RR", *arguments).code == 2
+    alone = command("gate", files["qrels"], files["good"], "--append", "--require", "RR>0.1")
+    assert alone.code == 64
+    assert "--append adds a run to a stored baseline" in alone.err
+
+
 @pytest.mark.slow
 def test_either_side_may_come_through_a_pipe(files: dict[str, Path], baseline: Path) -> None:
     run = [sys.executable, "-m", "rankgauge", "gate", str(files["qrels"])]

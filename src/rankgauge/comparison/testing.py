@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.comparison.intervals import difference_interval_of
+from rankgauge.comparison.run_noise import with_run_noise
 from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, is_significant, separate_correction
 from rankgauge.core.tables import Column, Floats
+from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.correction import correct
 from rankgauge.stats.joint import JointResult, JointRow, Range, joint_test
 from rankgauge.stats.max_t import maxt
@@ -37,6 +39,7 @@ class PairedColumns:
     ranges: tuple[Range, ...]  # of the differences
     units: Column | None = None
     strata: Column | None = None  # groups of queries, if each column has those of one group
+    noise: tuple[RunNoise | None, ...] = ()  # of whole runs, in each column, if the baseline is several runs
 
     @property
     def differences(self) -> Floats:
@@ -53,6 +56,11 @@ class PairedColumns:
         kept = ~np.isnan(self.differences[:, index])
         units = None if self.units is None else self.units[kept]
         return self.system[kept, index], self.baseline[kept, index], units
+
+    def noise_at(self, index: int) -> RunNoise | None:
+        """The noise of whole runs in a column; None if there is none or it is unknown."""
+        noise = self.noise[index] if self.noise else None
+        return noise if noise is not None and noise.between else None
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ def family_tests(
     if statistics.is_joint:
         tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
     else:
-        tests = _separate_tests(columns, statistics, size)
+        tests = with_run_noise(_separate_tests(columns, statistics, size), columns, statistics)
     return [
         replace(test, caveat=_caveat(*columns.at(index)[:2]))
         if is_significant(test.p_corrected, statistics.alpha)
@@ -135,6 +143,7 @@ def _joint(
         units=columns.units,
         ranges=columns.ranges,
         strata=columns.strata,
+        noise=columns.noise or None,
         sensitivity=sensitivity,
         resampling=_resampling(statistics),
     )
@@ -154,7 +163,9 @@ def _joint_alone(
 ) -> TestedDifference:
     """One column as a family of its own."""
     system, baseline, units = columns.at(index)
-    single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], (columns.ranges[index],), units)
+    noise = columns.noise[index : index + 1]
+    ranges = (columns.ranges[index],)
+    single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], ranges, units, noise=noise)
     return _from_joint(_joint(single, statistics, confidence).rows[0])
 
 

@@ -13,6 +13,8 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     joint              joint_test: systems × measures, p values and simultaneous intervals from the same bootstrap draws
     draws              the bootstrap draws of several rows at once
     sparse_rows        an exact test and an interval for a row that hardly varies
+    between_runs       run_noise  family_noise: how much runs of the same system differ as a whole
+    false_alarms       false_alarm_quantile: how often an unchanged system fails against the mean of a few runs
     detectable         the smallest difference that a new sample would show
     max_t              maxt: systems × measures against a baseline, by joint sign flips
     tukey_hsd          tukey: all pairs of systems, by joint permutations

@@ -2,6 +2,9 @@ from rankgauge.stats.agreement import Agreement as Agreement
 from rankgauge.stats.agreement import kendall_tau as kendall_tau
 from rankgauge.stats.agreement import rbo as rbo
 from rankgauge.stats.agreement import tau_ap as tau_ap
+from rankgauge.stats.between_runs import RunNoise as RunNoise
+from rankgauge.stats.between_runs import family_noise as family_noise
+from rankgauge.stats.between_runs import run_noise as run_noise
 from rankgauge.stats.bootstrap import bootstrap_test as bootstrap_test
 from rankgauge.stats.correction import benjamini_hochberg as benjamini_hochberg
 from rankgauge.stats.correction import benjamini_yekutieli as benjamini_yekutieli
@@ -10,6 +13,7 @@ from rankgauge.stats.correction import correct as correct
 from rankgauge.stats.correction import holm as holm
 from rankgauge.stats.effect_size import Effect as Effect
 from rankgauge.stats.effect_size import effect as effect
+from rankgauge.stats.false_alarms import false_alarm_quantile as false_alarm_quantile
 from rankgauge.stats.group_interaction import interaction as interaction
 from rankgauge.stats.intervals import difference_interval as difference_interval
 from rankgauge.stats.intervals import geometric_mean_interval as geometric_mean_interval

@@ -45,11 +45,6 @@ class UnitRow:
         """Whether every unit is one query that has a difference."""
         return bool((self.sizes == 1).all())
 
-    @property
-    def t(self) -> float:
-        """The mean in standard errors."""
-        return self.sample.mean / self.sample.standard_error
-
 
 def difference_matrix(differences: ArrayLike) -> Floats:
     """Differences as numbers: one row per query, NaN where there is none."""

@@ -8,6 +8,9 @@ exceeds c, and its interval is mean ± c · standard error: it excludes 0 exactl
 A row that hardly varies has no usable t, because many draws miss the few queries that differ. It leaves the draws, with
 its Bonferroni share of alpha, for an exact test and an interval of its own (see ``sparse_rows``).
 
+If the second system is the mean of several runs that differ as a whole (see ``between_runs``), a wider error takes the
+place of the standard error in t and in the interval, which agree as before.
+
 Westfall and Young, Resampling-Based Multiple Testing, 1993; Romano and Wolf, Exact and approximate stepdown methods for
 multiple hypothesis testing, JASA 2005.
 """
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
+from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.detectable import detectable_difference_of
 from rankgauge.stats.draws import Draws, UnitRow, difference_matrix, draw, unit_rows
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
@@ -88,6 +92,7 @@ def joint_test(
     units: Units | None = None,
     ranges: Sequence[Range] | None = None,
     strata: Units | None = None,
+    noise: Sequence[RunNoise | None] | None = None,
     sensitivity: bool = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
@@ -95,18 +100,19 @@ def joint_test(
 
     One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
     possible differences of each column, which no interval leaves. ``strata`` are groups of queries of which each draw
-    has as many as there are; a unit must not belong to several. ``sensitivity`` is whether detectable differences are
-    computed.
+    has as many as there are; a unit must not belong to several. ``noise`` is that of whole runs, for each column in
+    which it is known. ``sensitivity`` is whether detectable differences are computed.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
     values = difference_matrix(differences)
     rows = unit_rows(values, units)
     limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
+    noises = [None] * len(rows) if noise is None else list(noise)
     question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))
     drawn = [index for index, row in enumerate(rows) if row.varying >= FEWEST_VARYING]
     results = {
-        index: _sparse(row, limits[index], question, resampling)
+        index: _sparse(row, limits[index], question, resampling, noises[index])
         for index, row in enumerate(rows)
         if row.varying < FEWEST_VARYING
     }
@@ -114,16 +120,25 @@ def joint_test(
     if drawn:
         drawn_rows = [rows[index] for index in drawn]
         draws = draw(drawn_rows, resamples, resampling.stream.child("joint"), _unit_strata(strata, units, len(values)))
-        critical, p_values = _critical(draws, drawn_rows, question)
-        alone = _p_alone(draws, drawn_rows, question)
+        critical = _critical(draws, question)
+        errors = [
+            _error(row, draws, place, critical, question, noises[index])
+            for place, (index, row) in enumerate(zip(drawn, drawn_rows, strict=True))
+        ]
+        own = question.extremes(
+            np.array([row.sample.mean / error for row, error in zip(drawn_rows, errors, strict=True)])
+        )
+        critical, p_values = _p_values(draws, own, critical, question)
+        alone = _p_alone(draws, own, question)
         for place, index in enumerate(drawn):
+            row, error = rows[index], errors[place]
             stream = resampling.stream.child("detectable")
             detectable = (
-                detectable_difference_of(rows[index], draws, place, critical, alternative, stream)
-                if sensitivity
-                else None
+                detectable_difference_of(row, draws, place, critical, alternative, stream) if sensitivity else None
             )
-            interval = _interval(rows[index], critical, question, limits[index])
+            if detectable is not None:
+                detectable *= error / row.sample.standard_error
+            interval = _interval(row, critical * error, question, limits[index])
             results[index] = JointRow(p_values[place], interval, alone[place], critical, detectable)
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
@@ -140,31 +155,43 @@ def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Int
     return stratum[np.unique(unit, return_index=True)[1]]
 
 
-def _critical(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> tuple[float, list[float]]:
-    """The critical value of t, and the p of each row; rows outside of the draws keep their share of alpha."""
+def _critical(draws: Draws, question: _Question) -> float:
+    """The critical value of t; rows outside of the draws keep their share of alpha."""
+    rows, count = draws.t.shape
+    allowed = math.floor(question.alpha * rows / question.family * (count + 1) + 1e-9)
+    return float(np.sort(question.extremes(draws.t).max(axis=0))[-allowed]) if allowed else math.inf
+
+
+def _error(
+    row: UnitRow, draws: Draws, place: int, critical: float, question: _Question, noise: RunNoise | None
+) -> float:
+    """The standard error of a row, or a wider one that has the noise of whole runs too."""
+    if noise is None:
+        return row.sample.standard_error
+    beyond = float(np.mean(question.extremes(draws.t[place]) >= critical))
+    outside = max(beyond, question.alpha / question.family) / question.sides
+    return noise.widened(row.sample.standard_error, row.sample.units, outside)
+
+
+def _p_values(draws: Draws, own: Floats, critical: float, question: _Question) -> tuple[float, list[float]]:
+    """The p of each row, and the critical value that agrees with them."""
     largest = np.sort(question.extremes(draws.t).max(axis=0))
-    share = len(rows) / question.family
-    allowed = math.floor(question.alpha * share * (len(largest) + 1) + 1e-9)
-    critical = float(largest[-allowed]) if allowed else math.inf
-    own = question.extremes(np.array([row.t for row in rows]))
     # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
     critical = max([critical, *(t for t in own.tolist() if math.isclose(t, critical, rel_tol=1e-9))])
     reached = len(largest) - np.searchsorted(largest, own * (1 - 1e-9), side="left")
     # One division of whole numbers: a p of exactly alpha must not be rounded to more than alpha.
-    p = (reached + 1) * question.family / ((len(largest) + 1) * len(rows))
+    p = (reached + 1) * question.family / ((len(largest) + 1) * len(own))
     return critical, np.minimum(p, 1.0).tolist()
 
 
-def _p_alone(draws: Draws, rows: Sequence[UnitRow], question: _Question) -> list[float]:
+def _p_alone(draws: Draws, own: Floats, question: _Question) -> list[float]:
     """The p of each row by its own draws."""
-    own = question.extremes(np.array([row.t for row in rows])) * (1 - 1e-9)
-    reached = np.count_nonzero(question.extremes(draws.t) >= own[:, np.newaxis], axis=1)
+    reached = np.count_nonzero(question.extremes(draws.t) >= own[:, np.newaxis] * (1 - 1e-9), axis=1)
     return [(int(count) + 1) / (draws.t.shape[1] + 1) for count in reached]
 
 
-def _interval(row: UnitRow, critical: float, question: _Question, limit: Range) -> Interval:
+def _interval(row: UnitRow, half: float, question: _Question, limit: Range) -> Interval:
     data = row.sample
-    half = critical * data.standard_error
     if math.isclose(half, abs(data.mean), rel_tol=1e-12):  # t equals the critical value: the interval ends at 0
         half = abs(data.mean)
     interval = Interval(
@@ -180,7 +207,9 @@ def _interval(row: UnitRow, critical: float, question: _Question, limit: Range) 
     return _within(interval, limit)
 
 
-def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampling) -> JointRow:
+def _sparse(
+    row: UnitRow, limit: Range, question: _Question, resampling: Resampling, noise: RunNoise | None
+) -> JointRow:
     """A row outside of the draws: its interval is extended to 0 if its test is not significant."""
     data, alternative = row.sample, question.alternative
     n = len(data)
@@ -194,6 +223,9 @@ def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampl
     p = sparse_p(data, alternative, widest, resampling)
     ends = sparse_interval(data, alternative, alpha / question.sides, widest)
     needed = math.ceil(math.log2(question.sides / alpha) - 1e-9)
+    if noise is not None and noise.between:
+        p, outer = max(p, noise.p(data, alternative)), noise.ends(data, alternative, alpha / question.sides)
+        ends = outer if ends is None else (min(ends[0], outer[0]), max(ends[1], outer[1]))
     p_corrected = min(1.0, p * question.family)
     if ends is None:
         reason = "no query differs, and the range of the measure is unknown"

@@ -116,7 +116,7 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
     ("change", "said"),
     [
         (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/1 at schema"),
-        (set_in("schema", to="rankgauge.baseline/2"), "expected version 1 of the schema rankgauge.baseline at schema"),
+        (set_in("schema", to="rankgauge.baseline/3"), "expected version 2 of the schema rankgauge.baseline at schema"),
         (set_in("scores", to=[]), "expected a string at scores.schema, found nothing"),
         (set_in("scores", "schema", to="x"), "expected the schema rankgauge.scores/1 at scores.schema"),
         (set_in("scores", "runs", to=[]), "expected one run at scores.runs, found 0"),

@@ -21,8 +21,9 @@ from rankgauge.cli.options.settings import (
     statistics_options,
 )
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
-from rankgauge.comparison.gate.gate import gate, write_baseline
+from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
+from rankgauge.comparison.gate.storing import append_baseline, write_baseline
 from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
@@ -44,6 +45,7 @@ class GateOutput:
     format: str
     summary: str | None
     store: str | None  # where to write the baseline
+    append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
 
@@ -120,6 +122,12 @@ class GateRequest:
         help="Store this run as a baseline, unless the gate fails.",
     ),
     click.option(
+        "--append",
+        is_flag=True,
+        help="With --write-baseline, add this run to the baseline in FILE, which is then the mean of several runs "
+        "of the same system.",
+    ),
+    click.option(
         "--format",
         "format",
         type=click.Choice(["table", "json", "junit", "markdown"]),
@@ -160,6 +168,8 @@ def command(
         if path is not None:
             check_not_an_input(path, inputs)
     output.page.check(*inputs)
+    if output.append and output.store is None:
+        raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:
         raise UsageError(
             "-m names measures to compare with a baseline or to store",
@@ -194,7 +204,7 @@ def command(
     print_warnings(notes)
     print_run_warnings([result.scores])
     if output.store is not None:
-        store_result(result, output.store, inputs)
+        store_result(result, output.store, inputs, append=output.append)
     return EXIT_FAILED if result.failed else 0
 
 
@@ -212,6 +222,7 @@ def store_baseline(output: GateOutput, qrels: str, run: str, settings: Settings,
             qrels,
             run,
             settings.measures,
+            append=output.append,
             conventions=settings.conventions,
             reading=replace(reading, progress=progress),
         )
@@ -248,11 +259,14 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
-def store_result(result: GateResult, path: str, inputs: list[str]) -> None:
+def store_result(result: GateResult, path: str, inputs: list[str], *, append: bool) -> None:
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
     if result.failed or result.current is None:
         outcome = "failed" if result.failed else "was skipped"
         click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
         return
-    result.current.write(path, inputs=inputs)
+    if append:
+        append_baseline(path, result.evaluation, inputs=inputs)
+    else:
+        result.current.write(path, inputs=inputs)
     click.echo(f"wrote {printable(path, None)}", err=True)

@@ -1,9 +1,11 @@
 """A quality gate: required values, and no significant drop against a baseline.
 
-gate             gate, write_baseline: the functions to call
+gate             gate: the function to call
+storing          write_baseline: store a run, or one more run of the same system
 requirements     Requirement: "nDCG@10 >= 0.35"
 inputs           judgments that may be empty, and a baseline that may be a run
-baseline         Baseline: a run's values query by query, and when it must not be compared
+baseline         Baseline: the values of one or several runs query by query, and when it must not be compared
+runs             BaselineRun: one run of a baseline, and the mean of several
 stored           read_baseline: read its JSON
 pairing          a run and a baseline over the queries that both have
 decide           decide: one decision per measure: worse, no worse, inconclusive or unchanged

@@ -1,21 +1,23 @@
-"""What a run is compared with: a run's value for each query, and which judged documents it retrieved.
+"""What a run is compared with: a value for each query, and which judged documents were retrieved.
 
-It is made from a run, or read from the JSON that an earlier run was stored as (``rankgauge.baseline/1``, read by
-``stored``). A stored one that was made with other judgments, conventions or queries is refused, because a difference
-would not be due to the retriever.
+It is made from a run, or from several of the same system, whose mean it is; or it is read from the JSON that earlier
+runs were stored as (``rankgauge.baseline/1`` has one run, ``rankgauge.baseline/2`` several; read by ``stored``). A
+stored one that was made with other judgments, conventions or queries is refused, because a difference would not be due
+to the retriever.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.gate.runs import BaselineRun, always_retrieved, common_name, common_sha256, mean_values
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
@@ -24,7 +26,8 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.writing import write_atomically
 
-BASELINE_SCHEMA = "rankgauge.baseline/1"
+BASELINE_SCHEMA = "rankgauge.baseline/1"  # one run
+RUNS_SCHEMA = "rankgauge.baseline/2"  # several runs of the same system
 SCORES = "rankgauge.scores/1"
 VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded")  # values depend on these
 QUERIES_NAMED = 3
@@ -33,46 +36,57 @@ RENEW = "name the baseline's run file instead, or store a new baseline with `ran
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """The values of a run, query by query."""
+    """The values of a run, or the mean of several runs of the same system, query by query."""
 
-    source: str | None  # the JSON file; None if it was made from a run
-    run: str
+    source: str | None  # the JSON file; None if it was made from runs
     qrels: str
     qrels_sha256: str | None
     conventions: Mapping[str, Any]
     measures: tuple[str, ...]  # canonical names
     queries: tuple[str, ...]
-    values: Floats  # queries × measures; NaN if there is none
-    retrieved: Mapping[str, tuple[str, ...]]  # query → the judged documents it retrieved
-    run_sha256: str | None = None
+    runs: tuple[BaselineRun, ...]  # at least one
     judged_queries: int = 0
-    stored: Mapping[str, Any] | None = None  # the run of the scores' schema, as it is written
 
     @classmethod
-    def of(cls, evaluation: Evaluation, index: int) -> Baseline:
-        """A run of an evaluation as a baseline."""
-        scores, hits = evaluation.scores[index], evaluation.joined[index].hits
-        rows = np.flatnonzero(scores.averaged)
-        documents = evaluation.qrels.as_documents().docs.take(hits.ordinal).to_text()
-        bounds = hits.offsets.tolist()
+    def of(cls, evaluation: Evaluation, *indices: int) -> Baseline:
+        """Some runs of an evaluation as a baseline, over the queries that all of them have."""
+        first = evaluation.scores[indices[0]]
+        averaged = np.logical_and.reduce([evaluation.scores[index].averaged for index in indices])
+        rows = np.flatnonzero(averaged)
         return cls(
             source=None,
-            run=evaluation.joined[index].name,
-            qrels=scores.qrels,
-            qrels_sha256=scores.qrels_sha256,
-            conventions=scores.conventions.to_dict(),
-            measures=tuple(measure.name for measure in scores.measures),
-            queries=tuple(scores.queries[row] for row in rows.tolist()),
-            values=scores.values[rows],
-            retrieved={
-                scores.queries[row]: tuple(documents[bounds[row] : bounds[row + 1]])
-                for row in rows.tolist()
-                if bounds[row] < bounds[row + 1]
-            },
-            run_sha256=scores.run_sha256,
-            judged_queries=len(scores),
-            stored=scores.to_dict(per_query=True),
+            qrels=first.qrels,
+            qrels_sha256=first.qrels_sha256,
+            conventions=first.conventions.to_dict(),
+            measures=tuple(measure.name for measure in first.measures),
+            queries=tuple(first.queries[row] for row in rows.tolist()),
+            runs=tuple(_run_of(evaluation, index, rows.tolist()) for index in indices),
+            judged_queries=len(first),
         )
+
+    @property
+    def run(self) -> str:
+        """The name of its run, or what it is of several."""
+        return common_name(self.runs)
+
+    @property
+    def run_sha256(self) -> str | None:
+        """The hash of its run's file; None if it has several."""
+        return common_sha256(self.runs)
+
+    @cached_property
+    def values(self) -> Floats:
+        """Queries × measures; NaN if a run has none."""
+        return mean_values(self.runs)
+
+    @cached_property
+    def retrieved(self) -> Mapping[str, tuple[str, ...]]:
+        """The judged documents that every run retrieved, by query."""
+        return always_retrieved(self.runs)
+
+    def with_runs_of(self, other: Baseline) -> Baseline:
+        """The same with the runs of another baseline, whose queries and measures are the same, added."""
+        return replace(self, runs=(*self.runs, *other.runs))
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -81,16 +95,22 @@ class Baseline:
 
     def column(self, measure: str) -> Floats:
         """The values of a measure, by its canonical name; raises if there are none."""
-        if measure not in self.measures:
-            raise InputError.at(
-                self.source,
-                None,
-                f"the baseline has no values for {measure}; it has {', '.join(self.measures)}",
-                hint=f"choose others with -m, or {RENEW}",
-            )
-        return self.values[:, self.measures.index(measure)]
+        return self.values[:, self._column_of(measure)]
 
-    def check_comparable(self, scores: Scores, qrels: Qrels) -> None:
+    def by_run(self, measure: str, queries: Sequence[str]) -> Floats:
+        """The values of a measure for some of its queries: runs × queries."""
+        rows, column = [self.row_of[query] for query in queries], self._column_of(measure)
+        return np.array([run.values[rows, column] for run in self.runs])
+
+    def _column_of(self, measure: str) -> int:
+        if measure not in self.measures:
+            raise self._error(
+                f"the baseline has no values for {measure}; it has {', '.join(self.measures)}",
+                f"choose others with -m, or {RENEW}",
+            )
+        return self.measures.index(measure)
+
+    def check_comparable(self, scores: Scores, qrels: Qrels, problem: str = "cannot be compared with this run") -> None:
         """Raise if a difference from these scores could be due to anything but the retriever."""
         if self.source is None:
             return
@@ -98,7 +118,7 @@ class Baseline:
         for name in VALUE_CONVENTIONS:
             if self.conventions.get(name) != now[name]:
                 before = shown(str(self.conventions.get(name)))
-                raise self._not_comparable(f"{name} was {before} and is now {shown(str(now[name]))}", None)
+                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now[name]))}", None)
         averaged = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()}
         removed = sorted(set(self.queries) - averaged)
         added = sorted(averaged - set(self.queries))
@@ -106,29 +126,30 @@ class Baseline:
             details = f"; {_queries(removed, 'no longer judged')}" if removed else ""
             details += f"; {_queries(added, 'newly judged')}" if added else ""
             hashes = f"sha256 {str(self.qrels_sha256)[:12]}… before, {qrels.sha256[:12]}… now"
-            raise self._not_comparable(f"the judgments changed ({hashes}{details})", RENEW)
+            raise self._error(f"{problem}: the judgments changed ({hashes}{details})", RENEW)
         if removed or added:
             details = "; ".join(
                 _queries(queries, where)
                 for queries, where in ((removed, "only in the baseline"), (added, "not in the baseline"))
                 if queries
             )
-            raise self._not_comparable(f"other queries have values: {details}", "run the failed or missing queries")
+            raise self._error(f"{problem}: other queries have values: {details}", "run the failed or missing queries")
 
-    def _not_comparable(self, reason: str, hint: str | None) -> InputError:
-        return InputError.at(self.source, None, f"cannot be compared with this run: {reason}", hint=hint)
+    def _error(self, message: str, hint: str | None) -> InputError:
+        return InputError.at(self.source, None, message, hint=hint)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON schema."""
+        retrieved = [{query: list(docs) for query, docs in run.retrieved.items()} for run in self.runs]
         return {
-            "schema": BASELINE_SCHEMA,
+            "schema": BASELINE_SCHEMA if len(self.runs) == 1 else RUNS_SCHEMA,
             "scores": {
                 "schema": SCORES,
                 "conventions": dict(self.conventions),
                 "qrels": {"name": self.qrels, "sha256": self.qrels_sha256, "queries": self.judged_queries},
-                "runs": [self.stored],
+                "runs": [run.stored for run in self.runs],
             },
-            "retrieved": {query: list(docs) for query, docs in self.retrieved.items()},
+            "retrieved": retrieved[0] if len(self.runs) == 1 else retrieved,
         }
 
     def write(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
@@ -136,6 +157,20 @@ class Baseline:
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         with write_atomically(path, inputs=inputs) as file:
             file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
+    """A run of an evaluation, for some of its queries."""
+    name = evaluation.joined[index].name
+    scores, hits = replace(evaluation.scores[index], run=name), evaluation.joined[index].hits
+    documents = evaluation.qrels.as_documents().docs.take(hits.ordinal).to_text()
+    bounds = hits.offsets.tolist()
+    retrieved = {
+        scores.queries[row]: tuple(documents[bounds[row] : bounds[row + 1]])
+        for row in rows
+        if bounds[row] < bounds[row + 1]
+    }
+    return BaselineRun(name, scores.run_sha256, scores.values[rows], retrieved, scores.to_dict(per_query=True))
 
 
 def query_sample(queries: list[str]) -> str:

@@ -16,6 +16,7 @@ from rankgauge.comparison.gate.requirements import ROUNDING
 from rankgauge.comparison.statistics import Statistics, is_significant
 from rankgauge.comparison.testing import PairedColumns, TestedDifference, family_tests
 from rankgauge.errors import UsageError
+from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.results import Interval
@@ -88,7 +89,7 @@ def _decision(
     columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, no_worse: TestedDifference | None
 ) -> Decision:
     system, baseline, units = columns.at(index)
-    values = sample(system - baseline, units)
+    values, noise = sample(system - baseline, units), columns.noise_at(index)
     interval = drop.interval if no_worse is None else _bounds(drop.interval, no_worse.interval, rule.margin)
     return Decision(
         outcome=_outcome(values, rule, drop.p_corrected, interval),
@@ -96,10 +97,10 @@ def _decision(
         interval=interval,
         p=drop.p_corrected,
         p_no_worse=None if no_worse is None else no_worse.p_corrected,
-        smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule)),
+        smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule, noise)),
         changes_needed=drop.changes_needed,
         caveat=drop.caveat,
-        queries_needed=_queries_needed(values, rule, no_worse, interval),
+        queries_needed=_queries_needed(values, rule, no_worse, interval, noise),
         n=len(values),
         units=values.units,
     )
@@ -122,17 +123,29 @@ def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) ->
     return "no worse" if interval.low is not None and interval.low > -rule.margin else "inconclusive"
 
 
-def _queries_needed(values: Sample, rule: Rule, no_worse: TestedDifference | None, interval: Interval) -> int | None:
+def _queries_needed(
+    values: Sample, rule: Rule, no_worse: TestedDifference | None, interval: Interval, noise: RunNoise | None
+) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
-    If few queries changed, the distance of the lower bound counts instead of a detectable difference.
+    If few queries changed, the distance of the lower bound counts instead of a detectable difference. None if the noise
+    of whole runs alone, which queries do not average out, is too large.
     """
     if no_worse is None or not rule.margin or interval.low is None or not values.whole.any():
         return None
     reach = values.mean - interval.low if no_worse.detectable is None else no_worse.detectable
-    return math.ceil(len(values) * (reach / rule.margin) ** 2) if rule.margin < reach else None
+    ratio = (reach / rule.margin) ** 2
+    fixed = 0.0 if noise is None else noise.added / noise.error(values.standard_error) ** 2
+    if reach <= rule.margin or ratio * fixed >= 1:
+        return None
+    return math.ceil(len(values) * ratio * (1 - fixed) / (1 - ratio * fixed))
 
 
-def _drop_past_margin(values: Sample, rule: Rule) -> float:
+def _drop_past_margin(values: Sample, rule: Rule, noise: RunNoise | None) -> float:
     """The true drop whose measured value is at least the margin with 80% power."""
-    return rule.margin + t_quantile(POWER, values.units - 1) * values.standard_error if rule.margin else 0.0
+    if not rule.margin:
+        return 0.0
+    error, degrees = values.standard_error, values.units - 1.0
+    if noise is not None:
+        error, degrees = noise.error(error), noise.degrees(error, values.units)
+    return rule.margin + t_quantile(POWER, degrees) * error

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
-from rankgauge.comparison.gate.inputs import AnyCorpus, corpus_ids, gate_judgments, run_or_baseline
+from rankgauge.comparison.gate.inputs import AnyCorpus, corpus_ids, gate_judgments, runs_or_baseline
 from rankgauge.comparison.gate.pairing import (
     PairedQueries,
     compare_measures,
@@ -20,14 +19,14 @@ from rankgauge.comparison.gate.pairing import (
 )
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
+from rankgauge.comparison.gate.storing import stored_measures
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.core.ids import Ids
-from rankgauge.errors import InputError, MeasureError, UsageError, shown
+from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, evaluate_runs
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
-from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 
 
@@ -37,7 +36,7 @@ def gate(
     measures: MeasureNames | None = None,
     *,
     require: str | Iterable[str] = (),
-    against: AnyRun | Baseline | None = None,
+    against: AnyRun | Sequence[AnyRun] | Baseline | None = None,
     margin: float = 0.0,
     two_sided: bool = False,
     statistics: Statistics = GATE_STATISTICS,
@@ -47,11 +46,12 @@ def gate(
 ) -> GateResult:
     """Whether a run has the required values and did not drop against a baseline.
 
-    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline or a run; ``measures`` are those
-    compared with it, by default the baseline's own, else the required ones, else the default measures. A drop fails
-    only if it is significant over all of these together, one-sided unless ``two_sided``, and at least ``margin``.
-    ``corpus``, a file of documents or their ids, tells a retriever that got worse from documents that are gone. If the
-    judgments have no relevant document at all, the gate is skipped.
+    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline, a run, or a list of runs of one
+    system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
+    required ones, else the default measures. A drop fails only if it is significant over all of these together,
+    one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
+    retriever that got worse from documents that are gone. If the judgments have no relevant document at all, the gate
+    is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -62,7 +62,7 @@ def gate(
         )
     rule = Rule(margin, statistics, two_sided)
     reading = replace(reading or Reading(), fingerprint=True, keep_rankings=True)
-    baseline_run, stored = run_or_baseline(against, reading)
+    baseline_runs, stored = runs_or_baseline(against, reading)
     if against is not None:
         gated = _gated_measures(measures, stored, requirements, conventions)
     else:
@@ -70,7 +70,7 @@ def gate(
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
     evaluation = evaluate_measures(
         gate_judgments(qrels, reading),
-        [run] if baseline_run is None else [run, baseline_run],
+        [run, *baseline_runs],
         requested,
         conventions=conventions,
         reading=reading,
@@ -81,30 +81,13 @@ def gate(
     if scores.without_relevant.all():
         reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
         return replace(result, verdict="skipped", reason=reason)
-    if baseline_run is not None:
-        stored = Baseline.of(evaluation, 1)
+    if baseline_runs:
+        stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         result = _compare(replace(result, against=stored), len(gated), known_ids)
     missed = not all(row.met for row in result.required)
     return replace(result, verdict="fail" if missed or result.blame is not None else "pass")
-
-
-def write_baseline(
-    path: str | Path,
-    qrels: AnyQrels,
-    run: AnyRun,
-    measures: MeasureNames | None = None,
-    *,
-    conventions: Conventions | None = None,
-    reading: Reading | None = None,
-) -> Scores:
-    """Store a run's values query by query, as the baseline of later gates."""
-    reading = replace(reading or Reading(), fingerprint=True)
-    evaluation = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading)
-    files = [source for source in (qrels, run) if isinstance(source, (str, Path))]
-    Baseline.of(evaluation, 0).write(path, inputs=files)
-    return evaluation.scores[0]
 
 
 def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:
@@ -142,10 +125,7 @@ def _gated_measures(
     if stored is None:
         chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None)
     else:
-        try:
-            chosen = tuple(parse_measures(stored.measures, compat=conventions.compat))
-        except MeasureError as error:
-            raise InputError.at(stored.source, None, error.message, hint=error.hint) from None
+        chosen = stored_measures(stored, conventions)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))
     if not chosen:
         raise UsageError("no measure of the baseline can be compared: name some with -m")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.stored import baseline_from_stream
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_qrels
@@ -31,8 +32,22 @@ def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
         raise
 
 
-def run_or_baseline(source: AnyRun | None, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
-    """What to compare with: a run, or a stored baseline."""
+def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Baseline | None]:
+    """What to compare with: runs, or a stored baseline."""
+    if source is None:
+        return [], None
+    if not isinstance(source, (list, tuple)):
+        run, stored = _run_or_baseline(source, reading)
+        return ([run], None) if stored is None else ([], stored)
+    if not source:
+        raise UsageError("a baseline needs at least one run, and the list has none")
+    opened = [_run_or_baseline(item, reading) for item in source]
+    if any(stored is not None for _, stored in opened):
+        raise UsageError("a list of runs cannot hold a stored baseline", hint="name the stored baseline alone")
+    return [run for run, _ in opened], None
+
+
+def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
     if isinstance(source, Baseline):
         return None, source
     if not isinstance(source, (str, Path)) or is_dataset(source):

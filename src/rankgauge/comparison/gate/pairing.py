@@ -22,6 +22,7 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
+from rankgauge.stats.between_runs import RunNoise, family_noise, run_noise
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.results import Interval
 
@@ -35,13 +36,14 @@ class PairedQueries:
     before: Floats
     now: Floats
     units: np.ndarray[Any, Any] | None
+    noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
 
     @property
     def turned(self) -> PairedColumns:
         """Both values, with the sign turned if lower is better: a positive difference is better."""
         signs = np.array([float(measure.definition.direction) for measure in self.measures])
         ranges = tuple(map(difference_range, self.measures))  # which are symmetric
-        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units)
+        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, noise=self.noise)
 
     @property
     def improvement(self) -> Floats:
@@ -61,12 +63,15 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
             hint="both must be made with the same queries",
         )
     units = scores.columns.get("unit")
+    queries = [scores.queries[row] for row in rows.tolist()]
+    query_units = None if units is None else np.asarray(units)[rows]
     return PairedQueries(
         measures,
-        [scores.queries[row] for row in rows.tolist()],
+        queries,
         baseline.values[rows],
         current.values[rows],
-        None if units is None else np.asarray(units)[rows],
+        query_units,
+        family_noise([run_noise(stored.by_run(measure.name, queries), query_units) for measure in measures]),
     )
 
 
@@ -84,6 +89,7 @@ def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure,
                 interval=_on_own_scale(decision.interval, measure),
                 lower_is_better=measure.definition.direction < 0,
                 decision=decision,
+                noise=pairs.noise[column],
             )
         )
     return tuple(rows)

@@ -17,7 +17,9 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
+from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.detectable import POWER
+from rankgauge.stats.false_alarms import false_alarm_quantile
 from rankgauge.stats.results import Interval
 
 Verdict = Literal["pass", "fail", "skipped"]
@@ -58,6 +60,7 @@ class ComparedMeasure:
     interval: Interval  # of the change
     lower_is_better: bool
     decision: Decision
+    noise: RunNoise | None = None  # of the baseline's runs; None if they are too few to know
 
     @property
     def change(self) -> float:
@@ -78,6 +81,7 @@ class ComparedMeasure:
             "p_no_worse": decision.p_no_worse,
             "smallest_drop": decision.smallest_drop,
             "changes_needed": decision.changes_needed,
+            "run_noise": None if self.noise is None else self.noise.deviation,
             "n": decision.n,
             "units": decision.units,
         }
@@ -91,7 +95,7 @@ class GateResult:
     """
 
     verdict: Verdict
-    evaluation: Evaluation  # this run, then the baseline's if it is a run
+    evaluation: Evaluation  # this run, then those of the baseline if it is made of runs
     rule: Rule
     required: tuple[RequiredValue, ...] = ()
     compared: tuple[ComparedMeasure, ...] = ()
@@ -106,8 +110,8 @@ class GateResult:
         return self.evaluation.scores[0]
 
     def page_evaluation(self) -> Evaluation:
-        """The runs as a report shows them: the baseline first, if it is a run, under names of their own."""
-        order = range(len(self.evaluation.scores))[::-1]
+        """The runs as a report shows them: the baseline first, if it is made of runs, under names of their own."""
+        order = [*range(1, len(self.evaluation.scores)), 0]
         scores = tuple(self.evaluation.scores[index] for index in order)
         joined = tuple(self.evaluation.joined[index] for index in order)
         evaluation = replace(self.evaluation, scores=scores, joined=joined)
@@ -150,6 +154,8 @@ class GateResult:
         name, baseline = show(self.scores.run), show(self.against.run)
         if name == baseline:
             name, baseline = "this run", "the baseline"
+        elif len({run.name for run in self.against.runs}) > 1:
+            baseline = "the baseline"
         worse = [row for row in self.compared if row.decision.outcome == "worse"]
         if worse:
             listed = [
@@ -185,6 +191,29 @@ class GateResult:
         family = describe_family(statistics.correction, len(self.compared), (len(self.compared), "measure"))
         return f"{sides} paired {statistics.test} test, {family}"
 
+    @cached_property
+    def false_alarm_rate(self) -> float | None:
+        """The share of unchanged builds that 95 of 100 baselines like this one fail at most; None if it is unknown.
+
+        It is that of the noisiest measure, tested alone: as if all measures moved together, which is the worst case.
+        """
+        alpha = self.rule.alpha / (2 if self.rule.two_sided else 1)
+        rates = [
+            false_alarm_quantile(row.noise, row.decision.units, alpha=alpha, margin=self.rule.margin)
+            for row in self.compared
+            if row.noise is not None
+        ]
+        return max((rate for rate in rates if rate is not None), default=None)
+
+    def _baseline_dict(self, baseline: Baseline) -> dict[str, Any]:
+        return {
+            "run": baseline.run,
+            "sha256": baseline.run_sha256,
+            "file": baseline.source,
+            "runs": len(baseline.runs),
+            "false_alarm_rate_95": self.false_alarm_rate,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""
         statistics = self.rule.statistics
@@ -201,9 +230,7 @@ class GateResult:
             "resamples": statistics.draws,
             "seed": statistics.seed,
             "description": self.test_description if self.compared else None,
-            "baseline": None
-            if self.against is None
-            else {"run": self.against.run, "sha256": self.against.run_sha256, "file": self.against.source},
+            "baseline": None if self.against is None else self._baseline_dict(self.against),
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
             "blame": blame,

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, SCORES, Baseline
+from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, RUNS_SCHEMA, SCORES, Baseline
+from rankgauge.comparison.gate.runs import BaselineRun
+from rankgauge.core.formatting import plural
 from rankgauge.errors import InputError, printable, shown
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
 from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream, Limits, open_source
 
 BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"
-RUN_PREFIX = "scores.runs[0]."
 
 
 def read_baseline(path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Baseline | None:
@@ -48,31 +49,53 @@ class _StoredBaseline(JsonDocument):
 
     def baseline(self) -> Baseline:
         """The baseline; raises if something in it is missing or wrong."""
-        self.check_schema(BASELINE_SCHEMA)
+        name, _, version = str(self.data["schema"]).partition("/")
+        several = name == RUNS_SCHEMA.partition("/")[0] and version != "1"
+        self.check_schema(RUNS_SCHEMA if several else BASELINE_SCHEMA)
         self.check_schema(SCORES, "scores.schema")
-        runs = self.value("scores.runs", list)
-        if len(runs) != 1 or not isinstance(runs[0], dict):
-            raise self.error("scores.runs", "one run", f"{len(runs)}")
-        run: dict[str, Any] = runs[0]
-        per_query = self.value("per_query", dict, within=run, prefix=RUN_PREFIX)
-        measures = tuple(self.value("measures", dict, within=run, prefix=RUN_PREFIX))
+        contents = self.value("scores.runs", list)
+        if (len(contents) < 2 if several else len(contents) != 1) or not all(isinstance(run, dict) for run in contents):
+            raise self.error("scores.runs", "two or more runs" if several else "one run", f"{len(contents)}")
+        retrieved = self.value("retrieved", list) if several else [self.value("retrieved", dict)]
+        if len(retrieved) != len(contents):
+            raise self.error("retrieved", plural(len(contents), "object"), f"{len(retrieved)}")
+        measures, queries = self.names_in(contents[0], "measures", 0), self.names_in(contents[0], "per_query", 0)
         return Baseline(
             source=self.source,
-            run=self.value("name", str, within=run, prefix=RUN_PREFIX),
             qrels=self.value("scores.qrels.name", str),
             qrels_sha256=self.value("scores.qrels.sha256", str),
             conventions=self.value("scores.conventions", dict),
             measures=measures,
-            queries=tuple(per_query),
-            values=np.array(
-                [[self.score(row, query, name) for name in measures] for query, row in per_query.items()],
-                dtype=np.float64,
-            ).reshape(len(per_query), len(measures)),
-            retrieved=self.retrieved(self.value("retrieved", dict)),
-            run_sha256=run.get("sha256"),
+            queries=queries,
+            runs=tuple(
+                self.run(content, index, measures, queries, self.retrieved(retrieved[index]))
+                for index, content in enumerate(contents)
+            ),
             judged_queries=self.value("scores.qrels.queries", int),
-            stored=run,
         )
+
+    def names_in(self, run: dict[str, Any], key: str, index: int) -> tuple[str, ...]:
+        """The keys of an object of a run."""
+        return tuple(self.value(key, dict, within=run, prefix=f"scores.runs[{index}]."))
+
+    def run(
+        self,
+        content: dict[str, Any],
+        index: int,
+        measures: tuple[str, ...],
+        queries: tuple[str, ...],
+        retrieved: dict[str, tuple[str, ...]],
+    ) -> BaselineRun:
+        """One run, whose measures and queries must be those of the first."""
+        for key, expected in (("measures", measures), ("per_query", queries)):
+            if set(self.names_in(content, key, index)) != set(expected):
+                raise self.error(f"scores.runs[{index}].{key}", "the keys of the first run", "others")
+        per_query = content["per_query"]
+        values = np.array(
+            [[self.score(per_query[query], query, name) for name in measures] for query in queries], dtype=np.float64
+        ).reshape(len(queries), len(measures))
+        name = self.value("name", str, within=content, prefix=f"scores.runs[{index}].")
+        return BaselineRun(name, content.get("sha256"), values, retrieved, content)
 
     def score(self, row: Any, query: str, measure: str) -> float:
         """The value of a measure for a query; NaN if there is none."""
@@ -86,8 +109,10 @@ class _StoredBaseline(JsonDocument):
             raise self.error(path, "a number or null", shown(json.dumps(value)))
         return float(value)
 
-    def retrieved(self, content: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    def retrieved(self, content: Any) -> dict[str, tuple[str, ...]]:
         """The documents of each query."""
+        if not isinstance(content, dict):
+            raise self.error("retrieved", "an object for each run", shown(json.dumps(content)))
         for query, docs in content.items():
             if not isinstance(docs, list) or not all(isinstance(doc, str) for doc in docs):
                 raise self.error(f"retrieved of {shown(query)}", "a list of document ids", shown(json.dumps(docs)))

@@ -168,7 +168,7 @@ def note_lines(result: GateResult) -> list[str]:
 
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
-    tested = [how_line(result)] if result.compared else []
+    tested = [how_line(result), *false_alarm_lines(result)] if result.compared else []
     return [*tested, scores_render.conventions_line([result.scores])]
 
 
@@ -181,8 +181,28 @@ def how_line(result: GateResult) -> str:
     return (
         f"a drop{drop} fails if p is at most {rule.alpha:g} ({result.test_description}, {queries}); "
         f"detectable drop: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
-        f"get worse{bounds}"
+        f"get worse{bounds}; {_noise(result)}"
     )
+
+
+def _noise(result: GateResult) -> str:
+    """What is known of how much runs of the same system differ."""
+    runs = 1 if result.against is None else len(result.against.runs)
+    known = [(row.measure, row.noise) for row in result.compared if row.noise is not None]
+    if not known:
+        return f"run-to-run noise unknown ({plural(runs, 'baseline run')})"
+    noisy = [f"{measure} {number(noise.deviation)}" for measure, noise in known if noise.between]
+    deviations = f"standard deviation {', '.join(noisy)}" if noisy else "none"
+    return f"run-to-run noise of {plural(runs, 'baseline run')}: {deviations}"
+
+
+def false_alarm_lines(result: GateResult) -> list[str]:
+    """How often the gate would fail if nothing changed, if the baseline shows it."""
+    rate = result.false_alarm_rate
+    if rate is None:
+        return []
+    builds = f"at most {percent(round(rate, 3))} of the builds in which nothing changed"
+    return [f"false alarms: 95 of 100 baselines like this one fail {builds}"]
 
 
 def _confidence(result: GateResult) -> str:

@@ -1,0 +1,127 @@
+"""How much runs of the same system differ as a whole: noise that more queries do not average out.
+
+A system that does not repeat itself has two kinds of noise. That of single queries is part of the standard error of a
+difference already. That of a whole run, such as the random seed of an index, shifts many queries together, and only
+several runs show it. Two-way analysis of variance of R runs × n queries estimates its variance,
+τ² = max(0, (MS_runs − MS_error) / n). The difference between a new run and the mean of these R runs then has the
+variance SE² + τ² · (1 + 1/R).
+
+If that is 0 for one of several measures, which happens by chance with few runs, the ratio MS_runs / MS_error of that
+measure is taken to be the median over all measures, if that is above 1: runs that differ as a whole do so on most
+measures.
+
+The degrees of freedom are Satterthwaite's for a sum of mean squares, of which MS_runs has only R − 1: An approximate
+distribution of estimates of variance components, Biometrics Bulletin 1946. They are at least R − 1, which is exact if
+nothing but noise differs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rankgauge.stats.distributions import t_quantile, t_tail
+from rankgauge.stats.results import Alternative
+from rankgauge.stats.samples import Floats, Sample, Units, unit_numbers
+
+FEWEST_RUNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunNoise:
+    """The noise of a run's mean, as some runs of the same system show it."""
+
+    runs: int
+    between: float  # τ²: the variance that all queries of a run share
+    within: float  # the variance due to noise of single queries: MS_error / n
+    ratio: float | None = None  # MS_runs / MS_error, if there is noise of single queries
+
+    @property
+    def deviation(self) -> float:
+        """τ, on the scale of the measure."""
+        return math.sqrt(self.between)
+
+    @property
+    def is_none(self) -> bool:
+        """Whether all runs are the same."""
+        return self.between == self.within == 0
+
+    @property
+    def added(self) -> float:
+        """What the difference between a new run and the mean of these runs adds to its squared standard error."""
+        return self.between * (1 + 1 / self.runs)
+
+    def error(self, standard_error: float) -> float:
+        """The standard error of that difference, with the noise of whole runs."""
+        return math.sqrt(standard_error**2 + self.added) if self.between else standard_error
+
+    def degrees(self, standard_error: float, units: int) -> float:
+        """The degrees of freedom of that error; ``units`` is the number of independent queries."""
+        if not self.between:
+            return units - 1.0
+        factor = 1 + 1 / self.runs
+        uncertainty = (
+            standard_error**4 / (units - 1)
+            + (factor * (self.between + self.within)) ** 2 / (self.runs - 1)
+            + (factor * self.within) ** 2 / ((self.runs - 1) * (units - 1))
+        )
+        return min(max(self.error(standard_error) ** 4 / uncertainty, self.runs - 1.0), units - 1.0)
+
+    def widened(self, standard_error: float, units: int, outside: float) -> float:
+        """The error that takes the place of the standard error beside a critical value for ``units`` queries.
+
+        ``outside`` is the probability beyond that critical value, which decides how much fewer degrees of freedom cost.
+        """
+        if not self.between:
+            return standard_error
+        degrees = self.degrees(standard_error, units)
+        cost = t_quantile(1 - outside, degrees) / t_quantile(1 - outside, units - 1) if degrees < units - 1 else 1.0
+        return self.error(standard_error) * max(1.0, cost)
+
+    def p(self, data: Sample, alternative: Alternative) -> float:
+        """The p of a mean difference by Student's t."""
+        error = self.error(data.standard_error)
+        t = data.mean / error if error else math.copysign(math.inf, data.mean) if data.mean else 0.0
+        return t_tail(t, self.degrees(data.standard_error, data.units), alternative)
+
+    def ends(self, data: Sample, alternative: Alternative, outside: float) -> tuple[float, float]:
+        """The interval of a mean difference by Student's t, with the probability ``outside`` beyond each end."""
+        standard_error = data.standard_error
+        half = t_quantile(1 - outside, self.degrees(standard_error, data.units)) * self.error(standard_error)
+        low = -math.inf if alternative == "less" else data.mean - half
+        return low, math.inf if alternative == "greater" else data.mean + half
+
+
+def run_noise(values: Floats, units: Units | None = None) -> RunNoise | None:
+    """The noise of runs (rows) over the same queries (columns); None with fewer than 3 runs or 2 units.
+
+    A query that lacks a value in any run is left out. Queries that share a unit count as one, as in a standard error.
+    """
+    complete = ~np.isnan(values).any(axis=0)
+    unit = unit_numbers(units, values.shape[1])[complete]
+    numbers, unit = np.unique(unit, return_inverse=True)
+    runs, groups = len(values), len(numbers)
+    if runs < FEWEST_RUNS or groups < 2:
+        return None
+    kept = values[:, complete]
+    shifts = kept - kept[0]  # exactly 0 if the runs are the same
+    means = shifts.mean(axis=1)
+    residuals = shifts - shifts.mean(axis=0) - means[:, np.newaxis] + means.mean()
+    totals = np.array([np.bincount(unit, row, minlength=groups) for row in residuals])
+    n = kept.shape[1]
+    within = float(np.square(totals).sum()) * groups / (groups - 1) / (runs - 1) / n**2
+    total = float(np.square(means - means.mean()).sum()) / (runs - 1)
+    return RunNoise(runs, max(0.0, total - within), within, total / within if within else None)
+
+
+def family_noise(noises: Sequence[RunNoise | None]) -> tuple[RunNoise | None, ...]:
+    """The noise of several measures of the same runs; an estimate of 0 gives way to what most of the others show."""
+    ratios = [noise.ratio for noise in noises if noise is not None and noise.ratio is not None]
+    excess = max(0.0, float(np.median(ratios)) - 1) if ratios else 0.0
+    return tuple(
+        replace(noise, between=excess * noise.within) if noise is not None and not noise.between else noise
+        for noise in noises
+    )

@@ -1,0 +1,276 @@
+"""A baseline of several runs: stored one by one, compared by their mean, and tested with what they show of noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge import Conventions, InputError, Statistics, UsageError, compare, evaluate_runs, gate, write_baseline
+from rankgauge.comparison import Baseline
+from rankgauge.comparison.gate.decide import Rule, decide
+from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.comparison.testing import PairedColumns
+from rankgauge.render.text.gate import as_text
+from rankgauge.stats import run_noise
+
+Ranked = Callable[..., dict[str, dict[str, float]]]
+MEASURES = ["RR", "nDCG@10"]
+
+
+@pytest.fixture
+def runs(ranked: Ranked) -> list[Any]:
+    """Three runs of a system that does not repeat itself: the second is worse on many queries."""
+    return [ranked(bad=[1, 2]), ranked(bad=range(12)), ranked(bad=[2, 3, 4])]
+
+
+@pytest.fixture
+def stored(tmp_path: Path, judged: Any, runs: list[Any]) -> Path:
+    path = tmp_path / "baseline.json"
+    for run in runs:
+        write_baseline(path, judged, run, MEASURES, append=True)
+    return path
+
+
+def test_runs_are_kept_apart_and_their_mean_is_the_baseline(
+    stored: Path, judged: Any, runs: list[Any], tmp_path: Path
+) -> None:
+    data = json.loads(stored.read_text())
+    assert data["schema"] == "rankgauge.baseline/2"
+    assert [run["measures"]["RR"]["n"] for run in data["scores"]["runs"]] == [30, 30, 30]
+    assert len(data["retrieved"]) == 3
+    found = read_baseline(stored)
+    assert found is not None
+    assert found.to_dict() == data
+    singles = []
+    for index, run in enumerate(runs):
+        write_baseline(tmp_path / f"{index}.json", judged, run, MEASURES)
+        single = read_baseline(tmp_path / f"{index}.json")
+        assert single is not None
+        assert data["scores"]["runs"][index] == single.to_dict()["scores"]["runs"][0]
+        singles.append(single.values)
+    np.testing.assert_allclose(found.values, np.mean(singles, axis=0), atol=1e-15)
+
+
+def test_the_first_run_is_stored_as_before_and_a_file_of_one_run_can_be_added_to(
+    tmp_path: Path, judged: Any, runs: list[Any], stored: Path
+) -> None:
+    write_baseline(tmp_path / "old.json", judged, runs[0], MEASURES)
+    write_baseline(tmp_path / "new.json", judged, runs[0], MEASURES, append=True)
+    assert (tmp_path / "old.json").read_bytes() == (tmp_path / "new.json").read_bytes()
+    assert json.loads((tmp_path / "old.json").read_text())["schema"] == "rankgauge.baseline/1"
+    for run in runs[1:]:
+        write_baseline(tmp_path / "old.json", judged, run, append=True)  # with the measures of the file
+    assert (tmp_path / "old.json").read_bytes() == stored.read_bytes()
+
+
+def test_runs_in_memory_a_stored_baseline_and_an_evaluation_agree(
+    stored: Path, judged: Any, runs: list[Any], ranked: Ranked
+) -> None:
+    now = ranked(bad=range(20))
+    by_file = gate(judged, now, against=stored)
+    by_list = gate(judged, now, MEASURES, against=runs)
+    by_object = gate(judged, now, against=Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2))
+    assert by_file.compared == by_list.compared == by_object.compared
+    assert by_file.blame == by_list.blame
+    assert by_file.against is not None
+    assert len(by_file.against.runs) == 3
+    assert np.array_equal(by_list.page_evaluation().scores[-1].values, by_list.scores.values)  # after the baseline's
+
+
+def test_a_comparison_is_with_the_mean_too(stored: Path, judged: Any, runs: list[Any], ranked: Ranked) -> None:
+    now = ranked(bad=range(20))
+    differences = compare(judged, [now], baseline=stored).differences
+    expected = gate(judged, now, against=stored).compared
+    assert [row.difference for row in differences] == pytest.approx([row.change for row in expected])
+
+
+def test_several_runs_that_are_the_same_change_nothing_but_what_is_known(
+    tmp_path: Path, judged: Any, ranked: Ranked
+) -> None:
+    """A deterministic retriever: everything is as with one run, to the last bit."""
+    results = []
+    for count in (1, 3):
+        path = tmp_path / f"{count}" / "baseline.json"
+        path.parent.mkdir()
+        for _ in range(count):
+            write_baseline(path, judged, ranked(bad=[1]), MEASURES, append=True)
+        results.append(gate(judged, ranked(bad=range(14)), against=path))
+    one, three = (result.to_dict() for result in results)
+    assert (one["baseline"].pop("runs"), three["baseline"].pop("runs")) == (1, 3)
+    assert [row.pop("run_noise") for row in one["compared"]] == [None, None]
+    assert [row.pop("run_noise") for row in three["compared"]] == [0.0, 0.0]
+    del one["baseline"]["file"], three["baseline"]["file"]
+    assert json.dumps(one) == json.dumps(three)
+    texts = [as_text(result) for result in results]
+    assert "; run-to-run noise unknown (1 baseline run)\n" in texts[0]
+    known = texts[0].replace("noise unknown (1 baseline run)", "noise of 3 baseline runs: none")
+    assert known == texts[1]
+    assert three["baseline"]["false_alarm_rate_95"] is None
+
+
+def test_noise_of_whole_runs_is_reported_and_makes_a_drop_less_significant(
+    judged: Any, runs: list[Any], ranked: Ranked
+) -> None:
+    now = ranked(bad=range(16))
+    noisy, unknown = gate(judged, now, MEASURES, against=runs), gate(judged, now, MEASURES, against=runs[::2])
+    for row in noisy.compared:
+        assert row.noise is not None
+        assert row.noise.between > 0
+        assert row.to_dict()["run_noise"] == row.noise.deviation
+    assert [row.decision.outcome for row in unknown.compared] == ["worse", "worse"]
+    assert noisy.passed
+    assert unknown.to_dict()["compared"][0]["run_noise"] is None
+    assert unknown.to_dict()["baseline"]["false_alarm_rate_95"] is None
+    rate = noisy.to_dict()["baseline"]["false_alarm_rate_95"]
+    assert 0.05 < rate < 0.5
+    text = as_text(noisy)
+    assert f"run-to-run noise of 3 baseline runs: standard deviation RR {noisy.compared[0].noise.deviation:.4f}" in text  # type: ignore[union-attr]  # checked above
+    assert "false alarms: 95 of 100 baselines like this one fail at most " in text
+    assert "run-to-run noise unknown (2 baseline runs)" in as_text(unknown)
+    assert "false alarms" not in as_text(unknown)
+
+
+@pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "bootstrap"])
+@pytest.mark.parametrize("correction", ["auto", "bonferroni", "none"])
+def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranked, test: Any, correction: Any) -> None:
+    statistics = Statistics(test=test, correction=correction, resamples=999)
+    now = ranked(bad=range(16))
+    noisy = gate(judged, now, MEASURES, against=runs, statistics=statistics)
+    mean = gate(judged, now, MEASURES, against=_without_noise(judged, runs), statistics=statistics)
+    for wide, narrow in zip(noisy.compared, mean.compared, strict=True):
+        assert wide.decision.p > narrow.decision.p  # type: ignore[operator]  # both have one
+        assert wide.interval.low < narrow.interval.low  # type: ignore[operator]  # both have one
+        assert wide.interval.high > narrow.interval.high  # type: ignore[operator]  # both have one
+        assert wide.decision.smallest_drop > narrow.decision.smallest_drop  # type: ignore[operator]  # both have one
+    assert noisy.passed
+    assert mean.failed
+
+
+def _without_noise(judged: Any, runs: list[Any]) -> Baseline:
+    """The mean of the runs as if it were one run."""
+    from dataclasses import replace
+
+    baseline = Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2)
+    return replace(baseline, runs=(replace(baseline.runs[0], values=baseline.values),))
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.03])
+@pytest.mark.parametrize("deviation", [0.01, 0.1])
+def test_an_outcome_is_what_its_bounds_say_with_noise_too(margin: float, deviation: float) -> None:
+    rng = np.random.default_rng(8)
+    for seed in range(40):
+        stored = rng.normal(0, deviation, (4, 1, 3)) + rng.normal(0, 0.1, (4, 30, 3))
+        now = rng.normal(rng.choice([-0.3, 0, 0.2]), 0.15, (30, 3)) * (rng.random((30, 3)) < rng.choice([0.2, 1]))
+        baseline = stored.mean(axis=0) * (now != 0)
+        noise = tuple(run_noise(stored[:, :, column]) for column in range(3))
+        columns = PairedColumns(now, baseline, ((-1.0, 1.0),) * 3, noise=noise)
+        for decision in decide(columns, Rule(margin, Statistics(resamples=299, seed=seed))):
+            low, high = decision.interval.low, decision.interval.high
+            assert low is not None
+            assert high is not None
+            worse = high < 0 and -decision.difference >= margin
+            assert (decision.outcome == "worse") == worse
+            assert (decision.outcome == "no worse") == (low > -margin and not worse)
+            assert (decision.p is not None and decision.p <= 0.05) == (high < 0)
+            assert (decision.p_no_worse is not None and decision.p_no_worse <= 0.05) == (low > -margin)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [3, 5, 10])
+def test_of_builds_of_an_unchanged_noisy_system_at_most_6_in_100_fail(runs: int) -> None:
+    rng = np.random.default_rng(runs)
+    builds, failed = 800, 0
+    for seed in range(builds):
+        stored = rng.normal(0, 0.03, (runs, 1)) + rng.normal(0, 0.1, (runs, 40))
+        now = rng.normal(0, 0.03) + rng.normal(0, 0.1, 40)
+        columns = PairedColumns(
+            now[:, np.newaxis], stored.mean(axis=0)[:, np.newaxis], ((-1.0, 1.0),), noise=(run_noise(stored),)
+        )
+        failed += decide(columns, Rule(statistics=Statistics(resamples=199, seed=seed)))[0].outcome == "worse"
+    assert failed / builds <= 0.06 + 2 * (0.06 * 0.94 / builds) ** 0.5
+
+
+def test_only_documents_that_every_run_retrieved_can_be_lost(judged: Any, ranked: Ranked) -> None:
+    def without(docs: set[str]) -> dict[str, dict[str, float]]:
+        return {query: {doc: s for doc, s in ranked.items() if doc not in docs} for query, ranked in full.items()}
+
+    full = ranked()
+    runs = [full, without({"d1"}), without({"d1", "d2"})]
+    now = without({f"d{n}" for n in range(25)} | {f"e{n}" for n in range(25)})
+    result = gate(judged, now, "RR", against=runs)
+    assert result.blame is not None
+    assert {"d0", "d3", "e1"} <= set(result.blame.documents)
+    assert not {"d1", "d2"} & set(result.blame.documents)
+
+
+# -- what cannot be added or read ----------------------------------------------------------------------------------
+
+
+def test_a_run_made_in_another_way_cannot_be_added(stored: Path, judged: Any, ranked: Ranked) -> None:
+    before = stored.read_bytes()
+    with pytest.raises(
+        InputError, match=r"this run cannot be added: the baseline has RR, nDCG@10, and this run has P@5"
+    ):
+        write_baseline(stored, judged, ranked(), "P@5", append=True)
+    with pytest.raises(InputError, match="this run cannot be added: query_set was 'qrels' and is now 'both'"):
+        write_baseline(stored, judged, ranked(), append=True, conventions=Conventions(query_set="both"))
+    judged["q03"]["d3"] = 1
+    with pytest.raises(InputError, match=r"baseline.json: this run cannot be added: the judgments changed"):
+        write_baseline(stored, judged, ranked(), append=True)
+    assert stored.read_bytes() == before
+
+
+def test_a_run_is_only_added_to_a_baseline(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(ranked()))
+    with pytest.raises(InputError, match=r"run.json: not a stored baseline, so no run can be added to it"):
+        write_baseline(tmp_path / "run.json", judged, ranked(), append=True)
+
+
+def test_a_list_has_runs_only(stored: Path, judged: Any, ranked: Ranked) -> None:
+    with pytest.raises(UsageError, match="a baseline needs at least one run"):
+        gate(judged, ranked(), against=[])
+    with pytest.raises(UsageError, match="a list of runs cannot hold a stored baseline"):
+        gate(judged, ranked(), against=[ranked(), stored])
+
+
+def test_runs_with_other_queries_are_compared_over_those_that_all_have(judged: Any, ranked: Ranked) -> None:
+    fewer = {query: docs for query, docs in ranked().items() if query != "q04"}
+    result = gate(judged, ranked(), "RR", against=[ranked(), fewer], conventions=Conventions(query_set="both"))
+    assert result.compared[0].decision.n == 29
+    assert [note.code for note in result.notes] == ["unpaired"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda data: data["scores"]["runs"].__delitem__(slice(1, 3)),
+            "expected two or more runs at scores.runs, found 1",
+        ),
+        (lambda data: data["retrieved"].pop(), "expected 3 objects at retrieved, found 2"),
+        (lambda data: data.update(retrieved={}), "expected a list at retrieved"),
+        (lambda data: data["retrieved"].__setitem__(1, 3), "expected an object for each run at retrieved, found '3'"),
+        (lambda data: data.update(schema="rankgauge.baseline/1"), "expected one run at scores.runs, found 3"),
+        (
+            lambda data: data["scores"]["runs"][2]["per_query"].pop("q05"),
+            r"expected the keys of the first run at scores.runs\[2\].per_query",
+        ),
+        (
+            lambda data: data["scores"]["runs"][1]["measures"].pop("RR"),
+            r"expected the keys of the first run at scores.runs\[1\].measures",
+        ),
+    ],
+)
+def test_a_malformed_baseline_is_reported_with_the_path_of_the_fault(
+    stored: Path, change: Callable[[Any], object], said: str
+) -> None:
+    data = json.loads(stored.read_text())
+    change(data)
+    stored.write_text(json.dumps(data))
+    with pytest.raises(InputError, match=said):
+        read_baseline(stored)
