@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,25 @@ def test_noise_of_whole_runs_is_reported_and_makes_a_drop_less_significant(
     assert "false alarms" not in as_text(unknown)
 
 
+def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others(
+    judged: Any, runs: list[Any], ranked: Ranked
+) -> None:
+    names = [*MEASURES, "P@1"]
+    baseline = Baseline.of(evaluate_runs(judged, runs, names), 0, 1, 2)
+    rng = np.random.default_rng(1)
+    shifts = np.array([[-0.2, -0.2, 0.0], [0.0, 0.0, 0.0], [0.2, 0.2, 0.0]])
+    noisy = rng.normal(0.5, 0.05, (3, 30, 3))
+    noisy[:, :, 2] -= noisy[:, :, 2].mean(axis=1, keepdims=True) - 0.5  # no run is better than another
+    baseline = replace(
+        baseline,
+        runs=tuple(replace(run, values=noisy[index] + shifts[index]) for index, run in enumerate(baseline.runs)),
+    )
+    noise = [row.noise for row in gate(judged, ranked(), against=baseline).compared]
+    assert [measured.between > 0 for measured in noise if measured is not None] == [True, True, True]
+    alone = [row.noise for row in gate(judged, ranked(), "P@1", against=baseline).compared]
+    assert [measured.between for measured in alone if measured is not None] == [0.0]
+
+
 @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "bootstrap"])
 @pytest.mark.parametrize("correction", ["auto", "bonferroni", "none"])
 def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranked, test: Any, correction: Any) -> None:
@@ -153,8 +173,6 @@ def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranke
 
 def _without_noise(judged: Any, runs: list[Any]) -> Baseline:
     """The mean of the runs as if it were one run."""
-    from dataclasses import replace
-
     baseline = Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2)
     return replace(baseline, runs=(replace(baseline.runs[0], values=baseline.values),))
 
