@@ -56,7 +56,6 @@ class Decision:
     difference: float
     interval: Interval  # both one-sided bounds, or the interval of a two-sided test; over all gated measures
     p: float | None  # of the drop, corrected over all gated measures
-    p_no_worse: float | None  # of not being worse by the margin, corrected too; None in a two-sided test
     smallest_drop: float | None  # the true drop that would fail with 80% power; None if it is unknown
     changes_needed: int | None  # queries that would have to get worse, if few changed
     caveat: str | None  # what the test cannot see, if the drop is significant
@@ -72,44 +71,36 @@ def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, 
     if rule.two_sided:
         tests = family_tests(columns, statistics)
         return tuple(_decision(columns, index, rule, test, None) for index, test in enumerate(tests))
-    drops = family_tests(columns, replace(statistics, alternative="less"))
-    shifted = replace(
-        columns,
-        system=columns.system + rule.margin,
-        ranges=tuple((low + rule.margin, high + rule.margin) for low, high in columns.ranges),
-    )
-    held = family_tests(shifted, replace(statistics, alternative="greater"))
+    drops, rises = (family_tests(columns, replace(statistics, alternative=side)) for side in ("less", "greater"))
     return tuple(
-        _decision(columns, index, rule, drop, no_worse)
-        for index, (drop, no_worse) in enumerate(zip(drops, held, strict=True))
+        _decision(columns, index, rule, drop, rise) for index, (drop, rise) in enumerate(zip(drops, rises, strict=True))
     )
 
 
 def _decision(
-    columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, no_worse: TestedDifference | None
+    columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, rise: TestedDifference | None
 ) -> Decision:
+    """The decision on one column; ``rise`` is the test in the other direction, if they are one-sided."""
     system, baseline, units = columns.at(index)
     values, noise = sample(system - baseline, units), columns.noise_at(index)
-    interval = drop.interval if no_worse is None else _bounds(drop.interval, no_worse.interval, rule.margin)
+    interval = drop.interval if rise is None else _bounds(drop.interval, rise.interval)
     return Decision(
         outcome=_outcome(values, rule, drop.p_corrected, interval),
         difference=values.mean if len(values) else 0.0,
         interval=interval,
         p=drop.p_corrected,
-        p_no_worse=None if no_worse is None else no_worse.p_corrected,
         smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule, noise)),
         changes_needed=drop.changes_needed,
         caveat=drop.caveat,
-        queries_needed=_queries_needed(values, rule, no_worse, interval, noise),
+        queries_needed=_queries_needed(values, rule, rise, interval, noise),
         n=len(values),
         units=values.units,
     )
 
 
-def _bounds(upper: Interval, lower: Interval, margin: float) -> Interval:
-    """The upper bound of one test and the lower bound of the other, which was shifted by the margin."""
-    low = None if lower.low is None else lower.low - margin
-    return replace(upper, low=low, high=upper.high, alternative="two-sided", method=f"one-sided {upper.method}")
+def _bounds(upper: Interval, lower: Interval) -> Interval:
+    """The upper bound of one test and the lower bound of the other."""
+    return replace(upper, low=lower.low, alternative="two-sided", method=f"one-sided {upper.method}")
 
 
 def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) -> Outcome:
@@ -124,16 +115,16 @@ def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) ->
 
 
 def _queries_needed(
-    values: Sample, rule: Rule, no_worse: TestedDifference | None, interval: Interval, noise: RunNoise | None
+    values: Sample, rule: Rule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
 ) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
     If few queries changed, the distance of the lower bound counts instead of a detectable difference. None if the noise
     of whole runs alone, which queries do not average out, is too large.
     """
-    if no_worse is None or not rule.margin or interval.low is None or not values.whole.any():
+    if rise is None or not rule.margin or interval.low is None or not values.whole.any():
         return None
-    reach = values.mean - interval.low if no_worse.detectable is None else no_worse.detectable
+    reach = values.mean - interval.low if rise.detectable is None else rise.detectable
     ratio = (reach / rule.margin) ** 2
     fixed = 0.0 if noise is None else noise.added / noise.error(values.standard_error) ** 2
     if reach <= rule.margin or ratio * fixed >= 1:

@@ -78,7 +78,6 @@ class ComparedMeasure:
             "change": self.change,
             "interval": [self.interval.low, self.interval.high],
             "p": decision.p,
-            "p_no_worse": decision.p_no_worse,
             "smallest_drop": decision.smallest_drop,
             "changes_needed": decision.changes_needed,
             "run_noise": None if self.noise is None else self.noise.deviation,
@@ -165,12 +164,15 @@ class GateResult:
         outcomes = {row.decision.outcome for row in self.compared}
         if outcomes == {"unchanged"}:
             return [f"{name} has the same values as {baseline}"]
-        held = [row.measure for row in self.compared if row.decision.outcome in ("no worse", "unchanged")]
+        held = [row.measure for row in self.compared if row.decision.outcome == "no worse"]
+        unchanged = [row.measure for row in self.compared if row.decision.outcome == "unchanged"]
         inconclusive = [row.measure for row in self.compared if row.decision.outcome == "inconclusive"]
         margin = f" by the margin of {self.rule.margin:g}" if self.rule.margin else ""
         parts = [f"{name} is no worse than {baseline}{margin} on {enumeration(held)}"] if held else []
+        if unchanged:
+            parts.append(f"{'' if held else f'{name} is '}unchanged on {enumeration(unchanged)}")
         if inconclusive:
-            parts.append(f"inconclusive on {enumeration(inconclusive)}" if held else "no significant drop")
+            parts.append(f"inconclusive on {enumeration(inconclusive)}" if parts else "no significant drop")
         return parts
 
     def _requirements_sentence(self) -> list[str]:
