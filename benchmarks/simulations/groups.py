@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.simulations._populations import Population
 from rankgauge.stats import Resampling, interaction
 
 DRAWS = 1500
@@ -81,7 +82,7 @@ def rejection_rate(setting: Setting, draws: int = DRAWS, seed: int = SEED) -> fl
     return rejected / draws
 
 
-def tables() -> Iterator[str]:
+def tables(_population: Population) -> Iterator[str]:
     """A row for each setting."""
     lines = [
         f"Test between groups, no true difference: share of {DRAWS:,} draws with p ≤ {ALPHA} ({SHUFFLES} shuffles, "
