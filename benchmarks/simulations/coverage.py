@@ -42,22 +42,22 @@ def covers(interval: Interval, truth: float) -> bool:
     return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
-def mean_coverage(values: Floats, measure: str, n: int, draws: int = DRAWS) -> tuple[float, float]:
+def mean_coverage(values: Floats, measure: str, n: int) -> tuple[float, float]:
     """The share of default intervals, and of Student's t intervals, that cover the mean."""
     rng, truth = np.random.default_rng(SEED), float(values.mean())
     covered = np.zeros(2)
-    for seed in range(draws):
+    for seed in range(DRAWS):
         drawn = draw(rng, values, n)
         covered[0] += covers(default_interval(drawn, measure, Resampling(RESAMPLES, seed)), truth)
         covered[1] += covers(mean_interval(drawn), truth)
-    return float(covered[0]) / draws, float(covered[1]) / draws
+    return float(covered[0]) / DRAWS, float(covered[1]) / DRAWS
 
 
-def joint_coverage(differences: Floats, n: int, draws: int = DRAWS) -> float:
+def joint_coverage(differences: Floats, n: int) -> float:
     """The share of families all of whose intervals cover."""
     rng, truth = np.random.default_rng(SEED), differences.mean(axis=0).tolist()
     covered = 0
-    for seed in range(draws):
+    for seed in range(DRAWS):
         result = joint_test(
             draw(rng, differences, n),
             ranges=[RANGE] * len(truth),
@@ -65,7 +65,7 @@ def joint_coverage(differences: Floats, n: int, draws: int = DRAWS) -> float:
             resampling=Resampling(RESAMPLES, seed),
         )
         covered += all(covers(row.interval, mean) for row, mean in zip(result.rows, truth, strict=True))
-    return covered / draws
+    return covered / DRAWS
 
 
 def mean_rows(population: Population) -> Iterator[list[str]]:

@@ -44,7 +44,7 @@ def samplers(population: Population) -> dict[str, Sampler]:
     middle = differences - differences.mean(axis=0)
 
     def swapped(rng: np.random.Generator, n: int) -> Floats:
-        return draw(rng, differences, n) * rng.choice([-1.0, 1.0], (n, 1))
+        return np.asarray(draw(rng, differences, n) * rng.choice([-1.0, 1.0], (n, 1)))
 
     name = population.pair_name(pair)
     return {

@@ -67,7 +67,8 @@ class Outcome:
     error: float  # 1.96 standard errors of the less certain power
 
 
-def outcome(setting: Setting, n: int) -> Outcome:
+def outcome(setting: Setting, n: int) -> Outcome | None:
+    """None if hardly any pilot prints a detectable difference."""
     rng = np.random.default_rng(SEED)
     sign = -1 if setting.alternative == "less" else 1
     sizes: list[float] = []
@@ -83,6 +84,8 @@ def outcome(setting: Setting, n: int) -> Outcome:
                 found[way] += p is not None and p <= ALPHA
         sizes.append(size)
         powers.append((found / SAMPLES).tolist())
+    if len(sizes) < 2:
+        return None
     by_pilot = np.array(powers)
     error = 1.96 * float(by_pilot.std(axis=0, ddof=1).max()) / len(sizes) ** 0.5
     shift, changes = by_pilot.mean(axis=0).tolist()
@@ -104,9 +107,12 @@ def rows(population: Population) -> Iterator[list[str]]:
     for setting in settings(population):
         for n in SIZES:
             found = outcome(setting, n)
+            name = [*setting.label.split(" | "), str(n)]
+            if found is None:
+                yield [*name, "0%", *["–"] * 4]
+                continue
             yield [
-                *setting.label.split(" | "),
-                str(n),
+                *name,
                 f"{found.printed:.0%}",
                 f"{found.detectable:.3f}",
                 f"{found.by_shift:.1%}",
