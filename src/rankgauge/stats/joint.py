@@ -27,9 +27,8 @@ from rankgauge.stats.draws import Draws, UnitRow, difference_matrix, draw, unit_
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
 from rankgauge.stats.samples import Floats, Ints, Units, unit_numbers
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
-from rankgauge.stats.sparse_rows import sparse_interval, sparse_p
+from rankgauge.stats.sparse_rows import FEWEST_VARYING, sparse_interval, sparse_p
 
-FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
 DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
 Range = tuple[float, float]
 UNBOUNDED: Range = (-math.inf, math.inf)
@@ -75,6 +74,11 @@ class _Question:
         """The number of closed ends of an interval."""
         return 2 if self.alternative == "two-sided" else 1
 
+    @property
+    def outside(self) -> float:
+        """The share of alpha beyond each closed end that a row has if it leaves the draws."""
+        return self.alpha / self.family / self.sides
+
     def extremes(self, t: Floats) -> Floats:
         """How far each t lies in the direction that is tested."""
         return np.abs(t) if self.alternative == "two-sided" else t * (-1.0 if self.alternative == "less" else 1.0)
@@ -119,7 +123,7 @@ def joint_test(
         for place, index in enumerate(drawn):
             stream = resampling.stream.child("detectable")
             detectable = (
-                detectable_difference_of(rows[index], draws, place, critical, alternative, stream)
+                detectable_difference_of(rows[index], draws, place, critical, question.outside, alternative, stream)
                 if sensitivity
                 else None
             )
@@ -190,10 +194,10 @@ def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampl
     if data.units < 2:
         noun = "query" if data.shared is None else "unit"
         return JointRow(None, replace(interval, reason=f"at least 2 are needed, found {data.units} {noun}"))
-    alpha, widest = question.alpha / question.family, max(map(abs, limit))
+    widest = max(map(abs, limit))
     p = sparse_p(data, alternative, widest, resampling)
-    ends = sparse_interval(data, alternative, alpha / question.sides, widest)
-    needed = math.ceil(math.log2(question.sides / alpha) - 1e-9)
+    ends = sparse_interval(data, alternative, question.outside, widest)
+    needed = math.ceil(-math.log2(question.outside) - 1e-9)
     p_corrected = min(1.0, p * question.family)
     if ends is None:
         reason = "no query differs, and the range of the measure is unknown"
