@@ -6,6 +6,7 @@ intervals are made with 999 resamples instead of 10,000; ``check`` shows that no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -23,9 +24,11 @@ SIZES, JOINT_SIZES = (10, 20, 50, 200), (20, 50)
 
 def default_interval(values: Floats, measure: str, resampling: Resampling) -> Interval:
     """What ``interval_of`` gives, with another number of resamples."""
-    if is_binary(values) or np.ptp(values) == 0:
+    interval = mean_interval(values, method="bootstrap-t", resampling=resampling)
+    ends = (interval.low, interval.high)
+    if is_binary(values) or any(end is None or math.isinf(end) for end in ends):
         return interval_of(values, parse_measure(measure), confidence=0.95)
-    return within(mean_interval(values, method="bootstrap-t", resampling=resampling), 0.0, 1.0)
+    return within(interval, 0.0, 1.0)
 
 
 def check(population: Population) -> None:

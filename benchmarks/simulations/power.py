@@ -97,6 +97,8 @@ def settings(population: Population) -> Iterator[Setting]:
         name = population.pair_name(pair)
         for measure in DEFAULTS:
             yield Setting(f"{name} | {measure}", population.differences(*pair, (measure,)))
+    gains = np.random.default_rng(SEED).normal(0.3, 0.05, (1000, 1))
+    yield Setting("gains of 0.3 ± 0.05 in every query | any", gains)
     yield Setting("−1 or 1 in 20%, else 0 | 0 or 1", np.repeat([-1.0, 0.0, 1.0], [10, 80, 10])[:, np.newaxis])
     pair, name = population.pairs[-1], population.pair_name(population.pairs[-1])
     yield Setting(f"{name} | {SIX[0]} of {len(SIX)}", population.differences(*pair, SIX))
