@@ -2,8 +2,8 @@
 
 6,980 queries × 6 measures, 40% of them unchanged: one joint bootstrap of 10,000 resamples, with its intervals and
 detectable differences, and six randomization tests of 100,000 permutations. Each in a process of its own, in turns; the
-best of three rounds. CPU seconds are those of all threads: the threads of a linear algebra library wait for each other
-busily, so on a busy machine set ``OPENBLAS_NUM_THREADS=1`` to see the work alone.
+best of three rounds. CPU seconds are those of all threads: with several, the matrix products of the bootstrap take more
+of them in total, and ``OPENBLAS_NUM_THREADS=1`` shows the work alone.
 """
 
 from __future__ import annotations
