@@ -1,4 +1,4 @@
-"""The paired randomisation test beside scipy's: ``python -m benchmarks.randomization``.
+"""The paired randomization test beside scipy's: ``python -m benchmarks.randomization``.
 
 100,000 permutations of 6,980 queries, CPU seconds of each in one process, one after the other.
 """

@@ -1,1 +1,1 @@
-"""Simulations with known truth: how often tests err and intervals cover. Each module has ``tables()``."""
+"""Simulations with known truth: how often tests err and intervals cover. Each module has ``tables(population)``."""

@@ -14,6 +14,7 @@ from rankgauge.stats import Resampling, joint_test
 from rankgauge.stats.draws import draw, drawn_counts, unit_rows
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.sparse_rows import one_way_significant
 
 LIMITS = (-1.0, 1.0)
 FEW = Resampling(400, 1)
@@ -233,3 +234,25 @@ def test_groups_as_strata_equal_the_test_of_a_group_alone_but_for_the_draws() ->
         assert together[group].p_alone == pytest.approx(alone.p_alone, abs=0.01)
     with pytest.raises(InputError, match="several strata"):
         joint_test(columns, strata=groups, units=[n % 20 for n in range(40)])
+
+
+@given(
+    st.lists(st.sampled_from([0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=9),
+    st.integers(10, 60),
+    st.sampled_from(ALTERNATIVES),
+    st.sampled_from([0.8, 0.95, 0.99]),
+)
+def test_one_way_changes_are_significant_as_the_detectable_difference_assumes(
+    sizes: list[float], units: int, alternative: Alternative, confidence: float
+) -> None:
+    values = np.zeros((units, 1))
+    values[: len(sizes), 0] = np.array(sizes) * (-1 if alternative == "less" else 1)
+    options = {"alternative": alternative, "confidence": confidence, "ranges": [LIMITS], "resampling": FEW}
+    (row,) = joint_test(values, **options).rows  # type: ignore[arg-type]  # a dict of different options
+    drawn = np.array([sizes])
+    outside = (1 - confidence) / (2 if alternative == "two-sided" else 1)
+    expected = one_way_significant(
+        drawn.cumsum(axis=1), np.square(drawn).cumsum(axis=1), np.maximum.accumulate(drawn, axis=1), units, outside
+    )
+    assert row.p is not None
+    assert (row.p <= round(1 - confidence, 12)) == expected[0, -1]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from rankgauge.stats import joint_test
 from rankgauge.stats.intervals import difference_interval, mean_interval, median_interval, ratio_interval
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.power_analysis import power
@@ -73,6 +74,17 @@ def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None
         MEAN,
     )
     assert low <= found <= high
+
+
+@pytest.mark.slow
+def test_of_a_weak_run_the_default_interval_covers_and_students_t_does_not() -> None:
+    """Most queries score almost nothing and a few score well, as with the average precision of a weak run."""
+    values = np.random.default_rng(10).beta(0.3, 2.7, (RUNS, N))
+    default = coverage(
+        lambda run: mean_interval(values[run], method="bootstrap-t", resampling=Resampling(499, seed=run)), 0.1
+    )
+    assert 1 - default <= most(0.06)
+    assert coverage(lambda run: mean_interval(values[run]), 0.1) < 0.91
 
 
 @pytest.mark.parametrize("alternative", ["less", "greater"])
@@ -219,3 +231,58 @@ def test_an_injected_difference_is_found_at_the_stated_power() -> None:
                 0.05,
             )
             assert found == pytest.approx(stated, abs=0.04)
+
+
+def significant(differences: Floats, alternative: Alternative, seed: int) -> bool:
+    """Whether the default procedure finds any difference in a family."""
+    result = joint_test(
+        differences,
+        alternative=alternative,
+        ranges=[(-1.0, 1.0)] * differences.shape[1],
+        sensitivity=False,
+        resampling=Resampling(499, seed),
+    )
+    return any(row.p is not None and row.p <= 0.05 for row in result.rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alternative", ["less", "greater"])
+def test_gates_in_which_nothing_changed_fail_as_often_as_they_say(alternative: Alternative) -> None:
+    """Three measures that depend on each other, of systems that are equally good on the whole.
+
+    A drop of exactly the margin that is called no worse is the same error, on the other side.
+    """
+    rng = np.random.default_rng(13)
+    wrong = 0
+    for run in range(600):
+        own, query, baseline = (rng.beta(0.8, 1.5, (N, columns)) for columns in (3, 1, 2))
+        wrong += significant((own + query) / 2 - baseline.mean(axis=1, keepdims=True), alternative, run)
+    assert 0.02 <= wrong / 600 <= most(0.05, 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "n"), [(0.2, 20), (0.1, 50), (0.05, 100)])
+def test_tiny_losses_with_rare_large_gains_are_not_called_a_drop(share: float, n: int) -> None:
+    """The mean is 0, though most queries lose. The randomization test errs more often than it says."""
+    rng = np.random.default_rng(11)
+    loss = 0.5 * share / (1 - share)
+    values = np.where(rng.random((400, n)) < share, 0.5, -loss * rng.uniform(0.5, 1.5, (400, n)))
+    assert np.mean([significant(column[:, np.newaxis], "less", run) for run, column in enumerate(values)]) <= 0.05
+    flips = false_positives(
+        lambda run: paired_test("randomization", values[run], alternative="less", resampling=Resampling(499, run)).p,
+        0.05,
+        400,
+    )
+    assert flips > 0.07
+
+
+@pytest.mark.slow
+def test_the_detectable_difference_is_found_if_only_some_queries_change() -> None:
+    """Every query gained about 0.3; then some gain as much and the others nothing, often fewer than ten."""
+    rng = np.random.default_rng(12)
+    found = 0
+    for pilot in range(200):
+        size = joint_test(rng.normal(0.3, 0.05, (50, 1)), resampling=Resampling(499, pilot)).rows[0].detectable
+        gains = np.where(rng.random((50, 1)) < (size or 0.0) / 0.3, rng.normal(0.3, 0.05, (50, 1)), 0.0)
+        found += significant(gains, "two-sided", pilot)
+    assert 1 - most(0.2, 200) <= found / 200 <= 0.9

@@ -2,8 +2,8 @@
 
 The observed difference is removed first: this is about the next comparison, not about the one at hand. A true
 difference is imposed in two ways, and the larger answer counts. As a shift, every query changes by the same amount. As
-sparse changes, a share of the queries changes one way by amounts like those observed and the others not at all, which
-is harder to detect: few queries carry the whole difference.
+sparse changes, a share of the queries changes one way by amounts like those observed and the others not at all: few
+queries carry the whole difference, and fewer than ten are tested as a sparse row.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rankgauge.stats.draws import Draws, UnitRow
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import Floats
 from rankgauge.stats.seeds import RandomStream
+from rankgauge.stats.sparse_rows import FEWEST_VARYING, one_way_significant
 
 POWER = 0.8
 _MOST_SAMPLES, _FEWEST_SAMPLES, _DRAWN_SIZES = 200, 20, 1 << 18  # of sparse changes
@@ -29,11 +30,16 @@ def detectable_shift(shift: Floats, error: Floats, critical: float, alternative:
     return float({"greater": upward, "less": downward, "two-sided": max(upward, downward)}[alternative])
 
 
-def detectable_changes(row: UnitRow, critical: float, power: float, stream: RandomStream) -> float | None:
-    """The mean difference of one-way changes, of the observed sizes, that is significant with the stated power."""
+def detectable_changes(
+    row: UnitRow, critical: float, outside: float, power: float, stream: RandomStream
+) -> float | None:
+    """The mean difference of one-way changes, of the observed sizes, that is significant with the stated power.
+
+    ``outside`` is the probability beyond one end that a sparse row is tested with.
+    """
     data = row.sample
     sizes = np.abs(data.totals[data.totals != 0]) / len(data) * data.units / data.scale
-    power_of = _power_by_count(sizes, data.units, critical, stream)
+    power_of = _power_by_count(sizes, data.units, critical, outside, stream)
     low, high = 0.0, 1.0
     if _power(high, power_of) < power:
         return None
@@ -43,13 +49,16 @@ def detectable_changes(row: UnitRow, critical: float, power: float, stream: Rand
     return high * float(sizes.mean())
 
 
-def _power_by_count(sizes: Floats, units: int, critical: float, stream: RandomStream) -> Floats:
+def _power_by_count(sizes: Floats, units: int, critical: float, outside: float, stream: RandomStream) -> Floats:
     """How often 0, 1, 2 … one-way changes among the units are significant."""
     samples = max(_FEWEST_SAMPLES, min(_MOST_SAMPLES, _DRAWN_SIZES // units))
     drawn = sizes[stream.child("changes").bits().below(len(sizes), samples, units + units % 2)[:, :units]]
     total, squares = np.cumsum(drawn, axis=1), np.cumsum(np.square(drawn), axis=1)
     scatter = np.maximum(squares - np.square(total) / units, 0.0)
     significant = total > critical * np.sqrt(units / (units - 1) * scatter)
+    few = slice(min(FEWEST_VARYING - 1, units))
+    largest = np.maximum.accumulate(drawn[:, few], axis=1)
+    significant[:, few] = one_way_significant(total[:, few], squares[:, few], largest, units, outside)
     return np.concatenate([[0.0], significant.mean(axis=0)])
 
 
@@ -65,11 +74,17 @@ def _power(share: float, power_of: Floats) -> float:
 
 
 def detectable_difference_of(
-    row: UnitRow, draws: Draws, index: int, critical: float, alternative: Alternative, stream: RandomStream
+    row: UnitRow,
+    draws: Draws,
+    index: int,
+    critical: float,
+    outside: float,
+    alternative: Alternative,
+    stream: RandomStream,
 ) -> float | None:
     """The larger of the two answers; None if no difference would be significant."""
     if not np.isfinite(critical):
         return None
     shift = detectable_shift(draws.shift[index], draws.error[index], critical, alternative, POWER)
-    changes = detectable_changes(row, critical, POWER, stream)
+    changes = detectable_changes(row, critical, outside, POWER, stream)
     return shift if changes is None else max(shift, changes)

@@ -31,9 +31,8 @@ from rankgauge.stats.draws import Draws, UnitRow, difference_matrix, draw, unit_
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
 from rankgauge.stats.samples import Floats, Ints, Units, unit_numbers
 from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
-from rankgauge.stats.sparse_rows import sparse_interval, sparse_p
+from rankgauge.stats.sparse_rows import FEWEST_VARYING, sparse_interval, sparse_p
 
-FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
 DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
 Range = tuple[float, float]
 UNBOUNDED: Range = (-math.inf, math.inf)
@@ -78,6 +77,11 @@ class _Question:
     def sides(self) -> int:
         """The number of closed ends of an interval."""
         return 2 if self.alternative == "two-sided" else 1
+
+    @property
+    def outside(self) -> float:
+        """The share of alpha beyond each closed end that a row has if it leaves the draws."""
+        return self.alpha / self.family / self.sides
 
     def extremes(self, t: Floats) -> Floats:
         """How far each t lies in the direction that is tested."""
@@ -134,7 +138,9 @@ def joint_test(
             row, error = rows[index], errors[place]
             stream = resampling.stream.child("detectable")
             detectable = (
-                detectable_difference_of(row, draws, place, critical, alternative, stream) if sensitivity else None
+                detectable_difference_of(row, draws, place, critical, question.outside, alternative, stream)
+                if sensitivity
+                else None
             )
             if detectable is not None:
                 detectable *= error / row.sample.standard_error
@@ -219,12 +225,12 @@ def _sparse(
     if data.units < 2:
         noun = "query" if data.shared is None else "unit"
         return JointRow(None, replace(interval, reason=f"at least 2 are needed, found {data.units} {noun}"))
-    alpha, widest = question.alpha / question.family, max(map(abs, limit))
+    widest = max(map(abs, limit))
     p = sparse_p(data, alternative, widest, resampling)
-    ends = sparse_interval(data, alternative, alpha / question.sides, widest)
-    needed = math.ceil(math.log2(question.sides / alpha) - 1e-9)
+    ends = sparse_interval(data, alternative, question.outside, widest)
+    needed = math.ceil(-math.log2(question.outside) - 1e-9)
     if noise is not None and noise.between:
-        p, outer = max(p, noise.p(data, alternative)), noise.ends(data, alternative, alpha / question.sides)
+        p, outer = max(p, noise.p(data, alternative)), noise.ends(data, alternative, question.outside)
         ends = outer if ends is None else (min(ends[0], outer[0]), max(ends[1], outer[1]))
     p_corrected = min(1.0, p * question.family)
     if ends is None:

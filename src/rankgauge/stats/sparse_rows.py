@@ -13,12 +13,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.stats.distributions import t_quantile, t_tail
 from rankgauge.stats.randomization import flip_test
 from rankgauge.stats.results import Alternative
-from rankgauge.stats.samples import Sample
+from rankgauge.stats.samples import Floats, Sample
 from rankgauge.stats.seeds import Resampling
+
+FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
 
 
 def adjusted_mean(data: Sample, widest: float) -> tuple[float, float]:
@@ -50,3 +53,18 @@ def sparse_p(data: Sample, alternative: Alternative, widest: float, resampling: 
     mean, error = adjusted_mean(data, widest)
     exact = flip_test(data, alternative, resampling).p
     return max(1.0 if exact is None else exact, t_tail(mean / error, data.units - 1, alternative))
+
+
+def one_way_significant(
+    total: Floats, squares: Floats, largest: Floats, units: int, outside: float
+) -> NDArray[np.bool_]:
+    """Whether 1, 2, 3 … changes in the same direction (columns) are significant, as ``sparse_p`` defines it.
+
+    Given are their total, the sum of their squares and the largest. Random signs make k changes all positive with the
+    probability 2⁻ᵏ.
+    """
+    n, count = units + 2, np.arange(1, total.shape[1] + 1)
+    mean = total / n
+    error = np.sqrt(((squares + 2 * np.square(largest)) / n - np.square(mean)) / n)
+    significant: NDArray[np.bool_] = (mean >= t_quantile(1 - outside, units - 1) * error) & (0.5**count <= outside)
+    return significant

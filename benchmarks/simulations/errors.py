@@ -1,0 +1,152 @@
+"""How often do tests err? No true difference anywhere; or a true drop of exactly the margin.
+
+Families are tested with 999 resamples instead of 10,000, and as arrays; ``check`` shows that ``compare`` and ``gate``
+give the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.simulations import _single_tests
+from benchmarks.simulations._families import (
+    RESAMPLES,
+    any_significant,
+    check,
+    mixed_runs,
+    statistics_of,
+    tested,
+)
+from benchmarks.simulations._populations import DEFAULTS, Floats, Population, draw
+from benchmarks.simulations._tables import ALPHA, MOST_ERRORS, SEED, at_most, error_of, table
+from rankgauge.comparison.statistics import is_significant
+
+DRAWS, MORE_DRAWS = 1000, 2000
+SIZES, MORE_SIZES = (20, 50), (20, 50, 100)
+MARGIN = 0.05
+PRIMARY, SECONDARY = ("compare: primary measure", slice(1)), ("compare: secondary measures", slice(1, 3))
+Sampler = Callable[[np.random.Generator, int], Floats]  # queries × measures
+
+
+def share(is_wrong: Callable[[np.random.Generator, int], bool], draws: int) -> float:
+    """How often it errs, given a generator and a seed."""
+    rng = np.random.default_rng(SEED)
+    return sum(is_wrong(rng, seed) for seed in range(draws)) / draws
+
+
+def samplers(population: Population) -> dict[str, Sampler]:
+    """Families of the default measures without a true difference."""
+    pair = population.pairs[0]
+    differences = population.differences(*pair)
+    middle = differences - differences.mean(axis=0)
+
+    def swapped(rng: np.random.Generator, n: int) -> Floats:
+        return np.asarray(draw(rng, differences, n) * rng.choice([-1.0, 1.0], (n, 1)))
+
+    name = population.pair_name(pair)
+    return {
+        f"{name}, swapped at random in each query": swapped,
+        f"{name}, minus the mean": lambda rng, n: draw(rng, middle, n),
+    }
+
+
+def compared_error(sampler: Sampler, measures: slice, n: int) -> float:
+    return share(lambda rng, seed: any_significant(sampler(rng, n)[:, measures], statistics_of(seed)), MORE_DRAWS)
+
+
+def gated_error(sampler: Sampler, n: int) -> float:
+    """A gate without a margin fails exactly if a drop is significant."""
+
+    def fails(rng: np.random.Generator, seed: int) -> bool:
+        return any_significant(sampler(rng, n), replace(statistics_of(seed), alternative="less"))
+
+    return share(fails, MORE_DRAWS)
+
+
+def mixed_error(population: Population, pairs: Sequence[tuple[int, int]], measures: slice, n: int) -> float:
+    def is_wrong(rng: np.random.Generator, seed: int) -> bool:
+        scores = mixed_runs(population, rng, n)[:, measures]
+        columns = [scores[:, :, first] - scores[:, :, second] for first, second in pairs]
+        return any_significant(np.hstack(columns), statistics_of(seed))
+
+    return share(is_wrong, MORE_DRAWS)
+
+
+def family_rows(population: Population) -> Iterator[list[str]]:
+    for name, sampler in samplers(population).items():
+        for label, measures in (PRIMARY, SECONDARY):
+            rates = [compared_error(sampler, measures, n) for n in SIZES]
+            yield [name, label, str(len(DEFAULTS[measures])), *map(at_most, rates)]
+        yield [name, "gate", str(len(DEFAULTS)), *(at_most(gated_error(sampler, n)) for n in SIZES)]
+    if len(population.runs) < 3:
+        return
+    name = f"{len(population.runs)} runs, mixed at random in each query"
+    others = [(run, 0) for run in range(1, len(population.runs))]
+    for (label, measures), pairs in (
+        (PRIMARY, others),
+        (SECONDARY, others),
+        (("compare: ranking", slice(1)), population.all_pairs),
+    ):
+        rates = [mixed_error(population, pairs, measures, n) for n in SIZES]
+        yield [name, label, str(len(pairs) * len(DEFAULTS[measures])), *map(at_most, rates)]
+
+
+def drops(population: Population) -> dict[str, Sampler]:
+    """One measure with a true drop of exactly the margin."""
+    differences = population.differences(*population.pairs[0], ("nDCG@10",))
+    middle = differences - differences.mean() - MARGIN
+
+    def losses(size: float) -> Sampler:
+        def sampler(rng: np.random.Generator, n: int) -> Floats:
+            return np.where(rng.random((n, 1)) < MARGIN / size, -size, rng.normal(0, 0.02, (n, 1)))
+
+        return sampler
+
+    return {
+        f"{population.pair_name(population.pairs[0])}, nDCG@10, shifted": lambda rng, n: draw(rng, middle, n),
+        "normal, standard deviation 0.2": lambda rng, n: rng.normal(-MARGIN, 0.2, (n, 1)),
+        "losses of 0.2 in 25% of the queries, the rest almost unchanged": losses(0.2),
+        "losses of 0.5 in 10% of the queries, the rest almost unchanged": losses(0.5),
+        "losses of 1 in 5% of the queries, the rest almost unchanged": losses(1.0),
+        "losses of 1 in 5% of the queries, the rest unchanged": lambda rng, n: -1.0 * (rng.random((n, 1)) < MARGIN),
+    }
+
+
+def margin_error(sampler: Sampler, n: int) -> float:
+    """An unchanged run is not called "no worse"."""
+
+    def is_wrong(rng: np.random.Generator, seed: int) -> bool:
+        differences = sampler(rng, n)
+        (test,) = tested(differences + MARGIN, replace(statistics_of(seed), alternative="greater"))
+        return is_significant(test.p_corrected, ALPHA) and bool(differences.any())
+
+    return share(is_wrong, DRAWS)
+
+
+def margin_rows(population: Population) -> Iterator[list[str]]:
+    for name, sampler in drops(population).items():
+        yield [name, *(at_most(margin_error(sampler, n)) for n in MORE_SIZES)]
+
+
+def note(draws: int) -> str:
+    return f"{draws:,} draws, {RESAMPLES} resamples, {error_of(ALPHA, draws)}; aim: at most {MOST_ERRORS:.0%}"
+
+
+def tables(population: Population) -> Iterator[str]:
+    """Families, single tests, and claims that nothing got worse."""
+    check()
+    yield population.description
+    yield table(
+        f"Nothing differs: share of families with any p ≤ {ALPHA}, and of gates that fail ({note(MORE_DRAWS)})",
+        ["differences", "family", "tests", *(f"n = {n}" for n in SIZES)],
+        family_rows(population),
+    )
+    yield _single_tests.rates(population)
+    yield table(
+        f'The true drop is the margin, {MARGIN}: share of gates of one measure that claim "no worse" ({note(DRAWS)})',
+        ["differences", *(f"n = {n}" for n in MORE_SIZES)],
+        margin_rows(population),
+    )
