@@ -32,7 +32,7 @@ def detectable_shift(shift: Floats, error: Floats, critical: float, alternative:
 def detectable_changes(row: UnitRow, critical: float, power: float, stream: RandomStream) -> float | None:
     """The mean difference of one-way changes, of the observed sizes, that is significant with the stated power."""
     data = row.sample
-    sizes = np.abs(data.totals[data.totals != 0]) / len(data) * data.units / data.scale
+    sizes = np.abs(data.contributions[data.totals != 0])
     power_of = _power_by_count(sizes, data.units, critical, stream)
     low, high = 0.0, 1.0
     if _power(high, power_of) < power:
