@@ -132,9 +132,9 @@ def test_the_scale_of_weights_does_not_matter() -> None:
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_equal_differences_do_not_vary_whatever_their_weights(alike: bool) -> None:
-    values = np.full((40, 1), 0.3)
-    values[0] = 0.3 if alike else 0.5
-    (row,) = unit_rows(values, weights=np.random.default_rng(0).lognormal(0, 3, 40))
+    values = np.full((400, 1), 0.123456789012)
+    values[0] = values[1] if alike else 0.5
+    (row,) = unit_rows(values, weights=np.random.default_rng(0).lognormal(0, 3, 400))
     assert row.varying == (0 if alike else 1)
 
 
@@ -147,6 +147,23 @@ def test_wilson_with_weights_has_the_effective_number_of_queries() -> None:
     assert interval.low == pytest.approx((middle - half) / (1 + z * z / n))
     assert interval.high == pytest.approx((middle + half) / (1 + z * z / n))
     assert wilson_interval([1, 1, 1], weights=[0.1, 0.7, 0.3]).high == 1.0
+
+
+@pytest.mark.parametrize("changed", [0, 3])
+def test_a_sparse_weighted_row_adds_two_changes_of_typical_weight(changed: int) -> None:
+    from scipy.stats import t
+
+    n, weights = 40, np.random.default_rng(6).lognormal(0, 1, 40)
+    order = np.argsort(weights)  # the lightest change: the next one may be heavier
+    differences = np.zeros(n)
+    differences[order[:changed]] = 0.5
+    (row,) = joint_test(differences[:, np.newaxis], weights=weights, ranges=[LIMITS]).rows
+    parts = n * weights * differences / weights.sum()
+    end = (0.5 if changed else 1.0) * math.sqrt(np.square(weights).mean()) / weights.mean()
+    mean = parts.sum() / (n + 2)
+    variance = (np.square(parts).sum() + 2 * end**2) / (n + 2) - mean**2
+    half = t.ppf(0.975, n - 1) * math.sqrt(variance / (n + 2))
+    assert (row.interval.low, row.interval.high) == pytest.approx((mean - half, mean + half))
 
 
 @pytest.mark.parametrize("weights", [[1.0, 0.0], [1.0, -1.0], [1.0, math.inf], [1.0, math.nan], [1.0], ["a", "b"]])

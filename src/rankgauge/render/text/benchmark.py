@@ -41,6 +41,7 @@ def as_json(report: Report) -> str:
             "answer": answer(report),
             "scores": _scores(report, report.scores),
             "comparison": None if report.comparison is None else report.comparison.to_dict(),
+            "notes": [] if report.reuse is None else [report.reuse],
             "failed": dict(report.failed),
             "validation": validation_dict(report.validations),
         }
@@ -199,6 +200,7 @@ def as_text(report: Report, *, color: bool) -> str:
     ]
     if report.comparison is not None:
         blocks += [_groups(report.comparison), labeled("largest changes", _largest_changes(report.comparison))]
+    blocks += [] if report.reuse is None else [labeled("note", [report.reuse])]
     failures = [printable(f"{system}: {reason}", None) for system, reason in report.failed.items()]
     blocks += [labeled("failed", failures), labeled("conventions", [str(report.scores[0].conventions)])]
     return "\n\n".join(block for block in blocks if block) + "\n"
