@@ -89,6 +89,18 @@ def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
         assert stored[row.system, row.measure]["ci"]["low"] == row.interval.low
 
 
+def test_a_note_counts_the_comparisons_on_the_same_queries(made: Path) -> None:
+    report = json.loads((made / REPORT).read_bytes())
+    compared = report["comparison"]
+    assert (len(compared["differences"]), len(compared["groups"])) == (18, 126)
+    others = [pair for pair in compared["ranking"]["pairs"] if "lexical" not in (pair["first"], pair["second"])]
+    assert len(others) == 3
+    sentence = "147 comparisons were made on these 48 queries; the more are made, the more likely a chance winner"
+    assert report["notes"] == [sentence]
+    assert sentence in (made / COMPARISON).read_text()
+    assert sentence in (made / PAGE).read_text()
+
+
 @pytest.mark.slow
 def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path: Path) -> None:
     plan = shipped_plan(latency=0, systems=default_systems())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankgauge import InputError, Qrels, evaluate
-from rankgauge.measures.weights import weighted_mean, weighted_means
+from rankgauge.measures.weights import weighted_mean
 
 
 def test_a_query_counts_by_its_weight() -> None:
@@ -31,9 +31,8 @@ def test_scores_have_weighted_means_where_their_queries_have_weights() -> None:
     judged = {"q1": {"a": 1}, "q2": {"a": 1}}
     qrels = Qrels.from_dict(judged, columns={"weight": {"q1": 3, "q2": 1}})
     scores = evaluate(qrels, {"q1": ["a"], "q2": ["x"]}, "RR NumRel GMAP")
-    assert weighted_means(scores.measures, scores.values, scores.averaged, scores.columns) == {
+    assert scores.weighted == {
         "RR": 0.75,
         "NumRel": None,
         "GMAP": None,
     }
-    assert weighted_means(scores.measures, scores.values, scores.averaged, {}) is None

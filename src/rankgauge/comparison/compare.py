@@ -20,6 +20,7 @@ from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.stored import stored_baseline, stored_scores
+from rankgauge.comparison.weighted import weighted_family
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import UsageError, nearest
@@ -119,6 +120,7 @@ def compare_evaluation(
         statistics=statistics,
         family=describe_families(primary, secondary, statistics),
         family_sizes=(primary.size, 0 if secondary is None else secondary.size),
+        weighted=weighted_family(pairs, statistics),
         ranking=rank_systems(scores, statistics),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),

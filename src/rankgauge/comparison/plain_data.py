@@ -24,6 +24,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "intervals": statistics.intervals_of(max(comparison.family_sizes)) or "individual",
         "confidence": statistics.confidence,
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
+        "weighted": _weighted(comparison),
         "target_difference": statistics.target_difference,
         "ranking": _ranking(comparison),
         "agreement": [
@@ -39,6 +40,27 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
             for system, changes in comparison.changes.items()
         },
     }
+
+
+def _weighted(comparison: Comparison) -> dict[str, Any] | None:
+    """The differences of weighted means; None if the queries have no weights."""
+    family = comparison.weighted
+    if family is None:
+        return None
+    rows = [
+        {
+            "system": row.difference.system,
+            "measure": row.difference.measure,
+            "value": row.difference.value,
+            "baseline": row.difference.baseline,
+            **_pairwise(row.difference, comparison.alpha),
+            "minimum_detectable_difference": row.difference.detectable,
+            "reason": row.difference.reason,
+            "effective_queries": row.effective_queries,
+        }
+        for row in family.rows
+    ]
+    return {"family": family.description, "differences": rows}
 
 
 def _ranking(comparison: Comparison) -> dict[str, Any] | None:

@@ -6,8 +6,9 @@ import math
 
 from rankgauge.comparison.agreement import FEW_SYSTEMS
 from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.sentences import evidence
 from rankgauge.comparison.statistics import is_significant
-from rankgauge.core.formatting import number, p_equals
+from rankgauge.core.formatting import MISSING, number, p_equals, plural
 
 MAX_MEASURE_PAIRS = 6  # JSON has all of them
 
@@ -16,7 +17,7 @@ def remarks(comparison: Comparison) -> list[str]:
     """One sentence each; none if nothing was asked for."""
     statistics, systems = comparison.statistics, comparison.systems
     out = [_queries_needed(comparison, system) for system in systems] if statistics.target_difference else []
-    return out + ([_agreement(comparison)] if comparison.agreement else [])
+    return out + weighted_remarks(comparison) + ([_agreement(comparison)] if comparison.agreement else [])
 
 
 def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
@@ -30,6 +31,21 @@ def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -
     ]
     family = comparison.group_families.get(by)
     return ([] if family is None else [f"p by {by}: {family}"]) + differing
+
+
+def weighted_remarks(comparison: Comparison) -> list[str]:
+    """The differences of weighted means, and how many queries of equal weight would tell as much."""
+    family = comparison.weighted
+    if family is None:
+        return []
+    rows = [row.difference for row in family.rows]
+    listed = [f"{row.system} {evidence(row) if row.difference is not None else MISSING}" for row in rows]
+    effective = min((row.effective_queries for row in family.rows if row.effective_queries is not None), default=0.0)
+    queries = plural(max(row.n for row in rows), "query")
+    return [
+        f"weighted {rows[0].measure}, difference from {comparison.baseline}: {'; '.join(listed)}; "
+        f"{family.description}; with these weights, {queries} count as {effective:.3g} of equal weight"
+    ]
 
 
 def _queries_needed(comparison: Comparison, system: str) -> str:

@@ -23,6 +23,7 @@ from rankgauge.stats.results import Interval
 
 if TYPE_CHECKING:
     from rankgauge.comparison.ranking import SystemRanking
+    from rankgauge.comparison.weighted import WeightedFamily
 
 Comparative = Literal["better", "worse", "higher", "lower"]
 Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
@@ -135,6 +136,7 @@ class Comparison(Tabular):
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
     family_sizes: tuple[int, int]  # the number of p values corrected for: of the primary measure, and of the others
+    weighted: WeightedFamily | None = None  # the primary measure, if queries have weights
     ranking: SystemRanking | None = None  # of three or more systems
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()

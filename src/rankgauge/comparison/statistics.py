@@ -145,6 +145,11 @@ def separately_corrected(statistics: Statistics) -> Statistics:
     return replace(statistics, correction="holm") if statistics.correction == "tukey" else statistics
 
 
+def of_weighted_means(statistics: Statistics) -> Statistics:
+    """The same for weighted means: by the bootstrap, which is the only test that has weights."""
+    return replace(separately_corrected(statistics), test="bootstrap")
+
+
 def describe_family(correction: str, size: int, *factors: tuple[int, str]) -> str:
     """The correction, over how many p values, and what they are of; tests without a p are not counted."""
     if correction == "none" or size < 2:

@@ -40,6 +40,7 @@ class PairedColumns:
     units: Column | None = None
     strata: Column | None = None  # groups of queries, if each column has those of one group
     noise: tuple[RunNoise | None, ...] = ()  # of whole runs, in each column, if the baseline is several runs
+    weights: Floats | None = None  # of the queries, for weighted means; only the bootstrap test has them
 
     @property
     def differences(self) -> Floats:
@@ -48,8 +49,29 @@ class PairedColumns:
 
     def select(self, queries: NDArray[np.bool_]) -> PairedColumns:
         """Some of the queries."""
-        units, strata = (None if labels is None else labels[queries] for labels in (self.units, self.strata))
-        return replace(self, system=self.system[queries], baseline=self.baseline[queries], units=units, strata=strata)
+        units, strata, weights = (
+            None if labels is None else labels[queries] for labels in (self.units, self.strata, self.weights)
+        )
+        return replace(
+            self,
+            system=self.system[queries],
+            baseline=self.baseline[queries],
+            units=units,
+            strata=strata,
+            weights=weights,
+        )
+
+    def single(self, index: int) -> PairedColumns:
+        """One column, over the queries that it has a difference for."""
+        kept, column = self.select(~np.isnan(self.differences[:, index])), slice(index, index + 1)
+        return replace(
+            kept,
+            system=kept.system[:, column],
+            baseline=kept.baseline[:, column],
+            ranges=self.ranges[column],
+            strata=None,
+            noise=self.noise[column],
+        )
 
     def at(self, index: int) -> tuple[Floats, Floats, Column | None]:
         """Both values of the queries that have a difference, and their units."""
@@ -141,6 +163,7 @@ def _joint(
         alternative=statistics.alternative,
         confidence=confidence or statistics.confidence,
         units=columns.units,
+        weights=columns.weights,
         ranges=columns.ranges,
         strata=columns.strata,
         noise=columns.noise or None,
@@ -162,11 +185,7 @@ def _joint_alone(
     columns: PairedColumns, index: int, statistics: Statistics, confidence: float | None = None
 ) -> TestedDifference:
     """One column as a family of its own."""
-    system, baseline, units = columns.at(index)
-    noise = columns.noise[index : index + 1]
-    ranges = (columns.ranges[index],)
-    single = PairedColumns(system[:, np.newaxis], baseline[:, np.newaxis], ranges, units, noise=noise)
-    return _from_joint(_joint(single, statistics, confidence).rows[0])
+    return _from_joint(_joint(columns.single(index), statistics, confidence).rows[0])
 
 
 def _p_alone(columns: PairedColumns, index: int, statistics: Statistics) -> tuple[float | None, str | None]:

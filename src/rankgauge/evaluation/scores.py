@@ -18,7 +18,7 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
-from rankgauge.measures.weights import weighted_means
+from rankgauge.measures.weights import WEIGHT, checked_weights, weighted_means
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.groups import GroupSummary
@@ -82,9 +82,16 @@ class Scores(Tabular):
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
 
     @cached_property
+    def weights(self) -> Floats | None:
+        """The ``weight`` column of the queries; None without one."""
+        return checked_weights(self.columns[WEIGHT], self.queries) if WEIGHT in self.columns else None
+
+    @cached_property
     def weighted(self) -> dict[str, float | None] | None:
         """The means in which a query counts by its ``weight`` column; None without one."""
-        return weighted_means(self.measures, self.values, self.averaged, self.columns)
+        if self.weights is None:
+            return None
+        return weighted_means(self.measures, self.values[self.averaged], self.weights[self.averaged])
 
     def summary_table(self) -> NotebookTable:
         """Each measure over all queries, as a notebook shows it."""
@@ -101,6 +108,20 @@ class Scores(Tabular):
 
         ``alternative='greater'`` gives a lower bound, ``'less'`` an upper one.
         """
+        return self._interval(measure, confidence, alternative)
+
+    def weighted_interval(
+        self, measure: str | Measure, *, confidence: float = 0.95, alternative: Alternative = "two-sided"
+    ) -> Interval | None:
+        """The confidence interval of a weighted mean; None if the queries have no ``weight``.
+
+        Equal weights give the interval of the plain mean.
+        """
+        return None if self.weights is None else self._interval(measure, confidence, alternative, self.weights)
+
+    def _interval(
+        self, measure: str | Measure, confidence: float, alternative: Alternative, weights: Floats | None = None
+    ) -> Interval:
         from rankgauge.evaluation.intervals import interval_of
 
         index = self._index(measure)
@@ -110,6 +131,7 @@ class Scores(Tabular):
             self.measures[index],
             confidence=confidence,
             units=None if units is None else units[self.averaged],
+            weights=None if weights is None else weights[self.averaged],
             alternative=alternative,
         )
 

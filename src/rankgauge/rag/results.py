@@ -93,6 +93,10 @@ class RetrievalResult(Tabular):
         """The means in which a query counts by its weight; None if the queries have no weights."""
         return self.scores.weighted
 
+    def weighted_interval(self, measure: str | Measure, *, confidence: float = 0.95) -> Interval | None:
+        """The interval of a weighted mean; None if the queries have no weights."""
+        return self.scores.weighted_interval(measure, confidence=confidence)
+
     @property
     def failures(self) -> dict[str, str]:
         """The error of each failed query."""
@@ -113,7 +117,8 @@ class RetrievalResult(Tabular):
         means = "   ".join(_mean_text(m.name, self[m], self.interval(m)) for m in self.printed)
         lines = [f"{means}   {self._counts()}"]
         if self.weighted is not None:
-            lines.append("weighted   " + "   ".join(_mean_text(m.name, self.weighted[m.name]) for m in self.printed))
+            weighted = (_mean_text(m.name, self.weighted[m.name], self.weighted_interval(m)) for m in self.printed)
+            lines.append("weighted   " + "   ".join(weighted))
         if self.latency_ms is not None:
             lines.append("latency   " + "   ".join(f"{name} {value:.3g} ms" for name, value in self.latency_ms.items()))
         return "\n".join([*lines, *self.remarks])
@@ -146,9 +151,11 @@ class RetrievalResult(Tabular):
         for name, (value, n) in self.scores.over_queries.items():
             interval = self.interval(name)
             rows.append([name, value, interval.low, interval.high, n])
-            if self.weighted is not None:
-                rows[-1].append(self.weighted[name])
-        return NotebookTable(head if self.weighted is None else [*head, "weighted"], rows, self._counts())
+            weighted = self.weighted_interval(name)
+            if self.weighted is not None and weighted is not None:
+                rows[-1] += [self.weighted[name], weighted.low, weighted.high]
+        head += [] if self.weighted is None else ["weighted", "95% from", "to"]
+        return NotebookTable(head, rows, self._counts())
 
     def frame_columns(self) -> Columns:
         """One row per query, in the order of the input."""
@@ -186,8 +193,9 @@ class RetrievalResult(Tabular):
             }
             if interval.reason:
                 measures[name]["reason"] = interval.reason
-            if self.weighted is not None:
-                measures[name]["weighted"] = self.weighted[name]
+            weighted = self.weighted_interval(name)
+            if self.weighted is not None and weighted is not None:
+                measures[name] |= {"weighted": self.weighted[name], "weighted_ci": weighted.to_dict()}
         return {
             "schema": RETRIEVAL_SCHEMA,
             "retriever": self.scores.run,

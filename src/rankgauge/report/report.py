@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.reuse import comparisons_made, reuse_sentence
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -85,9 +86,18 @@ class Report:
         return tuple(run.run for run in self.scores)
 
     @property
+    def reuse(self) -> str | None:
+        """How many comparisons a benchmark makes on its queries; None for other reports, and if there is only one."""
+        if self.comparison is None or self.manifest is None:
+            return None
+        queries = int(self.scores[0].averaged.sum())
+        return reuse_sentence(comparisons_made(self.comparison), "comparison", "made", queries)
+
+    @property
     def caveats(self) -> list[str]:
         """What to know before trusting the numbers; a caveat about every system appears once."""
         between = () if self.comparison is None else self.comparison.notes
         general = [note.message for note in (*self.input_notes, *between)]
+        general += [] if self.reuse is None else [self.reuse]
         merged = merge_notes([(run.run, run.notes) for run in self.scores])
         return general + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]

@@ -38,10 +38,10 @@ def resampled_sums(columns: Floats, resamples: int, stream: RandomStream) -> Ite
 def resampled_means(data: Sample, resamples: int, stream: RandomStream) -> Floats:
     """The mean of each resample, in quanta."""
     columns = data.totals[np.newaxis]
-    if data.shared:
-        columns = np.vstack([columns, data.sizes.astype(np.float64)])
+    if data.has_sizes:
+        columns = np.vstack([columns, data.sizes])
     parts = resampled_sums(columns, resamples, stream)
-    return np.concatenate([sums[0] / (sums[1] if data.shared else len(data)) for sums in parts])
+    return np.concatenate([sums[0] / (sums[1] if data.has_sizes else data.size) for sums in parts])
 
 
 def percentile_ends(data: Sample, means: Floats, outside: float) -> tuple[float, float]:
@@ -56,13 +56,13 @@ def bca_ends(data: Sample, means: Floats, outside: float) -> tuple[float, float]
     z0 = Φ⁻¹ of the share of resampled means below the mean, half of the ties included; a = Σc³ / (6 (Σc²)^1.5), where
     c is the change of the mean if a unit is left out. Efron, Better bootstrap confidence intervals, JASA 1987.
     """
-    middle = data.total / len(data)
+    middle = data.total / data.size
     tied = np.abs(means - middle) <= 1
     below = (np.count_nonzero((means < middle) & ~tied) + np.count_nonzero(tied) / 2) / len(means)
     if below in (0, 1):
         return None
     bias = normal_quantile(float(below))
-    without = (data.total - data.totals) / (len(data) - data.sizes)
+    without = (data.total - data.totals) / (data.size - data.sizes)
     c = without.mean() - without
     acceleration = float(np.sum(c**3) / (6 * np.sum(c * c) ** 1.5))
 
@@ -132,7 +132,7 @@ def _shifted_means(data: Sample, resamples: int, stream: RandomStream) -> Floats
 
 def _shifted_t(data: Sample, resamples: int, stream: RandomStream) -> Floats:
     """The t of each resample of the shifted differences, with the same robust standard error as the observed t."""
-    r, m = data.residuals / data.scale, data.sizes.astype(np.float64)
+    r, m = data.residuals / data.scale, data.sizes
     units = data.units
     columns = np.vstack([r, r * r] if not data.shared else [r, r * r, m, m * r, m * m])
     parts = []

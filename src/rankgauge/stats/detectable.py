@@ -38,7 +38,7 @@ def detectable_changes(
     ``outside`` is the probability beyond one end that a sparse row is tested with.
     """
     data = row.sample
-    sizes = np.abs(data.totals[data.totals != 0]) / len(data) * data.units / data.scale
+    sizes = np.abs(data.contributions[data.totals != 0])
     power_of = _power_by_count(sizes, data.units, critical, outside, stream)
     low, high = 0.0, 1.0
     if _power(high, power_of) < power:

@@ -49,7 +49,7 @@ def binomial_cdf(successes: float | Floats, n: int) -> Floats:
     return np.asarray(bdtr(successes, n, 0.5), dtype=np.float64)
 
 
-def largest_share(successes: int, n: int, outside: float) -> float:
+def largest_share(successes: float, n: float, outside: float) -> float:
     """Clopper and Pearson's upper bound of a proportion, which is exceeded with the probability ``outside``."""
     from scipy.special import betaincinv
 

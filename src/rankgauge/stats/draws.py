@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankgauge.errors import InputError, InputTypeError
-from rankgauge.stats.samples import Floats, Ints, Sample, Units, sample, unit_numbers
+from rankgauge.stats.samples import Floats, Ints, Sample, Units, relative_weights, sample, unit_numbers
 from rankgauge.stats.seeds import RandomBits, RandomStream, blocks
 
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
@@ -30,19 +30,19 @@ class UnitRow:
 
     sample: Sample
     residuals: Floats  # of the units' totals; 0 for a unit without a difference
-    sizes: Floats  # queries per unit; 0 for a unit without a difference
+    sizes: Floats  # queries per unit, or their weights; 0 for a unit without a difference
 
     @cached_property
     def varying(self) -> int:
         """The number of units that differ from the most common value."""
         if not self.sample.units:
             return 0
-        means = self.sample.totals / self.sample.sizes
+        means = np.rint(self.sample.totals / self.sample.sizes)
         return self.sample.units - int(np.unique(means, return_counts=True)[1].max())
 
     @property
     def is_complete(self) -> bool:
-        """Whether every unit is one query that has a difference."""
+        """Whether every unit is one query that has a difference, and all weights are equal."""
         return bool((self.sizes == 1).all())
 
 
@@ -59,16 +59,16 @@ def difference_matrix(differences: ArrayLike) -> Floats:
     return values
 
 
-def unit_rows(differences: Floats, units: Units | None = None) -> list[UnitRow]:
+def unit_rows(differences: Floats, units: Units | None = None, weights: ArrayLike | None = None) -> list[UnitRow]:
     """One row per column of ``differences``, whose rows are queries."""
-    unit = unit_numbers(units, len(differences))
-    return [_unit_row(column, unit) for column in differences.T]
+    unit, weight = unit_numbers(units, len(differences)), relative_weights(weights, len(differences))
+    return [_unit_row(column, unit, weight) for column in differences.T]
 
 
-def _unit_row(column: Floats, unit: Ints) -> UnitRow:
+def _unit_row(column: Floats, unit: Ints, weight: Floats) -> UnitRow:
     present = np.flatnonzero(~np.isnan(column))
     own = unit[present]
-    data = sample(column[present], own, name="differences")
+    data = sample(column[present], own, weights=weight[present], name="differences")
     total = int(unit.max(initial=-1)) + 1
     residuals, sizes = np.zeros(total), np.zeros(total)
     of_unit = own[np.unique(data.unit, return_index=True)[1]]

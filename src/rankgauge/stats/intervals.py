@@ -39,9 +39,10 @@ def mean_interval(
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
+    weights: ArrayLike | None = None,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """The confidence interval of a mean over queries.
+    """The confidence interval of a mean over queries, weighted if there are ``weights``.
 
     ``wilson`` is for values that are all 0 or 1. Queries with the same entry in ``units`` are one observation: they
     are resampled together, and the t interval uses the cluster-robust error with (units − 1) degrees of freedom. An
@@ -49,8 +50,8 @@ def mean_interval(
     """
     check_choice("method", method, MEAN_METHODS)
     if method == "wilson":
-        return wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
-    data = sample(values, units)
+        return wilson_interval(values, confidence=confidence, alternative=alternative, units=units, weights=weights)
+    data = sample(values, units, weights=weights)
     return _mean_interval(data, method, confidence, alternative, resampling)
 
 
@@ -170,7 +171,7 @@ def _studentized_ends(data: Sample, outside: float, resamples: int, resampling: 
 
     Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
     """
-    row = UnitRow(data, data.residuals / data.scale, data.sizes.astype(np.float64))
+    row = UnitRow(data, data.residuals / data.scale, data.sizes)
     t = np.sort(draw([row], resamples, resampling.stream.child("interval")).t[0])
     beyond = math.floor(outside * (resamples + 1) + 1e-9)
     lowest, highest = (float(t[beyond - 1]), float(t[-beyond])) if beyond else (-math.inf, math.inf)

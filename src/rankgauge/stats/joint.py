@@ -94,6 +94,7 @@ def joint_test(
     alternative: Alternative = "two-sided",
     confidence: float = 0.95,
     units: Units | None = None,
+    weights: ArrayLike | None = None,
     ranges: Sequence[Range] | None = None,
     strata: Units | None = None,
     noise: Sequence[RunNoise | None] | None = None,
@@ -102,15 +103,16 @@ def joint_test(
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
 
-    One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
-    possible differences of each column, which no interval leaves. ``strata`` are groups of queries of which each draw
-    has as many as there are; a unit must not belong to several. ``noise`` is that of whole runs, for each column in
-    which it is known. ``sensitivity`` is whether detectable differences are computed.
+    One row per query, one column per system and measure; NaN where a query has no difference. With ``weights``, one
+    for each query, the means are weighted. ``ranges`` are the possible differences of each column, which no interval
+    leaves. ``strata`` are groups of queries of which each draw has as many as there are; a unit must not belong to
+    several. ``noise`` is that of whole runs, for each column in which it is known. ``sensitivity`` is whether
+    detectable differences are computed.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
     values = difference_matrix(differences)
-    rows = unit_rows(values, units)
+    rows = unit_rows(values, units, weights)
     limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
     noises = [None] * len(rows) if noise is None else list(noise)
     question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))

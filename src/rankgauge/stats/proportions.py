@@ -15,19 +15,25 @@ from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_f
 
 
 def wilson_interval(
-    values: ArrayLike, *, confidence: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
+    values: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    alternative: Alternative = "two-sided",
+    units: Units | None = None,
+    weights: ArrayLike | None = None,
 ) -> Interval:
-    """Wilson's score interval of a proportion.
+    """Wilson's score interval of a proportion; with weights, n is the effective number of queries, (Σ w)² / Σ w².
 
     (p + z²/2n ± z · sqrt(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
     """
     outside = tail_probability(confidence, alternative)
-    data = sample(zeros_and_ones(values, "values"), units)
+    data = sample(zeros_and_ones(values, "values"), units, weights=weights)
     interval = _empty(data, confidence, "wilson", alternative)
     if interval.reason:
         return interval
-    low, high = wilson_ends(round(data.values.sum()), len(data), normal_quantile(1 - outside))
+    n = data.effective_units
+    low, high = wilson_ends(data.total / data.scale * (n / data.size), n, normal_quantile(1 - outside))
     return replace(interval, low=low, high=high).with_open_end(0.0, 1.0)
 
 
@@ -61,13 +67,13 @@ def newcombe_interval(
     return replace(interval, low=max(-1.0, p - q - down), high=min(1.0, p - q + up)).with_open_end(-1.0, 1.0)
 
 
-def wilson_ends(successes: int, n: int, z: float) -> tuple[float, float]:
+def wilson_ends(successes: float, n: float, z: float) -> tuple[float, float]:
     """Both ends of Wilson's interval; exactly 0 without any success, exactly 1 without any failure."""
-    p, share = successes / n, z * z / n
+    p, share = min(1.0, successes / n), z * z / n
     middle = (p + share / 2) / (1 + share)
     half = math.sqrt(p * (1 - p) * share + share * share / 4) / (1 + share)
     low = 0.0 if successes == 0 else max(0.0, middle - half)
-    return low, 1.0 if successes == n else min(1.0, middle + half)
+    return low, 1.0 if math.isclose(successes, n, rel_tol=1e-12) else min(1.0, middle + half)
 
 
 def zeros_and_ones(values: ArrayLike, name: str) -> Floats:

@@ -33,13 +33,14 @@ class Sample:
     """One value per query, as whole numbers of ``1 / scale``, and their total per unit.
 
     If no queries share a unit, each query is a unit. The whole numbers are stored as floats, which hold them exactly.
+    With weights, a unit's total is the sum of weight · value, and its size that of the weights.
     """
 
     whole: Floats
     scale: float
     unit: Ints
     totals: Floats
-    sizes: Ints
+    sizes: Floats  # queries per unit, or their weights relative to the largest one
 
     def __len__(self) -> int:
         return len(self.whole)
@@ -51,13 +52,18 @@ class Sample:
 
     @cached_property
     def total(self) -> float:
-        """The sum of all values, in quanta."""
-        return float(self.whole.sum())
+        """The sum of all totals, in quanta."""
+        return float(self.totals.sum())
+
+    @cached_property
+    def size(self) -> float:
+        """The number of queries, or the sum of their weights."""
+        return float(self.sizes.sum())
 
     @cached_property
     def mean(self) -> float:
-        """The mean over queries."""
-        return self.total / len(self) / self.scale
+        """The mean over queries, weighted if they have weights."""
+        return self.total / self.size / self.scale
 
     @property
     def slack(self) -> float:
@@ -74,10 +80,25 @@ class Sample:
         """The number of units if queries share them, otherwise None."""
         return self.units if self.units < len(self) else None
 
+    @property
+    def effective_units(self) -> float:
+        """The number of units of equal size that tell as much."""
+        return effective_number(self.sizes)
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether some units are larger than others, or than one query."""
+        return bool((self.sizes != 1).any())
+
     @cached_property
     def residuals(self) -> Floats:
         """Each unit's total minus its expected share: T − m · mean, in quanta."""
-        return self.totals - self.sizes * (self.total / len(self))
+        return self.totals - self.sizes * (self.total / self.size)
+
+    @property
+    def contributions(self) -> Floats:
+        """What each unit contributes to the mean, times the number of units: their plain mean is the mean."""
+        return self.totals / self.size * self.units / self.scale
 
     @property
     def constant(self) -> bool:
@@ -88,12 +109,12 @@ class Sample:
     def standard_error(self) -> float:
         """The standard error of the mean, robust to dependence within a unit.
 
-        sqrt(G / (G − 1) · Σ (T_g − m_g · mean)²) / n over G units of size m_g and total T_g: the cluster-robust
+        sqrt(G / (G − 1) · Σ (T_g − m_g · mean)²) / Σ m_g over G units of size m_g and total T_g: the cluster-robust
         (CR1) error of an intercept, and that of survey sampling's ratio estimator; sd / √n with one query per unit.
         Cameron and Miller, A practitioner's guide to cluster-robust inference, J. Human Resources 2015.
         """
         return (
-            math.sqrt(self.units / (self.units - 1) * float(np.square(self.residuals).sum())) / len(self) / self.scale
+            math.sqrt(self.units / (self.units - 1) * float(np.square(self.residuals).sum())) / self.size / self.scale
         )
 
     def shifted(self, constant: float) -> Sample:
@@ -101,11 +122,18 @@ class Sample:
         return sample(self.values + constant, [*self.unit.tolist()])
 
 
-def sample(values: ArrayLike, units: Units | None = None, *, largest: float = 0.0, name: str = "values") -> Sample:
+def sample(
+    values: ArrayLike,
+    units: Units | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    largest: float = 0.0,
+    name: str = "values",
+) -> Sample:
     """A sample of one value per query. ``largest`` is the largest number behind the values, if they are differences."""
     numbers = vector(values, name)
-    unit = unit_numbers(units, len(numbers))
-    sizes = np.bincount(unit, minlength=0).astype(np.int64)
+    unit, weight = unit_numbers(units, len(numbers)), relative_weights(weights, len(numbers))
+    sizes = np.bincount(unit, weight).astype(np.float64)
     decimals = DECIMALS
     top = max(float(np.abs(numbers).max(initial=0.0)), largest)
     while top > 1:
@@ -117,7 +145,7 @@ def sample(values: ArrayLike, units: Units | None = None, *, largest: float = 0.
         decimals -= 1
     scale = 10.0**decimals
     whole = np.rint(numbers * scale) + 0.0  # no −0
-    return Sample(whole, scale, unit, np.bincount(unit, whole, minlength=0).astype(np.float64), sizes)
+    return Sample(whole, scale, unit, np.bincount(unit, whole * weight).astype(np.float64), sizes)
 
 
 def paired(first: ArrayLike, second: ArrayLike | None, units: Units | None = None) -> Sample:
@@ -172,6 +200,27 @@ def unit_numbers(units: Units | None, n: int) -> Ints:
     numbers: dict[object, int] = {}
     keys = [("alone", position) if label is None else ("unit", label) for position, label in enumerate(labels)]
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+
+
+def relative_weights(weights: ArrayLike | None, n: int) -> Floats:
+    """Weights divided by the largest, so that equal weights are exactly 1; no weights are equal weights."""
+    if weights is None:
+        return np.ones(n)
+    numbers = vector(weights, "weights")
+    if len(numbers) != n:
+        raise InputError(f"expected a weight for each query, found {len(numbers)} for {plural(n, 'query')}")
+    if np.any(numbers <= 0):
+        raise InputError(
+            f"weights must be above 0, found {numbers.min():g}", hint="leave out the queries that have no weight"
+        )
+    relative: Floats = np.maximum(numbers / numbers.max(initial=0.0), np.finfo(np.float64).tiny)
+    return relative
+
+
+def effective_number(weights: Floats) -> float:
+    """The number of equal weights that have the same variance: (Σ w)² / Σ w². Kish, Survey Sampling, 1965."""
+    relative = weights / weights.max()
+    return float(relative.sum()) ** 2 / float(np.square(relative).sum())
 
 
 def too_few(data: Sample) -> str:

@@ -2,10 +2,11 @@
 
 The interval is Bonett and Price's adjusted Wald interval of a paired difference of proportions: one query of +1 and one
 of −1 are added before the mean and its error are computed. Here they are as large as the largest difference, which
-covers graded measures and equal differences too, or as the possible range if nothing changed at all. Student's t takes
-the place of the normal distribution, which covers too little if a change is seen only once. Bonett and Price, Adjusted
-Wald confidence interval for a difference of binomial proportions based on paired data, Journal of Educational and
-Behavioral Statistics 2012.
+covers graded measures and equal differences too, or as the possible range if nothing changed at all. If units differ in
+size, the difference counts as in a unit of typical size, because the next change may be in a larger one. Student's t
+takes the place of the normal distribution, which covers too little if a change is seen only once. Bonett and Price,
+Adjusted Wald confidence interval for a difference of binomial proportions based on paired data, Journal of Educational
+and Behavioral Statistics 2012.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ FEWEST_VARYING = 10  # units that differ from the most common value; with fewer,
 
 def adjusted_mean(data: Sample, widest: float) -> tuple[float, float]:
     """The mean of the units' differences and its standard error, after adding one at each end."""
-    values = data.totals / len(data) * data.units / data.scale
-    end = float(np.abs(values).max()) or widest
+    values = data.contributions
+    largest = float(np.abs(data.totals / data.sizes).max()) / data.scale or widest
+    typical = math.sqrt(data.units / data.effective_units)  # the root mean square of the sizes, relative to their mean
+    end = max(float(np.abs(values).max()), largest * typical)
     n = data.units + 2
     mean = float(values.sum()) / n
     variance = (float(np.square(values).sum()) + 2 * end * end) / n - mean * mean

@@ -143,7 +143,8 @@ def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
     assert (fused.name, len(fused)) == ("both", 480)
     done = command("tune", workshop / "qrels.trec", *runs, "-o", workshop / "t", "--format", "json")
     result = json.loads(done.out)
-    assert set(result) == {"schema", "measure", "choice", "choices_tried", "queries", "scores"}
+    assert set(result) == {"schema", "measure", "value", "choice", "choices_tried", "queries", "scores", "notes"}
+    assert result["value"] == result["scores"][-1]["test"]
     assert result["schema"] == "rankgauge.tuning/1"
     assert set(result["choice"]) == {"method", "weights", "normalization", "rrf_k"}
     assert [score["name"] for score in result["scores"]] == ["lexical", "vector", "rrf", "tuned"]
@@ -156,6 +157,12 @@ def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
     assert "for both tuning and testing" in done.err
     done = command("tune", workshop / "qrels.trec", *runs, "--dev", workshop / "dev.txt", "--method", "rrf")
     assert "tuned on 3 queries, tested on 45" in done.out
+    assert done.out.split("\n")[0].endswith(" on 45 queries that it was not tuned on")
+    assert "14 choices were tried on these 3 queries" in done.out
+    units = [{"_id": f"q{number:02d}", "text": "x", "unit": "u"} for number in range(1, 5)]
+    (workshop / "units.jsonl").write_text("".join(json.dumps(row) + "\n" for row in units))
+    topics = ["--topics", workshop / "units.jsonl", "--dev", workshop / "dev.txt"]
+    assert "1 unit for both tuning and testing" in command("tune", workshop / "qrels.trec", *runs, *topics).err
 
 
 def test_a_wrong_fusion_is_a_usage_error(workshop: Path, command: Command) -> None:

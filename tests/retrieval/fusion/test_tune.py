@@ -106,6 +106,45 @@ def test_what_is_chosen_does_not_depend_on_the_test_queries() -> None:
     assert tune(changed, [BAD, GOOD]).choice == result.choice
 
 
+def test_the_winner_of_pure_chance_is_reported_by_its_held_out_value() -> None:
+    """Both runs are noise: the best of 47 choices looks good where it was chosen, and only there."""
+    gains = []
+    for seed in range(12):
+        runs = [made(1e6, 2 * seed + 1, "one"), made(1e6, 2 * seed + 2, "other")]
+        result = tune(QRELS, runs, measure="nDCG@3")
+        tuned, first = result.scores[-1], result.scores[0]
+        assert result.value == result.to_dict()["value"] == tuned.test
+        assert None not in (tuned.dev, tuned.test, first.dev, first.test)
+        gains.append((tuned.dev - first.dev, tuned.test - first.test))  # type: ignore[operator]  # checked above
+    on_dev, held_out = (sum(column) / len(gains) for column in zip(*gains, strict=True))
+    assert on_dev > 0.01
+    assert held_out < on_dev / 2
+
+
+def test_units_are_never_divided() -> None:
+    units = {query: f"u{number // 3}" for number, query in enumerate(QUERIES)}
+    sides = split(QUERIES, units=units)
+    assert not {units[query] for query in sides.dev} & {units[query] for query in sides.test}
+    assert set(sides.dev) | set(sides.test) == set(QUERIES)
+    alone = {query: units[query] for query in QUERIES[:6]}
+    assert [query for query in split(QUERIES, units=alone).dev if query not in alone] == [
+        query for query in QUERIES[6:] if is_dev(query)
+    ]
+    labels: dict[str, object] = {**units, "q0": None}
+    qrels = Qrels.from_dict({query: {"d0": 1} for query in QUERIES}, columns={"unit": labels})
+    expected = split(QUERIES, units={query: unit for query, unit in units.items() if query != "q0"})
+    tuned = tune(qrels, [BAD, GOOD], methods=["rrf"]).split
+    assert set(tuned.dev) == set(expected.dev)
+    with pytest.raises(UsageError, match="1 unit for both tuning and testing, such as 'u0'"):
+        split(QUERIES, dev=["q0"], units=units)
+
+
+def test_the_number_of_choices_is_a_note() -> None:
+    result = tune(QRELS, [BAD, GOOD])
+    sentence = f"47 choices were tried on these {len(result.split.dev)} queries; the more are tried, the more likely a "
+    assert result.notes == result.to_dict()["notes"] == [f"{sentence}chance winner"]
+
+
 def test_among_equals_the_simplest_is_taken() -> None:
     result = tune(QRELS, [GOOD, GOOD])
     assert str(result.choice) == "--method rrf --weights 1,1 --rrf-k 60"

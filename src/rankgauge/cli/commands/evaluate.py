@@ -243,7 +243,7 @@ def _json(
             entry["by"] = groups.as_dicts(run, settings.by, confidence=confidence)
         if settings.confidence_intervals:
             for measure, value in entry["measures"].items():
-                value["ci"] = run.interval(measure, confidence=confidence).to_dict()
+                value |= groups.interval_dicts(run, measure, confidence=confidence)
     if comparison is not None:
         data["comparison"] = comparison.to_dict()
     audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)

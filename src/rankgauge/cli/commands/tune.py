@@ -9,9 +9,10 @@ import click
 
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import number, plural
 from rankgauge.errors import printable
-from rankgauge.io.queries import read_query_ids
+from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_not_an_input
@@ -77,18 +78,22 @@ class TuningRequest:
     show_default=True,
     help="Print a table or JSON.",
 )
-def command(qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str | None, format: str) -> None:
+@TOPICS
+def command(
+    qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str | None, format: str, topics: str | None
+) -> None:
     """Tune the weights of a fusion on held-out queries.
 
     Every choice is tried on the development queries only; the best one is then measured once on the test queries.
-    Report the value on the test queries.
+    Report the value on the test queries. If the queries have a column `unit`, those of one unit are on the same side.
     """
-    inputs = [path for path in (qrels, *runs, request.dev, request.test) if path is not None]
+    inputs = [path for path in (qrels, *runs, request.dev, request.test, topics) if path is not None]
     if out is not None:
         check_not_an_input(out, inputs)
     with collected_notes() as notes:
+        judgments = read_qrels(qrels)
         result = tune(
-            read_qrels(qrels),
+            judgments if topics is None else judgments.with_columns(read_queries(topics).columns),
             [read_run(path) for path in runs],
             measure=request.measure,
             methods=request.methods or TUNED_METHODS,
@@ -106,12 +111,12 @@ def command(qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str 
 
 
 def as_table(result: TuningResult) -> str:
-    """One line per run and fusion, then what was chosen."""
+    """The value on the test queries, one line per run and fusion, and what was chosen."""
+    dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
     width = max(len(printable(score.name)) for score in result.scores)
-    lines = [f"{result.measure:<{width}}      dev     test"]
+    answer = f"tuned fusion: {result.measure} {number(result.value)} on {test} that it was not tuned on"
+    lines = [answer, "", f"{result.measure:<{width}}      dev     test"]
     for score in result.scores:
         values = "".join(f"  {number(value):>7}" for value in (score.dev, score.test))
         lines.append(f"{printable(score.name):<{width}}{values}")
-    dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
-    tried = plural(result.choices_tried, "choice")
-    return "\n".join([*lines, "", f"tuned on {dev}, tested on {test}; {tried} tried", f"chosen: {result.choice}", ""])
+    return "\n".join([*lines, "", f"tuned on {dev}, tested on {test}", *result.notes, f"chosen: {result.choice}", ""])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from rankgauge._version import __version__
+from rankgauge.comparison.remarks import weighted_remarks
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.config.bands.bands import Bands
@@ -40,6 +41,7 @@ def as_json(report: Report) -> str:
             "answer": answer(report),
             "scores": _scores(report, report.scores),
             "comparison": None if report.comparison is None else report.comparison.to_dict(),
+            "notes": [] if report.reuse is None else [report.reuse],
             "failed": dict(report.failed),
             "validation": validation_dict(report.validations),
         }
@@ -56,7 +58,7 @@ def _scores(report: Report, scores: Any) -> dict[str, Any]:
     data = as_dict(scores, per_query=True)
     for entry, run in zip(data["runs"], scores, strict=True):
         for measure, value in entry["measures"].items():
-            value["ci"] = run.interval(measure, confidence=report.confidence).to_dict()
+            value |= groups.interval_dicts(run, measure, confidence=report.confidence)
         entry["by"] = groups.as_dicts(run, report.by, confidence=report.confidence)
     return with_bands(data, scores, report.bands)
 
@@ -83,6 +85,7 @@ def as_markdown(report: Report) -> str:
     parts += [systems_grid(report)]
     if report.comparison is not None:
         parts += [Heading("Differences from the baseline"), comparison.grid(report.comparison)]
+        parts += weighted_remarks(report.comparison)
         parts += [Heading("Groups of queries"), *comparison.groups(_on_first(report.comparison))] if report.by else []
         parts += [Heading("Largest changes"), *_largest_changes(report.comparison)]
     parts += [
@@ -197,6 +200,7 @@ def as_text(report: Report, *, color: bool) -> str:
     ]
     if report.comparison is not None:
         blocks += [_groups(report.comparison), labeled("largest changes", _largest_changes(report.comparison))]
+    blocks += [] if report.reuse is None else [labeled("note", [report.reuse])]
     failures = [printable(f"{system}: {reason}", None) for system, reason in report.failed.items()]
     blocks += [labeled("failed", failures), labeled("conventions", [str(report.scores[0].conventions)])]
     return "\n\n".join(block for block in blocks if block) + "\n"

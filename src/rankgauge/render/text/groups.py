@@ -7,6 +7,7 @@ from typing import Any
 
 from rankgauge.core.formatting import MISSING, number, percent, span
 from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.spec import Measure
 from rankgauge.render.text.grid import Cell, Grid, Show, full
 from rankgauge.render.text.scores import value_text
 from rankgauge.render.text.terminal import name, table
@@ -62,6 +63,15 @@ def as_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[dict[
     ]
 
 
+def interval_dicts(run: Scores, measure: str, *, confidence: float) -> dict[str, Any]:
+    """The intervals of a mean, and of the weighted one if queries have weights, for JSON."""
+    weighted = run.weighted_interval(measure, confidence=confidence)
+    return {
+        "ci": run.interval(measure, confidence=confidence).to_dict(),
+        **({} if weighted is None else {"weighted_ci": weighted.to_dict()}),
+    }
+
+
 def intervals_table(scores: Sequence[Scores], *, confidence: float, color: bool) -> str:
     """The mean of each measure with its interval."""
     rows = intervals_grid(scores, confidence=confidence, show=name)
@@ -69,15 +79,25 @@ def intervals_table(scores: Sequence[Scores], *, confidence: float, color: bool)
 
 
 def intervals_grid(scores: Sequence[Scores], *, confidence: float, show: Show = full) -> Grid:
-    """One row per measure and run."""
+    """One row per measure and run; weighted means beside the plain ones if queries have weights."""
+    title = f"{percent(confidence)} CI"
     rows = [
         [
             Cell(measure.name),
             Cell(show(run.run)),
             Cell(value_text(measure, run[measure])),
             Cell(interval_span(run.interval(measure, confidence=confidence))),
+            *_weighted_cells(run, measure, confidence),
         ]
         for measure in scores[0].measures
         for run in scores
     ]
-    return Grid(["", "", "mean", f"{percent(confidence)} CI"], rows, words=2)
+    weighted = [] if scores[0].weighted is None else ["weighted", title]
+    return Grid(["", "", "mean", title, *weighted], rows, words=2)
+
+
+def _weighted_cells(run: Scores, measure: Measure, confidence: float) -> list[Cell]:
+    interval = run.weighted_interval(measure, confidence=confidence)
+    if run.weighted is None or interval is None:
+        return []
+    return [Cell(value_text(measure, run.weighted[measure.name])), Cell(interval_span(interval))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rankgauge.core.formatting import plural
@@ -30,15 +30,24 @@ class Split:
             raise UsageError(f"a split needs queries on both sides, found {len(self.dev)} and {len(self.test)}")
 
 
-def is_dev(query: str) -> bool:
-    """Whether a query is for tuning: the first bit of a hash of its id, so that the split is always the same."""
-    return hashlib.sha256(SPLIT_SALT + query.encode("utf-8", "surrogateescape")).digest()[0] < 128
+def is_dev(name: str) -> bool:
+    """Whether a query or a unit is for tuning: the first bit of a hash of its id, so that the split never changes."""
+    return hashlib.sha256(SPLIT_SALT + name.encode("utf-8", "surrogateescape")).digest()[0] < 128
 
 
-def split(queries: Sequence[str], dev: Collection[str] | None = None, test: Collection[str] | None = None) -> Split:
-    """Split queries by hash or as given; if only one side is given, the other queries are the other side."""
+def split(
+    queries: Sequence[str],
+    dev: Collection[str] | None = None,
+    test: Collection[str] | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Split:
+    """Split queries by hash or as given; if only one side is given, the other queries are the other side.
+
+    ``units`` are those of the queries that share one: a unit is never on both sides.
+    """
+    unit_of = dict(units or {})
     if dev is None and test is None:
-        return Split(tuple(q for q in queries if is_dev(q)), tuple(q for q in queries if not is_dev(q)))
+        dev = {query for query in queries if is_dev(unit_of.get(query, query))}
     judged = set(queries)
     for purpose, side in (("tune on", dev), ("test on", test)):
         unjudged_query = next((query for query in side or () if query not in judged), None)
@@ -49,4 +58,11 @@ def split(queries: Sequence[str], dev: Collection[str] | None = None, test: Coll
     elif test is None:
         test = judged - set(dev)
     assert test is not None
+    dev_units, test_units = ({unit_of[query] for query in side if query in unit_of} for side in (dev, test))
+    divided = dev_units & test_units
+    if divided:
+        raise UsageError(
+            f"{plural(len(divided), 'unit')} for both tuning and testing, such as {shown(min(divided))}",
+            hint="queries of one unit belong together: use them on one side only",
+        )
     return Split(tuple(q for q in queries if q in dev), tuple(q for q in queries if q in test))

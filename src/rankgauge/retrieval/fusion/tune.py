@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.reuse import reuse_sentence
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -35,7 +36,7 @@ class TuningScore:
 class TuningResult:
     """The best choice, and its values on both sides beside those of each run and of unweighted fusion.
 
-    ``run`` is the tuned fusion of the test queries only.
+    ``run`` is the tuned fusion of the test queries only. The last of the ``scores`` is that of the tuned fusion.
     """
 
     choice: FusionChoice
@@ -45,11 +46,23 @@ class TuningResult:
     scores: tuple[TuningScore, ...]
     run: Run
 
+    @property
+    def value(self) -> float | None:
+        """The value of the tuned fusion on the test queries, which no choice was tried on."""
+        return self.scores[-1].test
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before trusting the values on the development queries."""
+        sentence = reuse_sentence(self.choices_tried, "choice", "tried", len(self.split.dev))
+        return [] if sentence is None else [sentence]
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "schema": TUNING_SCHEMA,
             "measure": self.measure,
+            "value": self.value,
             "choice": {
                 "method": self.choice.method,
                 "weights": list(self.choice.weights),
@@ -59,6 +72,7 @@ class TuningResult:
             "choices_tried": self.choices_tried,
             "queries": {"dev": len(self.split.dev), "test": len(self.split.test)},
             "scores": [asdict(score) for score in self.scores],
+            "notes": self.notes,
         }
 
 
@@ -96,12 +110,13 @@ def tune(
     """Try every choice on the development queries, and measure the best one once on the test queries.
 
     The best has the highest value, or the lowest if lower is better for the measure; among equals, the simplest is
-    taken. The split is half and half, by a hash of the query id, unless ``dev`` or ``test`` is given.
+    taken. The split is half and half, by a hash of the query id, unless ``dev`` or ``test`` is given; queries of one
+    ``unit`` (a column of the judgments) are on the same side.
     """
     if len(runs) < 2:
         raise UsageError(f"tuning a fusion needs at least two runs, found {len(runs)}")
     tuned_measure = parse_measure(measure).frozen(qrels)
-    queries = split(qrels.queries.to_text(), dev, test)
+    queries = split(qrels.queries.to_text(), dev, test, _units(qrels))
     dev_side = _Side.select(qrels, runs, tuned_measure, queries.dev)
     choices = fusion_choices(len(runs), methods, steps)
     best = _best_choice(choices, dev_side, k)
@@ -143,6 +158,14 @@ def _best_choice(choices: Sequence[FusionChoice], side: _Side, k: int | None) ->
         if utility > best_utility:
             best, best_utility = choice, utility
     return best
+
+
+def _units(qrels: Qrels) -> dict[str, str]:
+    """The unit of each query that has one."""
+    if "unit" not in qrels.columns:
+        return {}
+    labels = zip(qrels.queries.to_text(), qrels.columns["unit"].tolist(), strict=True)
+    return {query: str(unit) for query, unit in labels if unit is not None and unit == unit}
 
 
 def _rows(ids: Ids, queries: Sequence[str]) -> Ints:
