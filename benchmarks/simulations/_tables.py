@@ -15,7 +15,10 @@ SEED = 20262
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A title and a table; numbers are aligned to the right."""
     listed = list(rows)
-    numeric = [all(row[place].strip("*")[:1].isdigit() for row in listed) for place in range(len(head))]
+    numeric = [
+        all((row[place].lstrip("*±")[:1].isdigit() or row[place] == "–") for row in listed)
+        for place in range(len(head))
+    ]
     lines = [title, "", f"| {' | '.join(head)} |", f"|{'|'.join('---:' if right else '---' for right in numeric)}|"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in listed)])
 
