@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.simulations._populations import Population
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.testing import PairedColumns, family_tests
 from rankgauge.stats import RunNoise, false_alarm_quantile, run_noise
@@ -83,7 +84,7 @@ def row(rng: np.random.Generator, share: float, runs: int) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def tables() -> Iterator[str]:
+def tables(_population: Population) -> Iterator[str]:
     rng = np.random.default_rng(SEED)
     head = (
         "| noise of whole runs | runs | builds that failed | mean over baselines | 95th percentile | as reported "
