@@ -20,6 +20,7 @@ from rankgauge.stats.samples import Floats, Ints, Sample, Units, relative_weight
 from rankgauge.stats.seeds import RandomBits, RandomStream, blocks
 
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
+_FEW_COLUMNS = 32
 _EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
 _ROUNDING = 1e-9  # of a sum of squares; a smaller spread is rounding
 
@@ -105,7 +106,7 @@ def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream, strata: 
     parts = []
     whole, scale = _whole_numbers(np.hstack(columns))
     for counts in drawn_counts(units, resamples, stream, strata):
-        sums = np.split(counts @ whole / scale, len(columns), axis=1)
+        sums = np.split(_product(counts, whole) / scale, len(columns), axis=1)
         parts.append(_shift_and_error(sums, units, complete=complete))
     shift, error = (np.concatenate([part[index] for part in parts]).T for index in (0, 1))
     return Draws(np.ascontiguousarray(shift), np.ascontiguousarray(error))
@@ -127,6 +128,14 @@ def drawn_counts(units: int, resamples: int, stream: RandomStream, strata: Ints 
 def _below(bits: RandomBits, units: int, batch: int) -> NDArray[np.intp]:
     """A batch of draws of as many units as there are."""
     return bits.below(units, batch, units + units % 2)[:, :units]
+
+
+def _product(counts: Floats, whole: Floats) -> Floats:
+    """The matrix product; with few columns without a linear algebra library, whose threads would spin between calls."""
+    if whole.shape[1] > _FEW_COLUMNS:
+        return counts @ whole
+    product: Floats = np.einsum("bn,cn->bc", counts, np.ascontiguousarray(whole.T))
+    return product
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
