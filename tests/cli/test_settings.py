@@ -169,12 +169,13 @@ def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, com
 @pytest.mark.parametrize("key", TESTS)
 def test_a_key_of_statistics_configures_the_tests_of_all_commands(key: str, command: Command, files: Path) -> None:
     value, description = TESTS[key]
+    three = "names: [nDCG@10, RR, R@2]"  # two secondary measures, so that there is something to correct
     results = {
-        name: data_of(command, name, configuration(statistics=f"significance_testing: true, {key}: {value}"))
+        name: data_of(command, name, configuration(three, f"significance_testing: true, {key}: {value}"))
         for name in COMMANDS
     }
     options = {
-        name: data_of(command, name, configuration(), f"--{key}", str(value))
+        name: data_of(command, name, configuration(three), f"--{key}", str(value))
         for name in ("compare", "gate", "benchmark")
     }
     for data in (results["gate"], options["gate"]):
