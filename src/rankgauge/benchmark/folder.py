@@ -157,7 +157,7 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
         validations.append(replace(validate_run(parsed, judgments, queries, options), file=path))
-        runs[name] = build_run(parsed.rows(), name=name)
+        runs[name] = build_run(parsed.rows(), name=name).with_failed(list(system.get("failed queries", ())))
     return build_report(
         _judgments_of_queries(judgments, queries),
         runs,

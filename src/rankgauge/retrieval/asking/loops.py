@@ -64,10 +64,11 @@ def run_with_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(coroutine)
     results: list[Result] = []
     errors: list[BaseException] = []
+    context = contextvars.copy_context()
 
     def run() -> None:
         try:
-            results.append(asyncio.run(coroutine))
+            results.append(context.run(asyncio.run, coroutine))
         except BaseException as error:
             errors.append(error)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from rankgauge.errors import InputTypeError
-from rankgauge.rag.retrievers import NoDocumentList, documents_of, retriever_function
+from rankgauge.retrieval.asking.functions import retriever_function
 
 
 class LangChainLike:
@@ -98,28 +96,3 @@ def test_a_retriever_is_called_by_its_name() -> None:
         "Old",
         "mine",
     )
-
-
-def generated() -> Iterator[str]:
-    yield "a"
-
-
-@pytest.mark.parametrize(
-    ("result", "expected"),
-    [
-        (["a"], ["a"]),
-        (("a", "b"), ["a", "b"]),
-        (generated(), ["a"]),
-        ({"documents": ["a"]}, ["a"]),
-        (SimpleNamespace(source_nodes=["a"]), ["a"]),
-        (SimpleNamespace(matches=[]), []),
-    ],
-)
-def test_documents_are_found_in_the_result(result: Any, expected: list[str]) -> None:
-    assert documents_of(result) == expected
-
-
-@pytest.mark.parametrize("result", [None, "a", 3, {"answer": "a"}, {"documents": "a"}])
-def test_a_result_without_a_list_is_an_error(result: Any) -> None:
-    with pytest.raises(NoDocumentList, match="expected a list of documents"):
-        documents_of(result)
