@@ -142,9 +142,12 @@ class RetrievalResult(Tabular):
     @property
     def answer_notes(self) -> tuple[Note, ...]:
         """Caveats about the answers: scores that contradict their order, results that repeat an id."""
-        dropped = "collapsed" if self.unit == "document" else "repeated"
         answered = [row for row in self.per_query_metrics if row.status != Status.FAILED]
-        facts = [AnswerFacts(fault=row.fault, **{dropped: row.repeated}) for row in answered]
+        is_chunk = self.unit == "chunk"
+        facts = [
+            AnswerFacts(repeated=row.repeated * is_chunk, collapsed=row.repeated * (not is_chunk), fault=row.fault)
+            for row in answered
+        ]
         return answer_notes(facts, sum(len(row.retrieved) for row in answered))
 
     def _counts(self) -> str:

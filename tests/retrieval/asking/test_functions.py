@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from rankgauge import read_corpus
 from rankgauge.errors import InputTypeError
+from rankgauge.retrieval.asking.failures import NoAnswer
 from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.engines.callables import CallableRetriever
+from rankgauge.retrieval.engines.lexical import Lexical
 
 
 class LangChainLike:
@@ -96,3 +100,22 @@ def test_a_retriever_is_called_by_its_name() -> None:
         "Old",
         "mine",
     )
+
+
+def test_a_retriever_of_batches_is_asked_one_query_at_a_time() -> None:
+    corpus = read_corpus({"soup": "boil the soup", "bread": "bake the bread"})
+    ask = retriever_function(Lexical(corpus))
+    assert ask.name == "lexical"
+    assert [name for name, _ in ask("bake", 5)] == ["bread"]
+    named = retriever_function(CallableRetriever(lambda text: [("b", 0.5), ("a", 0.5)], name="mine"))
+    assert (named.name, [name for name, _ in named("q", 1)]) == ("mine", ["b"])
+    with pytest.raises(NoAnswer, match=r"^returned None, expected a list of documents$"):
+        retriever_function(CallableRetriever(lambda text: None))("q", 1)
+
+
+def test_an_object_that_searches_is_a_retriever() -> None:
+    class Index:
+        def search(self, text: str, limit: int) -> list[str]:
+            return [text] * limit
+
+    assert retriever_function(Index())("q", 2) == ["q", "q"]

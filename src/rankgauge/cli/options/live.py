@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.groups import option_names
+from rankgauge.cli.options.groups import Option, option_names, with_options
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class LiveOptions:
         return evaluate_live(self, measures, form)
 
 
-OPTIONS = (
+OPTIONS: tuple[Option, ...] = (
     click.option("--retriever", metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."),
     click.option(
         "--cases",
@@ -94,6 +94,4 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
         return function(*args, live=LiveOptions(retriever, cases, RetrieverCalls(**calls), **results), **options)
 
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+    return with_options(command, *OPTIONS)

@@ -7,7 +7,7 @@ are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, SupportsFloat, get_args
@@ -91,9 +91,10 @@ class AnswerRules:
 
 def answer_of(result: Any) -> Answer:
     """The documents in what a retriever returned: a list, ``{id: score}``, or an object that holds a list."""
+    documents: Any = None
     if isinstance(result, Mapping):
         documents = next((result[key] for key in LIST_KEYS if _is_list(result.get(key))), None)
-        if documents is None and all(_is_number(score) for score in result.values()):
+        if documents is None and all(map(_is_number, result.values())):
             return Answer(list(result.items()), has_order=False)
     elif isinstance(result, Iterable):
         documents = result
@@ -101,7 +102,7 @@ def answer_of(result: Any) -> Answer:
         documents = next((value for key in LIST_KEYS if (value := getattr(result, key, None)) is not None), None)
     if not _is_list(documents):
         raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
-    return Answer(list(documents), has_order=not isinstance(documents, Set) or isinstance(documents, Sequence))
+    return Answer(list(documents), has_order=not isinstance(documents, (set, frozenset)))
 
 
 def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float]:

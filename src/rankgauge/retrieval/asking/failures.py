@@ -85,14 +85,23 @@ def is_too_many(failures: int, max_failures: int | None) -> bool:
 
 
 def too_many_failures(
-    failures: Mapping[str, str], asked: int, max_failures: int | None, *, hint: str, result: Any = None
+    failures: Mapping[str, str],
+    asked: int,
+    max_failures: int | None,
+    *,
+    hint: str,
+    total: int | None = None,
+    result: Any = None,
 ) -> RetrieverError:
-    """The error that names the failed queries; ``asked`` is the number of queries that were sent, ``result`` what the
-    answered ones gave.
+    """The error that names the failed queries.
+
+    ``asked`` is the number of queries that were sent, of ``total`` if not all were; ``result`` is what the answered
+    ones gave.
     """
     reasons = list(failures.items())
     lines = [f"  {printable(query)}: {printable(reason, None)}" for query, reason in reasons[:SHOWN_FAILURES]]
     if len(reasons) > SHOWN_FAILURES:
         lines.append(f"  … {len(reasons) - SHOWN_FAILURES} more")
-    title = f"{len(reasons)} of {asked} queries failed, at most {max_failures} may fail:"
+    queries = f"{asked} queries" if total is None or total == asked else f"the first {asked} queries (of {total})"
+    title = f"{len(reasons)} of {queries} failed, at most {max_failures} may fail:"
     return RetrieverError("\n".join([title, *lines]), hint=hint, result=result)

@@ -12,7 +12,6 @@ from typing import Any
 FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
 LONGEST_PAUSE = 5.0
 LONGEST_RETRY_AFTER = 60.0  # a server that asks for more is not asked again
-HOLDERS = ("response", "__cause__")  # where the response, or the error that carried it, is found
 
 
 def pause_before_retry(query: str, attempt: int, error: BaseException) -> float | None:
@@ -23,7 +22,7 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
     """
     digest = hashlib.sha256(f"{attempt} {query}".encode("utf-8", "surrogatepass")).digest()
     share = 0.5 + int.from_bytes(digest[:8], "big") / 2**65
-    pause = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * share
+    pause = min(FIRST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE) * share
     requested = retry_after(error)
     if requested is None:
         return pause
@@ -32,7 +31,8 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
 
 def retry_after(error: BaseException) -> float | None:
     """The seconds of ``Retry-After`` that an error or its response carries: a number, or a date."""
-    for holder in (error, *(getattr(error, name, None) for name in HOLDERS)):
+    errors = (error, error.__cause__)
+    for holder in (*errors, *(getattr(one, "response", None) for one in errors)):
         for value in (getattr(holder, "retry_after", None), _header(getattr(holder, "headers", None))):
             seconds = _seconds(value)
             if seconds is not None:

@@ -131,7 +131,8 @@ def fetch_run(
             if progress is not None:
                 progress(answered, len(queries), time.monotonic() - start)
             if is_too_many(len(failures), options.max_failures):
-                raise too_many_failures(failures, answered, options.max_failures, hint=RESUME_HINT)
+                limit, total = options.max_failures, len(queries)
+                raise too_many_failures(failures, answered, limit, hint=RESUME_HINT, total=total)
         answers = [journal.answers[query] for query in queries.ids.to_text()]
         # Opened only now: a process that is killed earlier leaves its journal, and no incomplete run beside it.
         write_answers(((answer.query, answer.docs, answer.scores) for answer in answers), target, name, options.inputs)
