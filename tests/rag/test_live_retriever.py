@@ -381,3 +381,33 @@ def test_queries_of_the_same_unit_are_one_observation() -> None:
     assert found.scores.columns["unit"].tolist() == [case["unit"] for case in cases]
     assert found.interval("RR").units == 2
     assert evaluate_retriever(search, CASES, k=5).interval("RR").units is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(["D0", "D1"], "ids-case"), (["other"], "nothing-judged"), (["d0", "d1"], "shallow-run")],
+)
+def test_the_notes_of_runs_in_files_are_those_of_a_live_retriever(answer: list[str], code: str, tmp_path: Path) -> None:
+    found = evaluate_retriever(lambda query: answer, CASES, k=5)
+    judged = {str(case["query"]): list(case["relevant_ids"]) for case in CASES}
+    (tmp_path / "run").write_text(
+        "".join(f"{query} Q0 {name} 0 {-rank} x\n" for query in judged for rank, name in enumerate(answer))
+    )
+    expected = {note.code: note.message for note in evaluate(judged, tmp_path / "run", "P@5 RR").notes}
+    assert expected[code] in found.remarks
+    assert expected[code] in str(found)
+    assert expected[code] in found.to_dict()["remarks"]
+
+
+def test_a_query_that_failed_is_not_in_the_remarks_again() -> None:
+    found = evaluate_retriever(failing, CASES, 8, max_failures=1)
+    assert "q3" not in " ".join(found.remarks)
+    assert "8 queries, 1 failed (q3: ConnectionError: no route)" in str(found)
+
+
+def test_a_measure_for_which_lower_is_better_has_no_value_with_failures_as_zero() -> None:
+    found = evaluate_retriever(failing, CASES, 8, measures="RR RBPResidual", max_failures=1)
+    assert found.failed_as_zero is not None
+    assert found.failed_as_zero["RBPResidual"] is None
+    assert found.failed_as_zero["RR"] == pytest.approx((found["RR"] or 0) * 7 / 8)
+    assert evaluate_retriever(search, CASES, 8).failed_as_zero is None

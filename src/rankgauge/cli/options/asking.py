@@ -55,5 +55,5 @@ MAX_FAILURES: Option = click.option(
     default=0,
     show_default=True,
     metavar="N",
-    help="Exit with 1 if more than N queries fail.",
+    help="Allow N queries to fail; if more do, exit with an error.",
 )
