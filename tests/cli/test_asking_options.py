@@ -45,11 +45,12 @@ def good(query):
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my_asked_app.py").write_text(MODULE)
     names = [f"q{number}" for number in range(4)]
-    for file, rows in {
+    tables: dict[str, list[dict[str, Any]]] = {
         "queries.jsonl": [{"_id": name, "text": name} for name in names],
         "cases.jsonl": [{"id": name, "query": name, "relevant_ids": [f"d{name[1:]}"]} for name in names],
         "corpus.jsonl": [{"_id": f"d{name[1:]}", "text": name} for name in names],
-    }.items():
+    }
+    for file, rows in tables.items():
         (tmp_path / file).write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "qrels").write_text("".join(f"{name} 0 d{name[1:]} 1\n" for name in names))
     monkeypatch.chdir(tmp_path)
