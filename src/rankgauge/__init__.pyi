@@ -37,9 +37,9 @@ from rankgauge.lists.significance import statistical_significance_test as statis
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.measures.parse import parse_measure as parse_measure
 from rankgauge.measures.registry import measure as measure
-from rankgauge.rag.documents import Document as Document
 from rankgauge.rag.evaluator import RetrievalEvaluator as RetrievalEvaluator
 from rankgauge.rag.live import evaluate_retriever as evaluate_retriever
+from rankgauge.retrieval.asking.documents import Document as Document
 from rankgauge.retrieval.fusion.fusion import fuse as fuse
 from rankgauge.validation.validate import validate_qrels as validate_qrels
 from rankgauge.validation.validate import validate_run as validate_run

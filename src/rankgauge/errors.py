@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 60
@@ -72,7 +72,11 @@ class MeasureError(UsageError):
 
 
 class RetrieverError(RankgaugeError):
-    """A live retriever failed for too many queries."""
+    """A retriever failed for too many queries; ``result`` is what the others gave, if they were scored."""
+
+    def __init__(self, message: str, *, hint: str | None = None, result: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.result = result
 
 
 class MissingExtraError(RankgaugeError, ImportError):

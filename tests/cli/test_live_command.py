@@ -9,7 +9,7 @@ import click
 import pytest
 
 from rankgauge import UsageError
-from rankgauge.cli.commands.live import evaluate_live, load_object
+from rankgauge.cli.commands.live import evaluate_live
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.rag import RetrieverCalls
 from rankgauge.rag.scoring import DEFAULT_K
@@ -53,15 +53,15 @@ def test_json_holds_every_query(cases: str, capfdbinary: pytest.CaptureFixture[b
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("my_live_app", "takes MODULE:OBJECT"),
-        ("my_live_app:", "takes MODULE:OBJECT"),
-        ("no_such_app:index", "no module 'no_such_app'"),
-        ("my_live_app:nothing", "has no 'nothing'"),
+        ("my_live_app", "--retriever must be module:callable, found 'my_live_app'"),
+        ("my_live_app:", "--retriever must be module:callable"),
+        ("no_such_app:index", "cannot import no_such_app: No module named 'no_such_app'"),
+        ("my_live_app:nothing", "my_live_app has no nothing"),
     ],
 )
 def test_an_object_that_cannot_be_loaded_is_a_usage_error(cases: str, spec: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        load_object(spec)
+        evaluate_live(LiveOptions(spec, cases, CALLS))
 
 
 @click.command()

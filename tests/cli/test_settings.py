@@ -150,7 +150,15 @@ def test_every_command_prints_the_conventions(name: str, command: Command, files
         assert "RR(rel=2)" in done.out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+def test_a_document_that_a_retriever_returns_twice_is_counted_once_and_reported(command: Command, files: Path) -> None:
+    expected = values_of(data_of(command, "benchmark", configuration()))
+    write_files({**RANKINGS, "two": {**RANKINGS["two"], "q1": [doc for doc in RANKINGS["two"]["q1"] for _ in "12"]}})
+    done = call(command, "benchmark", configuration())
+    assert "warning: two: 2 results repeat an id of the same query: counted once, at the first rank" in done.err
+    assert values_of(data_of(command, "benchmark", configuration())) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "benchmark"])
 def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, command: Command, files: Path) -> None:
     write_files({**RANKINGS, "two": {**RANKINGS["two"], "q1": ["a", "b", "a"]}})
     refused = call(command, name, configuration())

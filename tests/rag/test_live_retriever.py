@@ -16,7 +16,8 @@ import pytest
 from rankgauge import InputError, RankgaugeWarning, UsageError, evaluate, evaluate_retriever
 from rankgauge.core.run import Status
 from rankgauge.errors import RetrieverError
-from rankgauge.rag import RetrieverCalls, calls, evaluate_retriever_async
+from rankgauge.rag import RetrieverCalls, evaluate_retriever_async
+from rankgauge.retrieval.asking import pauses
 from tests.rag.shapes import LangChainDocument
 
 CASES = [{"query": f"q{number}", "relevant_ids": [f"d{number}"]} for number in range(8)]
@@ -40,7 +41,7 @@ def failing(query: str, k: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(pauses, "FIRST_PAUSE", 0.001)
 
 
 def test_a_function_is_called_for_every_case() -> None:
@@ -68,7 +69,7 @@ def test_every_way_of_calling_gives_the_same_numbers(retriever: Any, concurrency
 
 
 def test_a_failed_query_is_not_scored_as_zero() -> None:
-    found = evaluate_retriever(failing, CASES, 8, calls=RetrieverCalls(retries=1))
+    found = evaluate_retriever(failing, CASES, 8, calls=RetrieverCalls(retries=1), max_failures=1)
     others = evaluate_retriever(search, [case for case in CASES if case["query"] != "q3"], 8)
     failed = found.per_query_metrics[3]
     assert found["RR"] == others["RR"]
@@ -84,8 +85,8 @@ def test_a_failed_query_is_not_scored_as_zero() -> None:
 
 @pytest.mark.parametrize("retriever", [failing, lambda query, k: failing(query, k)])
 def test_a_failure_in_a_thread_is_reported_like_one_in_this_thread(retriever: Any) -> None:
-    inline = evaluate_retriever(retriever, CASES, 8)
-    threaded = evaluate_retriever(retriever, CASES, 8, calls=RetrieverCalls(concurrency=4))
+    inline = evaluate_retriever(retriever, CASES, 8, max_failures=1)
+    threaded = evaluate_retriever(retriever, CASES, 8, calls=RetrieverCalls(concurrency=4), max_failures=1)
     assert inline.failures == threaded.failures == {"q3": "ConnectionError: no route"}
     assert inline["RR"] == threaded["RR"]
 
@@ -95,7 +96,7 @@ def test_an_exhausted_iterator_is_a_failure_like_any_other(concurrency: int) -> 
     def exhausted(query: str) -> list[str]:
         return [next(iter(()))]
 
-    found = evaluate_retriever(exhausted, CASES[:2], calls=RetrieverCalls(concurrency=concurrency))
+    found = evaluate_retriever(exhausted, CASES[:2], calls=RetrieverCalls(concurrency=concurrency), max_failures=None)
     assert all("StopIteration" in why for why in found.failures.values())
     assert len(found.failures) == 2
 
@@ -109,18 +110,22 @@ def test_an_error_reaches_the_caller_within_a_running_loop() -> None:
 
 
 def test_if_every_query_fails_there_is_no_mean() -> None:
-    found = evaluate_retriever(lambda query: None, CASES[:2])
+    found = evaluate_retriever(lambda query: None, CASES[:2], max_failures=None)
     assert found.mean_mrr is None
     assert found.latency_ms is None
-    assert found.failures["q0"] == "NoDocumentList: returned NoneType, expected a list of documents"
+    assert found.failures["q0"] == "returned None, expected a list of documents"
 
 
 def test_too_many_failures_are_an_error_that_names_them() -> None:
     assert evaluate_retriever(failing, CASES, max_failures=1).failures
     with pytest.raises(
         RetrieverError, match="1 of 8 queries failed, at most 0 may fail:\n  q3: ConnectionError: no route"
-    ):
-        evaluate_retriever(failing, CASES, max_failures=0)
+    ) as caught:
+        evaluate_retriever(failing, CASES)
+    assert caught.value.result.failures == {"q3": "ConnectionError: no route"}
+    assert caught.value.result["RR"] == evaluate_retriever(failing, CASES, max_failures=None)["RR"]
+    with pytest.raises(UsageError, match="max_failures must be a whole number of at least 0, or None, found -1"):
+        evaluate_retriever(failing, CASES, max_failures=-1)
 
 
 def test_a_retry_may_succeed() -> None:
@@ -152,7 +157,8 @@ def test_a_call_that_takes_too_long_is_timed_out_and_the_rest_go_on(kind: str) -
         return ["d0"]
 
     begin = time.perf_counter()
-    found = evaluate_retriever(slow if kind == "thread" else aslow, CASES, calls=RetrieverCalls(timeout=0.2))
+    retriever = slow if kind == "thread" else aslow
+    found = evaluate_retriever(retriever, CASES, calls=RetrieverCalls(timeout=0.2), max_failures=1)
     assert time.perf_counter() - begin < 10
     assert found.failures == {"q1": "timeout"}
     assert "1 failed (q1: timeout)" in str(found)
@@ -330,10 +336,10 @@ def test_an_interrupt_is_not_a_failure() -> None:
 
 def test_cases_come_from_a_file_and_weights_from_a_column(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("query,relevant_ids,weight,category\na,d0,3,x\nb,d9,1,y\n")
-    found = evaluate_retriever(search, tmp_path / "cases.csv", k=2, name="mine")
+    found = evaluate_retriever(search, tmp_path / "cases.csv", k=2)
     assert found.weighted is not None
     assert (found.mean_hit_rate, found.weighted["Success@2"]) == (0.5, 0.75)
-    assert found.to_dict()["retriever"] == "mine"
+    assert found.to_dict()["retriever"] == "search"
     assert found.to_polars()["category"].to_list() == ["x", "y"]
 
 
@@ -342,6 +348,7 @@ def test_cases_come_from_a_file_and_weights_from_a_column(tmp_path: Path) -> Non
     [
         ({"k": 0}, "k must be"),
         ({"unit": "page"}, "unit must be"),
+        ({"scores": "cosine"}, "scores must be one of similarity, distance, ignore"),
         ({"measures": "ndgc@5"}, "unknown measure"),
     ],
 )
@@ -374,3 +381,33 @@ def test_queries_of_the_same_unit_are_one_observation() -> None:
     assert found.scores.columns["unit"].tolist() == [case["unit"] for case in cases]
     assert found.interval("RR").units == 2
     assert evaluate_retriever(search, CASES, k=5).interval("RR").units is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(["D0", "D1"], "ids-case"), (["other"], "nothing-judged"), (["d0", "d1"], "shallow-run")],
+)
+def test_the_notes_of_runs_in_files_are_those_of_a_live_retriever(answer: list[str], code: str, tmp_path: Path) -> None:
+    found = evaluate_retriever(lambda query: answer, CASES, k=5)
+    judged = {str(case["query"]): list(case["relevant_ids"]) for case in CASES}
+    (tmp_path / "run").write_text(
+        "".join(f"{query} Q0 {name} 0 {-rank} x\n" for query in judged for rank, name in enumerate(answer))
+    )
+    expected = {note.code: note.message for note in evaluate(judged, tmp_path / "run", "P@5 RR").notes}
+    assert expected[code] in found.remarks
+    assert expected[code] in str(found)
+    assert expected[code] in found.to_dict()["remarks"]
+
+
+def test_a_query_that_failed_is_not_in_the_remarks_again() -> None:
+    found = evaluate_retriever(failing, CASES, 8, max_failures=1)
+    assert "q3" not in " ".join(found.remarks)
+    assert "8 queries, 1 failed (q3: ConnectionError: no route)" in str(found)
+
+
+def test_a_measure_for_which_lower_is_better_has_no_value_with_failures_as_zero() -> None:
+    found = evaluate_retriever(failing, CASES, 8, measures="RR RBPResidual", max_failures=1)
+    assert found.failed_as_zero is not None
+    assert found.failed_as_zero["RBPResidual"] is None
+    assert found.failed_as_zero["RR"] == pytest.approx((found["RR"] or 0) * 7 / 8)
+    assert evaluate_retriever(search, CASES, 8).failed_as_zero is None

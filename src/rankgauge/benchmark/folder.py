@@ -156,8 +156,11 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
-        validations.append(replace(validate_run(parsed, judgments, queries, options), file=path))
-        runs[name] = build_run(parsed.rows(), name=name)
+        failed = set(system.get("failed queries", ()))  # their absence from the run is no fault of the file
+        expected = queries if not failed else [query for query in queries.ids.to_text() if query not in failed]
+        validation = validate_run(parsed, judgments, expected, options)
+        validations.append(replace(validation, file=path))
+        runs[name] = build_run(parsed.rows(), name=name).with_failed(sorted(failed))
     return build_report(
         _judgments_of_queries(judgments, queries),
         runs,

@@ -13,7 +13,8 @@ from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
-from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES, RetrieverSettings, settings_from
+from rankgauge.retrieval.fetch.modes import ASKING_OPTIONS, RETRIEVER_MODES, RetrieverSettings, settings_from
+from rankgauge.retrieval.loading import is_object_path
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -51,6 +52,7 @@ class BenchmarkPlan:
     settings: Settings = field(default_factory=default_settings)
     k: int = DEPTH
     latency: int = CALLS  # single calls to time; 0 measures no latency
+    max_failures: int = 0  # queries of a system that may fail; if more do, the system has failed
     command: str = "rankgauge benchmark run"  # what reproduces it
 
     def __post_init__(self) -> None:
@@ -80,14 +82,20 @@ def default_systems(
     """The three modes with the same options; a reranker among them becomes a system of its own, the last one."""
     options = dict(retriever_options or {})
     reranker = options.pop("rerank", None)
-    systems = {_name(mode): PlannedSystem(settings_from({**options, "mode": mode})) for mode in modes}
+    systems = {_name(mode): PlannedSystem(_mode_settings(mode, options)) for mode in modes}
     if len(systems) < len(modes):
         raise UsageError(f"two retrievers have the same name: {', '.join(map(_name, modes))}")
     if reranker is not None:
         first = "hybrid" if "hybrid" in modes else modes[-1]
         name = RERANKED if first == "hybrid" else f"{_name(first)}+rerank"
-        systems[name] = PlannedSystem(settings_from({**options, "mode": first, "rerank": reranker}))
+        systems[name] = PlannedSystem(_mode_settings(first, {**options, "rerank": reranker}))
     return systems
+
+
+def _mode_settings(mode: str, options: Mapping[str, Any]) -> RetrieverSettings:
+    """The settings of a mode; how a callable is asked applies to callables only."""
+    usable = {name: value for name, value in options.items() if is_object_path(mode) or name not in ASKING_OPTIONS}
+    return settings_from({**usable, "mode": mode})
 
 
 def _name(mode: str) -> str:
@@ -137,6 +145,7 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         settings=Settings.of({"measures": BENCHMARK_MEASURES, **config_values(config, home)}),
         k=config.benchmark.k,
         latency=config.benchmark.latency,
+        max_failures=config.benchmark.max_failures,
         command=f"rankgauge benchmark run {Path(path).name}",
     )
 

@@ -43,7 +43,7 @@ class SystemRunner:
         parts = [index / part for part in _index_parts(system)]
         is_new = all(not part.exists() for part in parts)
         start = time.monotonic()
-        settings = replace(system.settings, index=str(index), on_duplicate=self.plan.settings.on_duplicate)
+        settings = replace(system.settings, index=str(index))
         experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
         retriever = make_retriever(settings, self.documents, self.queries, experts=experts)
         seconds = round(time.monotonic() - start, 3)
@@ -52,11 +52,13 @@ class SystemRunner:
             self.queries,
             self.folder / run_path(name),
             k=self.plan.k,
-            options=FetchOptions(tag=name, restart=self.restart),
+            options=FetchOptions(tag=name, restart=self.restart, max_failures=self.plan.max_failures),
             progress=progress,
         )
         if fetched.resumed:
             self.listener.warned(name, f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused")
+        for note in fetched.notes:
+            self.listener.warned(name, note.message)
         if not any(answer.docs for answer in fetched.answers):
             raise RetrieverError("it returned no documents for any query")
         latency = self._latency(name, retriever) if self.plan.latency else Latency()

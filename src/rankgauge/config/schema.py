@@ -6,7 +6,7 @@ sections.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -270,8 +270,14 @@ class RetrieverSection(ConfigSection):
     shadow: bool | None = None
     experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
     router: Text | None = None
-    id_key: Text | None = None
     index: Text | None = None
+    id: Text | None = None
+    unit: Literal["chunk", "document"] | None = None
+    scores: Literal["similarity", "distance", "ignore"] | None = None
+    fetch: Annotated[int, Field(ge=1)] | None = None
+    concurrency: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = None
+    retries: Annotated[int, Field(ge=0)] | None = None
 
 
 class BenchmarkSection(ConfigSection):
@@ -280,6 +286,9 @@ class BenchmarkSection(ConfigSection):
     k: Annotated[int, Field(ge=1)] = Field(default=100, description="Documents retrieved per query, at most.")
     latency: Annotated[int, Field(ge=0)] = Field(
         default=50, description="Single calls to time per retriever; 0 measures no latency."
+    )
+    max_failures: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="Queries of a retriever that may fail; if more do, the retriever has failed."
     )
 
 

@@ -240,6 +240,14 @@ class Run:
             status=frozen(np.concatenate([self.status, np.full(len(queries), Status.EMPTY, dtype=np.uint8)])),
         )
 
+    def with_failed(self, queries: Iterable[str]) -> Run:
+        """The same run with additional queries that failed."""
+        failed = [encode_id(query, "query id") for query in queries]
+        made = self.with_empty(failed)
+        status = made.status.copy()
+        status[len(self.queries) :] = Status.FAILED
+        return replace(made, status=frozen(status)) if failed else self
+
     def check_duplicates(self) -> Run:
         """The run itself; raises if a document appears twice in the results of a query."""
         first, _ = repeated(self.docs, self.query)

@@ -93,6 +93,25 @@ class Scores(Tabular):
             return None
         return weighted_means(self.measures, self.values[self.averaged], self.weights[self.averaged])
 
+    @cached_property
+    def failed_as_zero(self) -> dict[str, float | None] | None:
+        """The values in which a failed query counts as 0; None if no query failed.
+
+        A measure for which lower is better has no such value: 0 would be its best.
+        """
+        failed = self.status == Status.FAILED
+        if self.conventions.no_relevant == "skip":
+            failed &= ~self.without_relevant
+        if not failed.any():
+            return None
+        out = {}
+        for index, measure in enumerate(self.measures):
+            column = np.where(failed, 0.0, self.values[:, index])[self.averaged | failed]
+            values = column[~np.isnan(column)]
+            is_lower_better = measure.definition.direction < 0
+            out[measure.name] = None if is_lower_better else aggregate(values, measure.definition.aggregate)
+        return out
+
     def summary_table(self) -> NotebookTable:
         """Each measure over all queries, as a notebook shows it."""
         return score_table(self)
@@ -165,6 +184,8 @@ class Scores(Tabular):
         }
         for name, value in (self.weighted or {}).items():
             out["measures"][name]["weighted"] = value
+        for name, value in (self.failed_as_zero or {}).items():
+            out["measures"][name]["failed_as_zero"] = value
         if per_query:
             names = [measure.name for measure in self.measures]
             out["per_query"] = {

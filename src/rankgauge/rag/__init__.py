@@ -1,18 +1,15 @@
 """Evaluation of the retriever of a RAG application: one query, a batch of documents, or a live retriever.
 
-    documents   Document, and where the id of anything that a retriever returns is found
     scoring     ids in, Scores out: the seven measures and any others that were requested
     metrics     QueryMetrics: the values of one query
     results     RetrievalResult: the values of all queries, their means and intervals
     evaluator   RetrievalEvaluator: evaluate_single, evaluate_batch
     cases       test cases from JSON Lines, CSV or dicts
-    retrievers  which method of a retriever is called, how it takes k, what it returns
-    calls       RetrieverCalls: every test case sent to a retriever, with timeouts and retries
-    loops       calls in threads and in event loops
     live        evaluate_retriever, evaluate_retriever_async
     progress    a progress bar on standard error
 
-No document library is imported: documents are recognized by their shape. Names are imported when they are first used.
+How a retriever is called and its answers are read is in :mod:`rankgauge.retrieval.asking`. No document library is
+imported: documents are recognized by their shape. Names are imported when they are first used.
 """
 
 from rankgauge.core.lazy import attach

@@ -6,12 +6,15 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
-from rankgauge.errors import InputError, RankgaugeWarning, shown
+from rankgauge.errors import InputError, InputTypeError, RankgaugeWarning, shown
 from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.documents import IdSource, Unit, check_unit, document_ids, relevant_ids
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, check_k, measures_at, score
+from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, measures_at, score
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
+from rankgauge.retrieval.asking.calls import check_k
+from rankgauge.retrieval.asking.documents import IdSource, Unit, relevant_ids
+from rankgauge.retrieval.asking.failures import NoAnswer
 
 Grades = Mapping[str, SupportsFloat]
 
@@ -25,9 +28,9 @@ class RetrievalEvaluator:
     """
 
     def __init__(self, *, id: IdSource = None, unit: Unit = "chunk") -> None:
-        check_unit(unit)
         self.id = id
         self.unit = unit
+        self._rules = AnswerRules(id, unit, "ignore")
 
     def evaluate_single(
         self,
@@ -74,7 +77,7 @@ class RetrievalEvaluator:
         for query_id, query, documents, relevant, grades in zip(
             ids, queries, retrieved_documents_list, relevant_document_ids_list, grades_list, strict=True
         ):
-            ranking = document_ids(documents, self.id, self.unit, query)
+            ranking = self._rank(documents, query)
             outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, ranking.repeated))
             judgments[query_id] = check_judgments(relevant_ids(relevant, query), grades, query)
         columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}
@@ -84,14 +87,25 @@ class RetrievalEvaluator:
         warn_of_repeats(result)
         return result
 
+    def _rank(self, documents: Any, query: str) -> RankedResults:
+        """The ids of documents, in their order."""
+        if not isinstance(documents, Mapping):
+            try:
+                return self._rules.rank(answer_of(documents), query)
+            except NoAnswer:
+                pass
+        raise InputTypeError(
+            f"results of query {shown(query)} must be a list of documents, found {type(documents).__name__}"
+        )
+
 
 def warn_of_repeats(result: RetrievalResult) -> None:
     """Warn if a retriever returned the same chunk twice for a query."""
     if result.unit == "chunk" and result.repeated:
         first = next(metrics for metrics in result.per_query_metrics if metrics.repeated)
+        remark = next(note.message for note in result.answer_notes if note.code == "results-repeated")
         warnings.warn(
-            f"{result.remarks[-1]}, for example in query {shown(first.query)} "
-            "(use unit='document' for chunks of one document)",
+            f"{remark}, for example in query {shown(first.query)} (use unit='document' for chunks of one document)",
             RankgaugeWarning,
             stacklevel=3,
         )

@@ -29,6 +29,7 @@ class QueryMetrics:
     status: Status
     retrieved: tuple[str, ...] = ()
     repeated: int = 0  # results dropped because their id appeared before
+    fault: str | None = None  # how the given scores contradict the order of the results
     error: str | None = None
     latency: float | None = None  # seconds, of the call that was answered
     attempts: int | None = None
@@ -51,6 +52,7 @@ class QueryOutcome:
     k: int
     retrieved: tuple[str, ...] = ()
     repeated: int = 0
+    fault: str | None = None
     error: str | None = None
     latency: float | None = None
     attempts: int | None = None

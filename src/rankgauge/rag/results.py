@@ -12,19 +12,21 @@ import numpy as np
 
 from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.run import Status
-from rankgauge.errors import printable
+from rankgauge.errors import Note, printable
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.rag.documents import Unit
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.scoring import measures_at
+from rankgauge.retrieval.asking.documents import Unit
+from rankgauge.retrieval.asking.failures import SHOWN_FAILURES, AnswerFacts
+from rankgauge.retrieval.asking.remarks import answer_notes
 from rankgauge.retrieval.fetch.latency import latency_percentiles
 from rankgauge.stats.results import Interval
 
 RETRIEVAL_SCHEMA = "rankgauge.retrieval/1"
 PRINTED_FIELDS = ("precision_at_k", "recall_at_k", "mrr", "ndcg_at_k")
-SHOWN_FAILURES = 3
+NOT_REMARKED = ("queries-failed",)  # the counts name the failed queries
 MILLISECONDS = 1000.0
 
 
@@ -98,6 +100,11 @@ class RetrievalResult(Tabular):
         return self.scores.weighted_interval(measure, confidence=confidence)
 
     @property
+    def failed_as_zero(self) -> dict[str, float | None] | None:
+        """The means in which a failed query counts as 0; None if no query failed."""
+        return self.scores.failed_as_zero
+
+    @property
     def failures(self) -> dict[str, str]:
         """The error of each failed query."""
         return {row.id: row.error or "" for row in self.per_query_metrics if row.status == Status.FAILED}
@@ -119,6 +126,9 @@ class RetrievalResult(Tabular):
         if self.weighted is not None:
             weighted = (_mean_text(m.name, self.weighted[m.name], self.weighted_interval(m)) for m in self.printed)
             lines.append("weighted   " + "   ".join(weighted))
+        if self.failed_as_zero is not None:
+            as_zero = (_mean_text(m.name, self.failed_as_zero[m.name]) for m in self.printed)
+            lines.append("failed as 0   " + "   ".join(as_zero))
         if self.latency_ms is not None:
             lines.append("latency   " + "   ".join(f"{name} {value:.3g} ms" for name, value in self.latency_ms.items()))
         return "\n".join([*lines, *self.remarks])
@@ -126,15 +136,19 @@ class RetrievalResult(Tabular):
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a reader must know besides the numbers."""
-        remarks = [note.message for note in self.scores.notes if note.code == "no-relevant"]
-        if self.repeated and self.unit == "document":
-            kept = sum(len(row.retrieved) for row in self.per_query_metrics)
-            remarks.append(f"{self.repeated + kept} chunks collapsed into {kept} documents: {self.repeated} dropped")
-        elif self.repeated:
-            verb = "repeats" if self.repeated == 1 else "repeat"
-            results = plural(self.repeated, "result")
-            remarks.append(f"{results} {verb} an id of the same query: counted once, at the first rank")
-        return tuple(remarks)
+        notes = [note for note in self.scores.notes if note.code not in NOT_REMARKED]
+        return tuple(note.message for note in (*notes, *self.answer_notes))
+
+    @property
+    def answer_notes(self) -> tuple[Note, ...]:
+        """Caveats about the answers: scores that contradict their order, results that repeat an id."""
+        answered = [row for row in self.per_query_metrics if row.status != Status.FAILED]
+        is_chunk = self.unit == "chunk"
+        facts = [
+            AnswerFacts(repeated=row.repeated * is_chunk, collapsed=row.repeated * (not is_chunk), fault=row.fault)
+            for row in answered
+        ]
+        return answer_notes(facts, sum(len(row.retrieved) for row in answered))
 
     def _counts(self) -> str:
         queries = plural(len(self), "query")
@@ -196,6 +210,8 @@ class RetrievalResult(Tabular):
             weighted = self.weighted_interval(name)
             if self.weighted is not None and weighted is not None:
                 measures[name] |= {"weighted": self.weighted[name], "weighted_ci": weighted.to_dict()}
+            if self.failed_as_zero is not None:
+                measures[name]["failed_as_zero"] = self.failed_as_zero[name]
         return {
             "schema": RETRIEVAL_SCHEMA,
             "retriever": self.scores.run,

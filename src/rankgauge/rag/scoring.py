@@ -15,14 +15,14 @@ import numpy as np
 
 from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, InputTypeError, UsageError, shown
+from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.scores import Scores
 from rankgauge.lists.joined import binary_judgments, graded_judgments, reads_grades
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
-from rankgauge.rag.documents import id_text
+from rankgauge.retrieval.asking.documents import id_text
 
 DEFAULT_K = 5
 # The field of a result → its measure. Those with a cutoff look at the first k results, the others at all results.
@@ -59,13 +59,6 @@ def measures_at(k: int | str) -> dict[str, Measure]:
     """The measure of each field for a cutoff: a number, or the query column that holds it."""
     names = {field: f"{name}@{k}" for field, name in MEASURES_AT_K.items()} | MEASURES_WITHOUT_CUTOFF
     return dict(zip(FIELD_ORDER, parse_measures([names[field] for field in FIELD_ORDER]), strict=True))
-
-
-def check_k(k: object, name: str = "k") -> int:
-    """Return a number of results, or raise an error that shows what was found."""
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise UsageError(f"{name} must be a whole number of at least 1, found {k!r}")
-    return int(k)
 
 
 def score(

@@ -1,3 +1,4 @@
+from rankgauge.retrieval.asking.calls import RetrieverCalls as RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch as QueryBatch
 from rankgauge.retrieval.base import Retriever as Retriever
 from rankgauge.retrieval.base import retrieve_run as retrieve_run

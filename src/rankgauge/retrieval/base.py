@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
+from rankgauge.retrieval.asking.loops import run_with_loop
 
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
 
 Identity = Mapping[str, Any]
-AwaitedResult = TypeVar("AwaitedResult")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +67,8 @@ class Retriever(Protocol):
 def retrieve_run(retriever: Retriever, queries: QueryBatch, k: int) -> Run:
     """Answer a batch with any retriever; the result of a coroutine is awaited."""
     result = retriever.retrieve(queries, k)
-    return await_result(result) if inspect.isawaitable(result) else result
+    return run_with_loop(_wait_for(result)) if inspect.isawaitable(result) else result
 
 
-def await_result(awaitable: Awaitable[AwaitedResult]) -> AwaitedResult:
-    """Await from synchronous code; in a notebook, where a loop is already running, in a separate thread."""
-
-    async def wait() -> AwaitedResult:
-        return await awaitable
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, wait()).result()
+async def _wait_for(result: Awaitable[Run]) -> Run:
+    return await result

@@ -26,16 +26,12 @@ def load_object(path: str, kind: str) -> Any:
         )
     module, _, name = path.partition(":")
     working_directory = str(Path.cwd())
-    added = working_directory not in sys.path
-    if added:
-        sys.path.insert(0, working_directory)
+    if working_directory not in sys.path:
+        sys.path.insert(0, working_directory)  # it stays: what was loaded may import more while it is called
     try:
         loaded: Any = import_module(module)
     except ImportError as error:
         raise UsageError(f"{kind} {shown(path)}: cannot import {module}: {error}") from None
-    finally:
-        if added and working_directory in sys.path:
-            sys.path.remove(working_directory)
     for part in name.split("."):
         if not hasattr(loaded, part):
             raise UsageError(f"{kind} {shown(path)}: {module} has no {name}")

@@ -9,6 +9,7 @@ takes everything at or above the k-th value and sorts it by the order rule of :m
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,3 +107,13 @@ def cut_run(name: str, queries: Ids, offsets: Ints, docs: Ids, raw: Floats, k: i
         scores=frozen(scores[order]),
         status=frozen(status),
     )
+
+
+def spread_run(run: Run, queries: Ids, rows: Ints, status: Status) -> Run:
+    """A run of all queries from the run of those at ``rows``; the others have no results, and this status."""
+    sizes = np.zeros(len(queries), dtype=np.int64)
+    sizes[rows] = np.diff(run.offsets)
+    statuses = np.full(len(queries), status, dtype=np.uint8)
+    statuses[rows] = run.status
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return replace(run, queries=queries, offsets=frozen(offsets), status=frozen(statuses))

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from rankgauge.core.run import Run
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError
+from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.engines.callables import CallableRetriever
 
@@ -25,7 +26,6 @@ def results_of(source: Any, k: int = 10, **options: Any) -> dict[str, list[tuple
     [
         ["b", "a"],
         [("b", 2), ("a", 1)],
-        [("a", 1), ("b", 2)],
         {"a": 1.0, "b": 2.0},
         [{"id": "b", "score": 2}, {"id": "a", "score": 1}],
         [SimpleNamespace(id="b", score=2.0), SimpleNamespace(id="a", score=1.0)],
@@ -42,19 +42,22 @@ def test_a_function_that_takes_k_is_given_it_and_the_answer_is_cut_anyway() -> N
         calls.append((text, k))
         return ["a", "b", "c"]
 
-    assert results_of(search, k=2)["q2"] == [("a", 3.0), ("b", 2.0)]
+    assert results_of(search, k=2)["q2"] == [("a", 2.0), ("b", 1.0)]
     assert calls == [("one", 2), ("two", 2)]
 
 
-def test_langchain_documents_are_known_by_id_or_metadata() -> None:
+def test_langchain_documents_are_known_by_id_or_by_their_source() -> None:
     class Retrieving:
         def invoke(self, text: str) -> list[Any]:
             return [
-                SimpleNamespace(id=None, page_content="x", metadata={"source": "a.txt"}),
-                SimpleNamespace(id="b", page_content="y", metadata={}),
+                SimpleNamespace(id="a-1", page_content="x", metadata={"source": "a.txt"}),
+                SimpleNamespace(id="b-1", page_content="y", metadata={"source": "b.txt"}),
+                SimpleNamespace(id="a-2", page_content="z", metadata={"source": "a.txt"}),
             ]
 
-    assert [name for name, _ in results_of(Retrieving())["q1"]] == ["a.txt", "b"]
+    assert [name for name, _ in results_of(Retrieving())["q1"]] == ["a-1", "b-1", "a-2"]
+    assert [name for name, _ in results_of(Retrieving(), unit="document")["q1"]] == ["a.txt", "b.txt"]
+    assert [name for name, _ in results_of(Retrieving(), unit="document", k=1)["q1"]] == ["a.txt"]
 
 
 def test_llamaindex_nodes_are_known_with_their_scores() -> None:
@@ -66,11 +69,11 @@ def test_llamaindex_nodes_are_known_with_their_scores() -> None:
 
 
 def test_a_document_without_an_id_is_an_error_that_says_what_to_do() -> None:
-    with pytest.raises(InputTypeError, match="set it, or name the metadata key"):
+    with pytest.raises(InputError, match="id of result 1 of query 'q1' is None") as error:
         results_of(lambda text: [SimpleNamespace(id=None, page_content="x", metadata={"page": "3"})])
-    assert results_of(lambda text: [SimpleNamespace(id=None, metadata={"page": "3"})], id_key="page")["q1"] == [
-        ("3", 1.0)
-    ]
+    assert "id='metadata.page'" in str(error.value)
+    by_page = results_of(lambda text: [SimpleNamespace(id=None, metadata={"page": "3"})], id="metadata.page")
+    assert by_page["q1"] == [("3", 1.0)]
 
 
 def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
@@ -84,7 +87,7 @@ def test_a_coroutine_is_awaited_for_several_queries_at_once() -> None:
         waiting -= 1
         return [text]
 
-    assert results_of(search) == {"q1": [("one", 1.0)], "q2": [("two", 1.0)]}
+    assert results_of(search, calls=RetrieverCalls(concurrency=2)) == {"q1": [("one", 1.0)], "q2": [("two", 1.0)]}
     assert most == 2
 
 
@@ -116,30 +119,29 @@ def test_a_retriever_may_be_a_coroutine_itself() -> None:
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (3, "must be ids"),
-        ("a", "must be ids"),
-        ([3], "has no id"),
+        ([1.5], "has no id"),
         ([("a", "high")], "must be a number"),
-        ([("a", float("nan"))], "is NaN"),
-        ([{"id": "a", "score": 1}, {"id": "b"}], "some do not"),
+        ({"a": float("nan"), "b": 1}, "cannot be ordered by score: some results have no score"),
+        ({"a", "b"}, "are a set, which has no order"),
     ],
 )
 def test_a_result_that_cannot_be_used_names_the_query(result: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as error:
         results_of(lambda text: result)
-    assert "one" in str(error.value)
+    assert "q1" in str(error.value)
 
 
-def test_a_document_returned_twice_is_an_error_unless_the_first_is_kept() -> None:
-    with pytest.raises(InputError, match="document 'a' twice for query 'q1'"):
-        results_of(lambda text: ["a", "b", "a"])
-    assert results_of(lambda text: ["a", "b", "a"], on_duplicate="first")["q1"] == [("a", 3.0), ("b", 2.0)]
+def test_a_document_returned_twice_counts_once_at_its_first_rank() -> None:
+    assert results_of(lambda text: ["a", "b", "a"])["q1"] == [("a", 2.0), ("b", 1.0)]
 
 
-def test_nothing_and_none_are_empty_answers() -> None:
-    assert results_of(lambda text: None if text == "one" else []) == {"q1": [], "q2": []}
+@pytest.mark.parametrize("answer", [None, 3, "a", {"answer": "a"}])
+def test_nothing_is_an_empty_answer_and_anything_but_results_is_a_failure(answer: Any) -> None:
+    run = retrieve_run(CallableRetriever(lambda text: answer if text == "one" else []), QUERIES, 5)
+    assert run.status.tolist() == [Status.FAILED, Status.EMPTY]
+    assert len(run) == 0
 
 
 def test_an_object_that_cannot_answer_is_an_error() -> None:
-    with pytest.raises(InputTypeError, match="must be callable or have one of invoke"):
+    with pytest.raises(InputTypeError, match="must be a function, or an object with one of retrieve"):
         CallableRetriever(object())

@@ -171,3 +171,19 @@ def test_texts_are_found_by_id_and_the_first_of_a_name_counts() -> None:
         "fresh",
         "Bread Knead the dough, let it rise, bake the bread in a hot oven.",
     ]
+
+
+def test_a_query_that_failed_in_one_retriever_has_failed_in_every_step_around_it() -> None:
+    failing = CallableRetriever(lambda text: None if text == "soup" else ["soup", "cake"], name="failing")
+    queries = QueryBatch.from_dict({"q1": "soup", "q2": "cake"})
+    texts = DocumentTexts(KITCHEN)
+    steps: list[Retriever] = [
+        Hybrid([EVERY, failing]),
+        GatedRetriever(failing, "words>=1"),
+        RoutedRetriever({"a": failing, "b": EVERY}, lambda text: "a"),
+        RerankedRetriever(failing, CallableReranker(lambda query, texts: [1.0] * len(texts), "same"), texts),
+    ]
+    for step in steps:
+        run = retrieve_run(step, queries, 5)
+        assert run.status.tolist() == [Status.FAILED, Status.ANSWERED], step
+        assert run.offsets[1] == 0

@@ -23,7 +23,7 @@ from rankgauge.errors import Fault, InputError, RankgaugeWarning, UsageError, lo
 from rankgauge.lists.joined import join_lists, numbered_ids
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
-from rankgauge.rag.scoring import check_k
+from rankgauge.retrieval.asking.calls import check_k
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.vector import embed_texts
 from rankgauge.retrieval.engines.vectors import cosines

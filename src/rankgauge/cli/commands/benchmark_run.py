@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from rankgauge.benchmark.plan import (
     shipped_plan,
 )
 from rankgauge.benchmark.run import run_benchmark
+from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
@@ -29,6 +31,7 @@ from rankgauge.cli.options.settings import (
     BY,
     CONVENTION_OPTIONS,
     KPI,
+    ON_DUPLICATE,
     measure_option,
     merge_options,
     statistics_options,
@@ -41,6 +44,7 @@ from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
+from rankgauge.retrieval.loading import is_object_path
 from rankgauge.validation.findings import Validation
 
 if TYPE_CHECKING:
@@ -63,6 +67,7 @@ class Source:
     rerank: str | None
     k: int
     latency: int
+    max_failures: int
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,9 @@ class BenchmarkOutput:
         metavar="N",
         help="Time N calls of each system, one query at a time; 0 measures no latency.",
     ),
+    MAX_FAILURES,
 )
+@option_group("asking", dict, *ANSWER_OPTIONS, *CALL_OPTIONS)
 @option_group(
     "options",
     dict,
@@ -131,7 +138,7 @@ class BenchmarkOutput:
     click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
     *statistics_options(),
     BY,
-    *CONVENTION_OPTIONS,
+    *(option for option in CONVENTION_OPTIONS if option is not ON_DUPLICATE),  # retrievers return rankings, not files
     KPI,
 )
 @option_group(
@@ -150,15 +157,17 @@ class BenchmarkOutput:
     ),
     HTML,
 )
-def command(config_file: str | None, source: Source, options: dict[str, Any], output: BenchmarkOutput) -> int | None:
+def command(
+    config_file: str | None, source: Source, asking: dict[str, Any], options: dict[str, Any], output: BenchmarkOutput
+) -> int | None:
     """Run retrievers on the same queries and show which is best.
 
     CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. Without a
     configuration and without --corpus, the bundled collection is used. Everything is written to one folder, which
     `rankgauge report verify` checks.
     """
-    config = None if config_file is None else load_config_file(config_file, source)
-    plan = plan_of_source(source) if config is None else plan_of(config, str(config_file))
+    config = None if config_file is None else load_config_file(config_file, source, asking)
+    plan = plan_of_source(source, asking) if config is None else plan_of(config, str(config_file))
     configured = {} if config is None else config_values(config, Path(str(config_file)).parent)
     settings = Settings.of(merge_options(options, configured))
     plan = replace(
@@ -167,6 +176,7 @@ def command(config_file: str | None, source: Source, options: dict[str, Any], ou
         command=reproducible_command(click.get_current_context(), omit=("out", "index", "restart", "path")),
         k=source.k if is_given("k") else plan.k,
         latency=source.latency if is_given("latency") else plan.latency,
+        max_failures=source.max_failures if is_given("max_failures") else plan.max_failures,
     )
     PageRequest(output.path).check(plan.queries, plan.qrels)
     code = run_and_show(plan, output.out, index=output.index, restart=output.restart)
@@ -193,13 +203,14 @@ def run_and_show(
     return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
 
 
-def load_config_file(path: str, source: Source) -> Config:
+def load_config_file(path: str, source: Source, asking: Iterable[str] = ()) -> Config:
     """The configuration in a file; what it names cannot be an option too."""
     from rankgauge.config.reading import load_config
 
     if Path(path).is_dir():
         raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
     conflict = next((name for name in CONFIGURED_FIELDS if getattr(source, name)), None)
+    conflict = conflict or next((name for name in asking if is_given(name)), None)
     if conflict is not None:
         option = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
         raise UsageError(
@@ -209,10 +220,14 @@ def load_config_file(path: str, source: Source) -> Config:
     return load_config(path)
 
 
-def plan_of_source(source: Source) -> BenchmarkPlan:
-    """The plan of a collection, or of the bundled one."""
+def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
+    """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
-    systems = default_systems(options, source.modes or RETRIEVER_MODES)
+    given = {name: value for name, value in asking.items() if is_given(name)}
+    if given and not any(map(is_object_path, source.modes)):
+        option = f"--{next(iter(given))}"
+        raise UsageError(f"{option} applies to --mode module:callable", hint=f"leave out {option}")
+    systems = default_systems({**options, **given}, source.modes or RETRIEVER_MODES)
     if source.corpus is None:
         if source.queries_file or source.qrels:
             raise UsageError("--queries and --qrels need a corpus", hint="name it: --corpus")

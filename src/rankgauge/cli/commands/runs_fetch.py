@@ -12,12 +12,13 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import parse_weights
+from rankgauge.cli.options.asking import MAX_FAILURES
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.errors import UsageError, printable, shown
+from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES, first_file, read_corpus
@@ -42,6 +43,7 @@ class FetchRequest:
     batch: int
     restart: bool
     latency: int | None
+    max_failures: int
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class FetchSources:
     ),
     click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted fetch."),
     click.option("--latency", type=click.IntRange(min=1), metavar="N", help="Then time N calls, one query at a time."),
+    MAX_FAILURES,
 )
 @option_group(
     "output",
@@ -157,13 +160,18 @@ def command(
     settings = settings_from({**options, "weights": weights})
     engine = make_retriever(settings, sources.corpus, batch, experts=sources.experts, decisions=decisions)
     fetch_options = FetchOptions(
-        tag=request.tag or retriever, batch_size=request.batch, restart=request.restart, inputs=sources.files
+        tag=request.tag or retriever,
+        batch_size=request.batch,
+        restart=request.restart,
+        inputs=sources.files,
+        max_failures=request.max_failures,
     )
     line = FetchLine()
     result = fetch_run(
         engine, batch, output.out, k=request.k, options=fetch_options, decisions=decisions, progress=line
     )
     line.end()
+    print_warnings(result.notes)
     if output.log is not None:
         write_decisions(result.decisions, queries.columns, output.log, inputs=sources.files)
     latency = Latency() if request.latency is None else measure_latency(engine, batch, request.k, request.latency)
@@ -207,6 +215,7 @@ def fetch_manifest(
         "queries": _file_entry(sources.queries, count=len(result.answers)),
         "k": k,
         "run": _file_entry(out, results=_result_count(result)),
+        "failed": result.failures,
         "seconds": round(result.seconds, 3),
         "latency": latency.to_dict(),
     }
@@ -228,9 +237,18 @@ def _result_count(result: FetchResult) -> int:
 
 def print_summary(result: FetchResult, out: str, latency: Latency) -> None:
     """Print on standard error what was written."""
-    empty = sum(not answer.docs for answer in result.answers)
+    failures = result.failures
+    empty = sum(not answer.docs for answer in result.answers) - len(failures)
     results, queries = plural(_result_count(result), "result"), plural(len(result.answers), "query")
     without = f", {empty:,} without results" if empty else ""
+    if failures:
+        query, reason = next(iter(failures.items()))
+        without += f", {len(failures):,} failed"
+        message = (
+            f"{plural(len(failures), 'query')} failed and cannot be in the run, where `rankgauge evaluate` counts them "
+            f"as 0, or leaves them out with --query-set both: {shown(query)}: {reason}"
+        )
+        print_warnings([Note("queries-failed", message)])
     resumed = f"; {plural(result.resumed, 'answer')} reused from the journal" if result.resumed else ""
     click.echo(f"wrote {results} of {queries}{without} to {printable(out, None)}{resumed}", err=True)
     if latency.calls:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
+from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
+from rankgauge.cli.options.groups import Option, option_names, with_options
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
-    from rankgauge.rag.calls import RetrieverCalls
+    from rankgauge.retrieval.asking.calls import RetrieverCalls
 
 LIVE_FORMATS = ("table", "json")
-CALL_OPTIONS = ("fetch", "concurrency", "timeout", "retries")
-RESULT_OPTIONS = ("k", "id", "unit", "max_failures")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class LiveOptions:
     k: int = 5
     id: str | None = None
     unit: Literal["chunk", "document"] = "chunk"
+    scores: Literal["similarity", "distance", "ignore"] | None = None
     max_failures: int = 0
 
     def run(self, files: Sequence[str | None], measures: Sequence[str], form: str) -> int:
@@ -44,7 +45,7 @@ class LiveOptions:
         return evaluate_live(self, measures, form)
 
 
-OPTIONS = (
+OPTIONS: tuple[Option, ...] = (
     click.option("--retriever", metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."),
     click.option(
         "--cases",
@@ -60,52 +61,17 @@ OPTIONS = (
         help="Ask for K results per query.",
         metavar="K",
     ),
-    click.option("--id", metavar="PATH", help="Find the id of a document at PATH: metadata.source, …"),
-    click.option(
-        "--unit",
-        type=click.Choice(["chunk", "document"]),
-        default="chunk",
-        show_default=True,
-        help="Score chunks, or collapse them into their documents.",
-    ),
-    click.option(
-        "--fetch", type=click.IntRange(min=1), metavar="N", help="Fetch N results, keep the top k.  [default: k]"
-    ),
-    click.option(
-        "--concurrency",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Make N calls at once.",
-        metavar="N",
-    ),
-    click.option(
-        "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="SECONDS",
-        help="Time out a call after SECONDS.  [default: never]",
-    ),
-    click.option(
-        "--retries",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Retry a failed call up to N times.",
-        metavar="N",
-    ),
-    click.option(
-        "--max-failures",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Exit with 1 if more queries fail.",
-    ),
+    *ANSWER_OPTIONS,
+    *CALL_OPTIONS,
+    MAX_FAILURES,
 )
+CALL_NAMES = option_names(*CALL_OPTIONS)
+RESULT_NAMES = ["k", *option_names(*ANSWER_OPTIONS, MAX_FAILURES)]
 
 
 def _check_no_file_options(context: click.Context) -> None:
     """Raise if an option was given that only applies to files: none is ignored silently."""
-    live = {"retriever", "cases", *CALL_OPTIONS, *RESULT_OPTIONS, "measures", "format"}
+    live = {"retriever", "cases", *CALL_NAMES, *RESULT_NAMES, "measures", "format"}
     for option in context.command.params:
         was_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
         if was_given and isinstance(option, click.Option) and option.name not in live:
@@ -118,16 +84,14 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def command(*args: Any, retriever: str | None, cases: str | None, **options: Any) -> Any:
-        calls = {name: options.pop(name) for name in CALL_OPTIONS}
-        results = {name: options.pop(name) for name in RESULT_OPTIONS}
+        calls = {name: options.pop(name) for name in CALL_NAMES}
+        results = {name: options.pop(name) for name in RESULT_NAMES}
         if (retriever is None) != (cases is None):
             raise UsageError("--retriever and --cases must be used together")
         if retriever is None or cases is None:
             return function(*args, live=None, **options)
-        from rankgauge.rag.calls import RetrieverCalls
+        from rankgauge.retrieval.asking.calls import RetrieverCalls
 
         return function(*args, live=LiveOptions(retriever, cases, RetrieverCalls(**calls), **results), **options)
 
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+    return with_options(command, *OPTIONS)

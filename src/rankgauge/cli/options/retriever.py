@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS
 from rankgauge.cli.options.groups import Option
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
@@ -113,7 +114,6 @@ STEP_OPTIONS: tuple[Option, ...] = (
         metavar="NAME",
         help="Route queries to experts with a module:callable.  [default: nearest centroid]",
     ),
-    click.option("--id-key", metavar="KEY", help="Read ids from this key of a callable's results."),
     click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next time."),
 )
 RETRIEVER_OPTIONS: tuple[Option, ...] = (
@@ -129,4 +129,6 @@ RETRIEVER_OPTIONS: tuple[Option, ...] = (
     *VECTOR_OPTIONS,
     *HYBRID_OPTIONS,
     *STEP_OPTIONS,
+    *ANSWER_OPTIONS,
+    *CALL_OPTIONS,
 )

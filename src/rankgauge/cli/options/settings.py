@@ -30,6 +30,13 @@ REL = click.option(
     metavar="GRADE",
     help="Set the grade from which a document is relevant, for measures that do not name their own.",
 )
+ON_DUPLICATE: Option = click.option(
+    "--on-duplicate",
+    type=click.Choice(["error", "first"]),
+    default="error",
+    show_default=True,
+    help="Refuse a document that appears twice in a ranking, or keep the first.",
+)
 CONVENTION_OPTIONS: tuple[Option, ...] = (
     REL,
     click.option(
@@ -52,13 +59,7 @@ CONVENTION_OPTIONS: tuple[Option, ...] = (
         show_default=True,
         help="Score a query without relevant documents as zero, or skip it.",
     ),
-    click.option(
-        "--on-duplicate",
-        type=click.Choice(["error", "first"]),
-        default="error",
-        show_default=True,
-        help="Refuse a document that appears twice in a ranking, or keep the first.",
-    ),
+    ON_DUPLICATE,
     click.option(
         "--compat",
         type=click.Choice(COMPATS),

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids, repeated
-from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.errors import InputError, InputTypeError, RankgaugeError, RetrieverError, shown
+from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.run import Run, Status
+from rankgauge.core.tables import frozen
+from rankgauge.errors import InputError
 from rankgauge.io.sources import sha256_of_file
-from rankgauge.retrieval.base import Identity, QueryBatch, await_result
-from rankgauge.retrieval.loading import has_parameter
-from rankgauge.retrieval.results import ScoredId, parse_results
-from rankgauge.retrieval.scores import cut_run
-
-# Methods that answer a text, the asynchronous ones last. LangChain has invoke, LlamaIndex retrieve.
-RETRIEVER_METHODS = ("invoke", "retrieve", "get_relevant_documents", "search", "query", "ainvoke", "aretrieve")
-DEFAULT_CONCURRENCY = 8  # calls of a coroutine function that are awaited at the same time
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning, run_scores
+from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
+from rankgauge.retrieval.asking.documents import IdSource, Unit
+from rankgauge.retrieval.asking.failures import record_answer
+from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.base import Identity, QueryBatch
 
 
 class CallableRetriever:
-    """Call ``function(text, k)`` (or ``function(text)``) for each query.
+    """Ask a function of a query (and k, if it takes one), or an object with ``retrieve``, ``invoke`` or ``search``.
 
-    It may return ids, (id, score) pairs, ``{id: score}``, or LangChain or LlamaIndex documents, and may be a
-    coroutine function. Without scores, the order counts. ``id_key`` names the field with the id if it is none of the
-    usual ones. ``version`` represents the function in the identity: change it whenever the function changes.
+    It is called, and its answers are read, as by :func:`rankgauge.evaluate_retriever`: ``id``, ``unit``, ``scores`` and
+    ``calls`` are the same. A list is a ranking, in its own order; ``{id: score}`` is ranked by score. A query without
+    an answer (None, an exception, a timeout) is marked as failed. ``version`` represents the function in the identity:
+    change it whenever the function changes.
     """
 
     def __init__(
@@ -38,105 +36,68 @@ class CallableRetriever:
         *,
         name: str | None = None,
         version: str = "",
-        id_key: str | None = None,
-        on_duplicate: OnDuplicate = "error",
-        concurrency: int = DEFAULT_CONCURRENCY,
+        id: IdSource = None,
+        unit: Unit = "chunk",
+        scores: ScoreMeaning | None = None,
+        calls: RetrieverCalls = DEFAULT_CALLS,
     ) -> None:
-        self._function = find_function(source)
-        self.name: str = name or getattr(source, "__name__", None) or type(source).__name__
-        self.version, self._id_key, self._on_duplicate = version, id_key, on_duplicate
-        self._concurrency = concurrency
-        self._takes_k = has_parameter(self._function, "k")
+        self._function = retriever_function(source, name)
+        self.name, self.version = self._function.name, version
+        self._rules, self._calls = AnswerRules(id, unit, scores), calls
         self._source_identity = source_identity(source)
-        # Answers are saved after each batch, and a function gains nothing from larger batches.
-        self.batch_size = concurrency if _is_coroutine(self._function) else 1
+        self.batch_size = calls.concurrency  # answers are saved after each batch, and larger ones gain nothing
 
     def identity(self) -> Identity:
-        """The given name and version, and the code of the function."""
+        """The given name and version, how answers are read, and the code of the function."""
+        id_source = self._rules.id
         return {
             "mode": "callable",
             "name": self.name,
             "version": self.version,
-            "id_key": self._id_key,
+            "id": source_identity(id_source)["callable"] if callable(id_source) else id_source,
+            "unit": self._rules.unit,
+            "scores": self._rules.scores,
+            "fetch": self._calls.fetch,
             **self._source_identity,
         }
 
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
-        if _is_coroutine(self._function):
-            answers = await_result(self._call_all(queries.texts, k))
-        else:
-            with self._naming_errors():
-                answers = [self._call(text, k) for text in queries.texts]
-        if any(inspect.isawaitable(answer) for answer in answers):
-            raise InputTypeError(f"{self.name} returns an awaitable, but is not a coroutine function")
-        results = [
-            parse_results(text, answer, self._id_key) for text, answer in zip(queries.texts, answers, strict=True)
-        ]
-        return self._build_run(queries, results, k)
+        names = queries.ids.to_text()
+        rankings = [RankedResults()] * len(queries)
+        failed = np.zeros(len(queries), dtype=bool)
 
-    def _call(self, text: str, k: int) -> Any:
-        return self._function(text, k=k) if self._takes_k else self._function(text)
+        def handle(row: int, call: CallResult) -> None:
+            if call.answer is None:
+                failed[row] = True
+            else:
+                rankings[row] = self._rules.rank(call.answer, names[row])
+            record_answer(names[row], self._rules.facts(rankings[row], call.error))
 
-    @contextmanager
-    def _naming_errors(self) -> Iterator[None]:
-        """Turn an error of the function into one that names the retriever."""
-        try:
-            yield
-        except RankgaugeError:
-            raise
-        except Exception as error:
-            raise RetrieverError(
-                f"retriever {self.name} failed: {type(error).__name__}: {error}",
-                hint="the answers so far are saved: run the same command again to resume",
-            ) from error
-
-    async def _call_all(self, texts: Sequence[str], k: int) -> list[Any]:
-        semaphore = asyncio.Semaphore(self._concurrency)
-
-        async def call(text: str) -> Any:
-            async with semaphore:
-                with self._naming_errors():
-                    return await self._call(text, k)
-
-        return await asyncio.gather(*(call(text) for text in texts))
-
-    def _build_run(self, queries: QueryBatch, results: list[list[ScoredId]], k: int) -> Run:
-        offsets = np.concatenate([[0], np.cumsum([len(result) for result in results])]).astype(np.int64)
-        docs = Ids.from_bytes([name for result in results for name, _ in result])
-        scores = np.array(
-            [
-                score
-                for text, result in zip(queries.texts, results, strict=True)
-                for score in scores_or_order(text, result)
-            ]
-        )
-        group = np.repeat(np.arange(len(results)), np.diff(offsets))
-        _, duplicates = repeated(docs, group)
-        if len(duplicates) and self._on_duplicate == "error":
-            row = int(duplicates[0])
-            query = queries.ids[int(group[row])]
-            raise InputError(
-                f"{self.name} returned document {shown(docs[row])} twice for query {shown(query)}",
-                hint="if these are chunks of one document, return each document once, or set on_duplicate to 'first'",
-            )
-        if len(duplicates):
-            keep = np.ones(len(docs), dtype=bool)
-            keep[duplicates] = False
-            sizes = np.bincount(group[keep], minlength=len(results))
-            offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-            docs, scores = docs.take(keep), scores[keep]
-        return cut_run(self.name, queries.ids, offsets, docs, scores.astype(np.float64), k)
+        requests = [(text, self._calls.fetch or k) for text in queries.texts]
+        ask_all(self._function, requests, self._calls, handle)
+        return ranked_results_run(self.name, queries.ids, rankings, failed, k)
 
 
-def scores_or_order(query: str, result: list[ScoredId]) -> list[float]:
-    """The scores of a result; if it has none at all, scores that keep its order."""
-    scores = [score for _, score in result if score is not None]
-    if not scores:
-        return [float(score) for score in range(len(result), 0, -1)]
-    if len(scores) < len(result):
-        raise InputTypeError(f"some results of query {shown(query)} have a score and some do not")
-    return scores
+def ranked_results_run(
+    name: str, queries: Ids, rankings: Sequence[RankedResults], failed: np.ndarray[Any, np.dtype[np.bool_]], k: int
+) -> Run:
+    """The run of the first ``k`` results of each ranking, with scores that give them exactly this order."""
+    ids = [ranking.ids[:k] for ranking in rankings]
+    scores = [
+        run_scores(kept, None if ranking.scores is None else ranking.scores[:k])
+        for kept, ranking in zip(ids, rankings, strict=True)
+    ]
+    sizes = np.array([len(kept) for kept in ids], dtype=np.int64)
+    status = np.where(failed, Status.FAILED, np.where(sizes > 0, Status.ANSWERED, Status.EMPTY))
+    return Run(
+        name=name,
+        queries=queries,
+        offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
+        docs=Ids.from_bytes([encode_id(doc, "document id") for kept in ids for doc in kept]),
+        scores=frozen(np.array([score for row in scores for score in row], dtype=np.float64)),
+        status=frozen(status.astype(np.uint8)),
+    )
 
 
 def source_identity(source: Any) -> dict[str, str | None]:
@@ -149,22 +110,3 @@ def source_identity(source: Any) -> dict[str, str | None]:
     except (TypeError, OSError, InputError):
         digest = None
     return {"callable": name, "source_sha256": digest}
-
-
-def find_function(source: Any) -> Callable[..., Any]:
-    """The function, or the method of an object, that answers a query."""
-    for name in RETRIEVER_METHODS:
-        method = getattr(source, name, None)
-        if callable(method) and not inspect.isfunction(source):
-            function: Callable[..., Any] = method
-            return function
-    if callable(source):
-        return source  # type: ignore[no-any-return]  # callable, as just checked
-    raise InputTypeError(
-        f"a retriever must be callable or have one of {', '.join(RETRIEVER_METHODS)}, found {type(source).__name__}"
-    )
-
-
-def _is_coroutine(function: Callable[..., Any]) -> bool:
-    call = getattr(function, "__call__", None)  # noqa: B004 - its kind is needed, not whether it exists
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from rankgauge.core.ids import Ints
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputTypeError, UsageError, shown
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.loading import is_object_path, load_object
+from rankgauge.retrieval.scores import spread_run
 
 GateRule = Callable[[str], bool]
 WORD_COUNT_RULE = re.compile(r"words\s*(>=|<=|>|<|=)\s*(\d+)")
@@ -81,7 +80,7 @@ class GatedRetriever:
         if self._shadow:
             _record_results(self._decisions, run)
             run = run.select(passed_rows)
-        return _with_empty_answers(run, queries, passed_rows)
+        return spread_run(run, queries.ids, passed_rows, Status.EMPTY)
 
     def _passes(self, text: str) -> bool:
         decision = self._rule(text)
@@ -95,13 +94,3 @@ def _record_results(decisions: Decisions, run: Run) -> None:
     for row, query in enumerate(run.queries):
         if not decisions.has(query, "retrieved_ids"):  # a reranker behind the gate has recorded them already
             decisions.record(query, retrieved_ids=names[run.offsets[row] : run.offsets[row + 1]])
-
-
-def _with_empty_answers(run: Run, queries: QueryBatch, rows: Ints) -> Run:
-    """A run of all queries from the run of those at ``rows``; the rest are empty."""
-    sizes = np.zeros(len(queries), dtype=np.int64)
-    sizes[rows] = np.diff(run.offsets)
-    status = np.full(len(queries), Status.EMPTY, dtype=np.uint8)
-    status[rows] = run.status
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return replace(run, queries=queries.ids, offsets=offsets, status=status)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankgauge.core.run import Run
+import numpy as np
+
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, fuse
+from rankgauge.retrieval.scores import spread_run
 
 DEFAULT_DEPTH = 100  # minimum number of documents requested from each retriever
 
@@ -45,9 +48,9 @@ class Hybrid:
         }
 
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
-        """Answer a batch."""
+        """Answer a batch. A query that failed in one retriever has failed: the others alone are not the hybrid."""
         runs = [retrieve_run(retriever, queries, max(k, self.depth)) for retriever in self.retrievers]
-        return fuse(
+        fused = fuse(
             runs,
             self.method,
             k=k,
@@ -56,3 +59,7 @@ class Hybrid:
             rrf_k=self.rrf_k,
             name=self.name,
         )
+        answered = np.flatnonzero(~np.any([run.status == Status.FAILED for run in runs], axis=0))
+        if len(answered) == len(queries):
+            return fused
+        return spread_run(fused.select(answered), queries.ids, answered, Status.FAILED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +13,28 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
-from rankgauge.core.run import Run
-from rankgauge.errors import InputError, UsageError
+from rankgauge.core.run import Run, Status
+from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
 from rankgauge.io.writing import check_not_an_input
+from rankgauge.retrieval.asking.failures import (
+    AnswerFacts,
+    AnswerRecord,
+    check_max_failures,
+    is_too_many,
+    recorded_answers,
+    too_many_failures,
+)
+from rankgauge.retrieval.asking.remarks import answer_notes
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions, QueryDecision, id_text
 from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
 
 DEFAULT_FETCH_BATCH_SIZE = 64
+RESUME_HINT = (
+    "the answers so far are saved: run the same command again to resume, or allow failures: max_failures=N, "
+    "--max-failures N"
+)
 FetchProgress = Callable[[int, int, float], None]  # queries answered, queries in total, seconds since the start
 
 
@@ -30,18 +43,23 @@ class FetchOptions:
     """How a run is fetched and written.
 
     ``tag`` names the run (by default as the retriever); ``batch_size`` queries are asked at once; ``restart`` discards
-    the partial results of an interrupted fetch; ``inputs`` are files that must not be overwritten.
+    the partial results of an interrupted fetch; ``inputs`` are files that must not be overwritten. If more queries fail
+    than ``max_failures``, the fetch ends with an error and can be resumed; None allows any number.
     """
 
     tag: str | None = None
     batch_size: int = DEFAULT_FETCH_BATCH_SIZE
     restart: bool = False
     inputs: Sequence[str | Path] = ()
+    max_failures: int | None = 0
 
 
 @dataclass(frozen=True, eq=False)
 class FetchResult:
-    """The answers of a fetch. ``resumed`` is the number of answers that the journal already had."""
+    """The answers of a fetch. ``resumed`` is the number of answers that the journal already had.
+
+    ``notes`` are caveats about the answers: scores that contradict the order of the results, results that repeat an id.
+    """
 
     name: str
     answers: Sequence[FetchedAnswer]
@@ -52,6 +70,17 @@ class FetchResult:
     def run(self) -> Run:
         """The run, as it was written."""
         return run_from_answers(self.answers, self.name)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The error of each failed query."""
+        return _failures(self.answers)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Caveats about the answers."""
+        facts = [answer.facts for answer in self.answers if answer.status != Status.FAILED]
+        return answer_notes(facts, sum(len(answer.docs) for answer in self.answers))
 
     @property
     def decisions(self) -> dict[str, QueryDecision]:
@@ -72,11 +101,13 @@ def fetch_run(
     """Write a TREC run with at most ``k`` documents per query, in the order of the queries.
 
     If it is interrupted at any moment and called again with the same arguments, it resumes from its journal
-    (``OUT.journal``) and writes the same bytes. ``decisions`` are those that the retriever records into.
+    (``OUT.journal``) and writes the same bytes. Queries that failed are then asked again; a TREC run cannot hold them,
+    but ``FetchResult.run`` does. ``decisions`` are those that the retriever records into.
     """
     options = options or FetchOptions()
     if k < 1 or options.batch_size < 1:
         raise UsageError(f"k and the batch size must be at least 1, found {k} and {options.batch_size}")
+    check_max_failures(options.max_failures)
     target, name = Path(out), options.tag or retriever.name
     check_not_an_input(target, options.inputs)
     if target.is_dir():
@@ -88,12 +119,20 @@ def fetch_run(
     if options.restart:
         journal_path.unlink(missing_ok=True)
     with Journal(journal_path, journal_header(retriever, queries, k)) as journal:
-        resumed = len(journal.answers)
+        answered = resumed = len(journal.answers) - len(_failures(journal.answers.values()))
+        failures: dict[str, str] = {}
         for batch in _unanswered_batches(retriever, queries, journal, options.batch_size):
-            run = retrieve_run(retriever, batch, k)
-            journal.add(_answers_from_run(run, batch, decisions))
+            with recorded_answers() as facts:
+                run = retrieve_run(retriever, batch, k)
+            answers = _answers_from_run(run, batch, decisions, facts)
+            journal.add(answers)
+            answered += len(answers)
+            failures |= _failures(answers)
             if progress is not None:
-                progress(len(journal.answers), len(queries), time.monotonic() - start)
+                progress(answered, len(queries), time.monotonic() - start)
+            if is_too_many(len(failures), options.max_failures):
+                limit, total = options.max_failures, len(queries)
+                raise too_many_failures(failures, answered, limit, hint=RESUME_HINT, total=total)
         answers = [journal.answers[query] for query in queries.ids.to_text()]
         # Opened only now: a process that is killed earlier leaves its journal, and no incomplete run beside it.
         write_answers(((answer.query, answer.docs, answer.scores) for answer in answers), target, name, options.inputs)
@@ -126,13 +165,20 @@ def _unanswered_batches(
     retriever: Retriever, queries: QueryBatch, journal: Journal, batch_size: int
 ) -> Iterator[QueryBatch]:
     names = queries.ids.to_text()
-    rows = np.array([row for row, query in enumerate(names) if query not in journal.answers], dtype=np.int64)
+    done = {query for query, answer in journal.answers.items() if answer.status != Status.FAILED}
+    rows = np.array([row for row, query in enumerate(names) if query not in done], dtype=np.int64)
     size = min(batch_size, getattr(retriever, "batch_size", batch_size))
     for begin in range(0, len(rows), size):
         yield queries.take(rows[begin : begin + size])
 
 
-def _answers_from_run(run: Run, batch: QueryBatch, decisions: Decisions | None) -> list[FetchedAnswer]:
+def _failures(answers: Iterable[FetchedAnswer]) -> dict[str, str]:
+    return {answer.query: answer.facts.error or "failed" for answer in answers if answer.status == Status.FAILED}
+
+
+def _answers_from_run(
+    run: Run, batch: QueryBatch, decisions: Decisions | None, facts: AnswerRecord
+) -> list[FetchedAnswer]:
     if list(run.queries) != list(batch.ids):
         raise InputError(f"retriever {run.name} did not answer exactly the queries of its batch, in their order")
     check_no_white_space(run.docs, "document id")
@@ -141,6 +187,7 @@ def _answers_from_run(run: Run, batch: QueryBatch, decisions: Decisions | None) 
     for row, query in enumerate(run.queries):
         begin, end = int(run.offsets[row]), int(run.offsets[row + 1])
         decision = decisions.pop(query) if decisions is not None else {}
-        status = int(run.status[row])
-        answers.append(FetchedAnswer(id_text(query), docs[begin:end], scores[begin:end], status, decision))
+        name, status = id_text(query), int(run.status[row])
+        answer_facts = facts.get(name, AnswerFacts())
+        answers.append(FetchedAnswer(name, docs[begin:end], scores[begin:end], status, decision, answer_facts))
     return answers

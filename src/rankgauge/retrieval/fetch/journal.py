@@ -1,7 +1,8 @@
 """The journal of a fetch, beside its output, so that an interrupted fetch can resume.
 
-The first line is a header that identifies the fetch; then follows one line per query, empty results included. An
-incomplete last line is dropped. A journal with another header belongs to another fetch and is refused.
+The first line is a header that identifies the fetch; then follows one line per query, empty results and failures
+included; a query that failed and was asked again has a second line, which counts. An incomplete last line is dropped. A
+journal with another header belongs to another fetch and is refused.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import IO, Any
 
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, shown
+from rankgauge.retrieval.asking.failures import AnswerFacts
 
-JOURNAL_VERSION = "rankgauge.journal/1"
+JOURNAL_VERSION = "rankgauge.journal/2"
+FACT_FIELDS = ("repeated", "collapsed", "fault")
 SYNC_INTERVAL = 1.0  # seconds between two calls of fsync
 SHOWN_DIFFERENCES = 3
 
@@ -32,12 +35,14 @@ class FetchedAnswer:
     scores: list[float]
     status: int
     decision: dict[str, Any] = field(default_factory=dict)
+    facts: AnswerFacts = field(default_factory=AnswerFacts)
 
     def to_line(self) -> bytes:
         """The line of the journal."""
         row: dict[str, Any] = {"query": self.query, "docs": self.docs, "scores": self.scores}
         if self.status == Status.FAILED:
-            row["failed"] = True
+            row["failed"] = self.facts.error or True
+        row |= {name: value for name in FACT_FIELDS if (value := getattr(self.facts, name))}
         if self.decision:
             row["decision"] = self.decision
         return json.dumps(row, separators=(",", ":")).encode("ascii") + b"\n"
@@ -49,8 +54,11 @@ class FetchedAnswer:
         docs, scores = list(map(str, row["docs"])), list(map(float, row["scores"]))
         if len(docs) != len(scores):
             raise ValueError("expected as many scores as documents")
-        status = Status.FAILED if row.get("failed") else Status.ANSWERED if docs else Status.EMPTY
-        return cls(str(row["query"]), docs, scores, status, dict(row.get("decision", {})))
+        failed = row.get("failed")
+        status = Status.FAILED if failed else Status.ANSWERED if docs else Status.EMPTY
+        error = failed if isinstance(failed, str) else None
+        facts = AnswerFacts(error, **{name: row[name] for name in FACT_FIELDS if name in row})
+        return cls(str(row["query"]), docs, scores, status, dict(row.get("decision", {})), facts)
 
 
 class Journal:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.formatting import plural
-from rankgauge.errors import UsageError
+from rankgauge.core.run import Status
+from rankgauge.errors import RetrieverError, UsageError
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 
 WARM_UP_CALLS = 5
@@ -53,7 +54,10 @@ class Latency:
 def measure_latency(
     retriever: Retriever, queries: QueryBatch, k: int, calls: int, warm_up: int = WARM_UP_CALLS
 ) -> Latency:
-    """Time ``calls`` calls with one query each, cycling through the queries, after ``warm_up`` untimed calls."""
+    """Time ``calls`` calls with one query each, cycling through the queries, after ``warm_up`` untimed calls.
+
+    A call that fails has no latency, and is not counted.
+    """
     if calls < 1 or not len(queries):
         raise UsageError("latency needs at least one call and one query")
     single_queries = [queries.take(np.array([call % len(queries)])) for call in range(max(calls, warm_up))]
@@ -62,6 +66,10 @@ def measure_latency(
     milliseconds = []
     for query in single_queries[:calls]:
         start = time.perf_counter()
-        retrieve_run(retriever, query, k)
-        milliseconds.append((time.perf_counter() - start) * 1000)
-    return Latency(calls, **latency_percentiles(milliseconds))
+        run = retrieve_run(retriever, query, k)
+        seconds = time.perf_counter() - start
+        if not (run.status == Status.FAILED).any():
+            milliseconds.append(seconds * 1000)
+    if not milliseconds:
+        raise RetrieverError(f"none of {plural(calls, 'call')} was answered")
+    return Latency(len(milliseconds), **latency_percentiles(milliseconds))

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.retrieval.asking.answers import ScoreMeaning
+from rankgauge.retrieval.asking.calls import CALL_OPTIONS, DEFAULT_CALLS, RetrieverCalls
+from rankgauge.retrieval.asking.documents import Unit
 from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
@@ -28,6 +30,7 @@ from rankgauge.retrieval.loading import is_object_path, load_object, unknown_nam
 from rankgauge.retrieval.texts import DocumentTexts
 
 RETRIEVER_MODES = ("lexical", "vector", "hybrid")
+ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)  # of a module:callable
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,10 @@ class RetrieverSettings:
     gate: str | None = None
     shadow: bool = False
     router: str | None = None  # module:callable instead of the nearest centroid
-    id_key: str | None = None
-    on_duplicate: OnDuplicate = "error"  # a document that a callable returns twice for a query
+    id: str | None = None  # of a callable: the path of a result's id
+    unit: Unit = "chunk"
+    scores: ScoreMeaning | None = None
+    calls: RetrieverCalls = DEFAULT_CALLS
     index: str | None = None  # a folder to keep indexes in
 
 
@@ -64,6 +69,7 @@ def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
         values["weights"] = tuple(values["weights"])
     if "vectors" in values:
         values["document_vectors"] = values["vectors"]
+    values["calls"] = RetrieverCalls(**{name: values[name] for name in CALL_OPTIONS if name in values})
     values["bm25"] = Bm25Parameters(**{name: values[name] for name in ("k1", "b", "variant") if name in values})
     names = [setting.name for setting in fields(RetrieverSettings)]
     return RetrieverSettings(**{name: values[name] for name in names if name in values})
@@ -116,6 +122,8 @@ class _RetrieverBuilder:
     def build_mode(self, documents: Corpus | None, expert: str) -> Retriever:
         """One mode over one corpus, of an expert if it is named."""
         mode = self.settings.mode
+        if mode in RETRIEVER_MODES:
+            self._check_no_asking_options()
         if mode == "lexical":
             return self._build_lexical(self.check_corpus(documents), expert)
         if mode == "vector":
@@ -134,10 +142,21 @@ class _RetrieverBuilder:
             return CallableRetriever(
                 function,
                 name=mode.partition(":")[2],
-                id_key=self.settings.id_key,
-                on_duplicate=self.settings.on_duplicate,
+                id=self.settings.id,
+                unit=self.settings.unit,
+                scores=self.settings.scores,
+                calls=self.settings.calls,
             )
         raise unknown_name("mode", mode, RETRIEVER_MODES, f"{', '.join(RETRIEVER_MODES)}, or module:callable")
+
+    def _check_no_asking_options(self) -> None:
+        """Raise if an option was given that only applies to a callable: none is ignored silently."""
+        settings, default = self.settings, RetrieverSettings()
+        values = {**vars(settings.calls), "id": settings.id, "unit": settings.unit, "scores": settings.scores}
+        defaults = {**vars(default.calls), "id": default.id, "unit": default.unit, "scores": default.scores}
+        option = next((name for name, value in values.items() if value != defaults[name]), None)
+        if option is not None:
+            raise UsageError(f"--{option} applies to --mode module:callable", hint=f"leave out --{option}")
 
     def build_routed(self, experts: Mapping[str, Corpus], decisions: Decisions) -> Retriever:
         """One index per expert, and a router between them."""

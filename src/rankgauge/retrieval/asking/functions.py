@@ -1,22 +1,23 @@
-"""What a retriever is: which of its methods is called, how it takes k, and what it returns."""
+"""What a retriever is: which of its methods is called, and how it takes the query and k."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from rankgauge.core.run import Status
 from rankgauge.errors import InputTypeError
+from rankgauge.retrieval.asking.failures import NoAnswer, recorded_answers
+from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 
 # LlamaIndex has retrieve, LangChain invoke (formerly get_relevant_documents), each with an asynchronous counterpart.
-METHODS = ("retrieve", "invoke", "get_relevant_documents", "aretrieve", "ainvoke", "aget_relevant_documents")
+SYNC_METHODS = ("retrieve", "invoke", "get_relevant_documents", "search", "query")
+METHODS = (*SYNC_METHODS, "aretrieve", "ainvoke", "aget_relevant_documents")
+ONLY_QUERY = "q"
 K_PARAMETERS = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", "similarity_top_k")
-LIST_KEYS = ("documents", "results", "matches", "hits", "points", "nodes", "source_nodes", "source_documents")
-
-
-class NoDocumentList(Exception):
-    """A retriever returned something without a list of documents."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,12 @@ class RetrieverFunction:
 
 
 def retriever_function(retriever: Any, name: str | None = None) -> RetrieverFunction:
-    """The function of a retriever: itself, or the first known method of an object, or the object if it is callable."""
+    """The function of a retriever: itself, or the first known method of an object, or the object if it is callable.
+
+    A :class:`~rankgauge.retrieval.base.Retriever`, which answers batches, is asked one query at a time.
+    """
+    if isinstance(retriever, Retriever) and not inspect.isclass(retriever):
+        return RetrieverFunction(name or retriever.name, partial(_ask_retriever, retriever), k_is_second=True)
     method = None
     if not inspect.isroutine(retriever) and not inspect.isclass(retriever):
         method = next((m for m in METHODS if callable(getattr(retriever, m, None))), None)
@@ -72,17 +78,15 @@ def _k_parameter(function: Callable[..., Any]) -> tuple[str | None, bool]:
     return None, bool(second) and second[0].default is inspect.Parameter.empty
 
 
-def documents_of(result: Any) -> list[Any]:
-    """The documents in what a retriever returned: a list, or an object or mapping that holds one."""
-    if isinstance(result, Mapping):
-        documents = next((result[key] for key in LIST_KEYS if key in result), None)
-    elif isinstance(result, Iterable):
-        documents = result
-    else:
-        documents = next((value for key in LIST_KEYS if (value := getattr(result, key, None)) is not None), None)
-    if documents is None or isinstance(documents, (str, bytes, Mapping)) or not isinstance(documents, Iterable):
-        raise NoDocumentList(f"returned {type(result).__name__}, expected a list of documents")
-    return list(documents)
+def _ask_retriever(retriever: Retriever, query: str, k: int) -> list[tuple[str, float]]:
+    """The results of one query, best first, from a retriever of batches."""
+    with recorded_answers() as answers:
+        run = retrieve_run(retriever, QueryBatch.from_dict({ONLY_QUERY: query}), k)
+    if len(run.status) == 1 and run.status[0] == Status.FAILED:
+        error = answers[ONLY_QUERY].error if ONLY_QUERY in answers else None
+        raise NoAnswer(error or "failed")
+    ranked = run.ranked()
+    return list(zip(ranked.docs.to_text(), ranked.scores.tolist(), strict=True))
 
 
 def is_awaitable(result: Any) -> bool:

@@ -1,8 +1,8 @@
-"""Documents as retrievers return them, and where their ids are found."""
+"""Documents as retrievers return them, and where their ids and scores are found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, SupportsIndex, get_args
 from uuid import UUID
@@ -15,7 +15,7 @@ IdSource = str | Callable[[Any], object] | None
 
 # Where an id is looked for if the caller does not name a place, in this order: our own and LangChain's, LlamaIndex's,
 # then those of vector stores.
-CHUNK_ID_NAMES = ("id", "node_id", "id_", "_id", "chunk_id", "doc_id", "document_id")
+CHUNK_ID_NAMES = ("id", "node_id", "id_", "_id", "chunk_id", "doc_id", "document_id", "docno")
 DOCUMENT_ID_NAMES = ("ref_doc_id", "document_id", "doc_id")
 METADATA_ID_NAMES = (*DOCUMENT_ID_NAMES, "source")
 WRAPPERS = ("node", "document")  # NodeWithScore has a node, a reranker's result a document
@@ -33,32 +33,27 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class RankedIds:
-    """The ids of one ranking, best first, each once; ``repeated`` is the number of repeats that were dropped."""
+def document_ids(documents: Sequence[Any], source: IdSource, unit: Unit, query: str) -> list[str]:
+    """The id of each document that a retriever returned for a query."""
+    return [
+        id_of(item, source, unit, f"result {number} of query {shown(query)}")
+        for number, item in enumerate(documents, 1)
+    ]
 
-    ids: tuple[str, ...]
-    repeated: int = 0
 
-
-def document_ids(documents: Iterable[Any], source: IdSource, unit: Unit, query: str) -> RankedIds:
-    """The ids of what a retriever returned for a query; a repeated id counts at its first rank."""
-    if isinstance(documents, (str, bytes, Mapping)) or not isinstance(documents, Iterable):
-        raise InputTypeError(
-            f"results of query {shown(query)} must be a list of documents, found {type(documents).__name__}"
-        )
-    ids: dict[str, None] = {}
-    count = 0
-    for count, item in enumerate(documents, 1):
-        ids[id_of(item, source, unit, f"result {count} of query {shown(query)}")] = None
-    return RankedIds(tuple(ids), count - len(ids))
+def score_of(item: Any) -> Any:
+    """The score that comes with a document, of any type; None without one."""
+    if is_pair(item):
+        return item[1]
+    score = None if isinstance(item, ID_TYPES) else _attribute(item, "score")
+    return None if score is ABSENT or callable(score) else score
 
 
 def id_of(item: Any, source: IdSource, unit: Unit, label: str) -> str:
     """The id of one document: what ``source`` names or returns, or the first attribute with a known name."""
     if callable(source):
         return id_text(source(item), f"the return value of id= for {label}")
-    item = _without_score(item)
+    item = item[0] if is_pair(item) else item
     if source is not None:
         return id_text(_follow_path(item, source, label), f"{source} of {label}", item)
     if isinstance(item, ID_TYPES):
@@ -105,9 +100,9 @@ def check_unit(unit: str) -> None:
         raise UsageError(f"unit must be one of {', '.join(get_args(Unit))}, found {shown(str(unit))}")
 
 
-def _without_score(item: Any) -> Any:
-    """The document of a (document, score) pair; a named tuple is itself a document."""
-    return item[0] if isinstance(item, tuple) and len(item) == 2 and not hasattr(item, "_fields") else item
+def is_pair(item: Any) -> bool:
+    """Whether an item is a (document, score) pair; a named tuple is itself a document."""
+    return isinstance(item, (tuple, list)) and len(item) == 2 and not hasattr(item, "_fields")
 
 
 def _holders(item: Any) -> list[Any]:

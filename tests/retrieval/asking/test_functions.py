@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rankgauge import read_corpus
 from rankgauge.errors import InputTypeError
-from rankgauge.rag.retrievers import NoDocumentList, documents_of, retriever_function
+from rankgauge.retrieval.asking.failures import NoAnswer
+from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.engines.callables import CallableRetriever
+from rankgauge.retrieval.engines.lexical import Lexical
 
 
 class LangChainLike:
@@ -100,26 +102,20 @@ def test_a_retriever_is_called_by_its_name() -> None:
     )
 
 
-def generated() -> Iterator[str]:
-    yield "a"
+def test_a_retriever_of_batches_is_asked_one_query_at_a_time() -> None:
+    corpus = read_corpus({"soup": "boil the soup", "bread": "bake the bread"})
+    ask = retriever_function(Lexical(corpus))
+    assert ask.name == "lexical"
+    assert [name for name, _ in ask("bake", 5)] == ["bread"]
+    named = retriever_function(CallableRetriever(lambda text: [("b", 0.5), ("a", 0.5)], name="mine"))
+    assert (named.name, [name for name, _ in named("q", 1)]) == ("mine", ["b"])
+    with pytest.raises(NoAnswer, match=r"^returned None, expected a list of documents$"):
+        retriever_function(CallableRetriever(lambda text: None))("q", 1)
 
 
-@pytest.mark.parametrize(
-    ("result", "expected"),
-    [
-        (["a"], ["a"]),
-        (("a", "b"), ["a", "b"]),
-        (generated(), ["a"]),
-        ({"documents": ["a"]}, ["a"]),
-        (SimpleNamespace(source_nodes=["a"]), ["a"]),
-        (SimpleNamespace(matches=[]), []),
-    ],
-)
-def test_documents_are_found_in_the_result(result: Any, expected: list[str]) -> None:
-    assert documents_of(result) == expected
+def test_an_object_that_searches_is_a_retriever() -> None:
+    class Index:
+        def search(self, text: str, limit: int) -> list[str]:
+            return [text] * limit
 
-
-@pytest.mark.parametrize("result", [None, "a", 3, {"answer": "a"}, {"documents": "a"}])
-def test_a_result_without_a_list_is_an_error(result: Any) -> None:
-    with pytest.raises(NoDocumentList, match="expected a list of documents"):
-        documents_of(result)
+    assert retriever_function(Index())("q", 2) == ["q", "q"]

@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+WAIT_SECONDS = 0.5  # between two looks for an interrupt, which a longer wait would not notice on every system
+_LOCK = threading.Lock()
+_LOOPS: dict[int, asyncio.AbstractEventLoop] = {}  # by process
 
 
 async def run_in_thread(function: Callable[[], Result]) -> Result:
@@ -57,23 +62,40 @@ def run_without_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def run_with_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end; in another thread if this thread already runs a loop, as in a notebook."""
+    """Run a coroutine to its end, in an event loop that all calls share.
+
+    A client that belongs to its loop, as most asynchronous ones do, then works in every call, also from a notebook,
+    whose thread already runs a loop.
+    """
+    loop = _shared_loop()
+    with contextlib.suppress(RuntimeError):  # no loop runs in this thread
+        if asyncio.get_running_loop() is loop:  # a retriever that evaluates another one: waiting would never end
+            loop = _start_loop()
+    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    results: list[Result] = []
-    errors: list[BaseException] = []
+        while not future.done():
+            wait([future], timeout=WAIT_SECONDS)
+        return future.result()
+    finally:
+        future.cancel()  # an interrupt ends the calls too
+
+
+def _shared_loop() -> asyncio.AbstractEventLoop:
+    with _LOCK:
+        process = os.getpid()  # a forked process has none of its parent's threads
+        if process not in _LOOPS:
+            _LOOPS[process] = _start_loop()
+        return _LOOPS[process]
+
+
+def _start_loop() -> asyncio.AbstractEventLoop:
+    """A new event loop in a daemon thread."""
+    loop = asyncio.new_event_loop()
 
     def run() -> None:
-        try:
-            results.append(asyncio.run(coroutine))
-        except BaseException as error:
-            errors.append(error)
+        while not loop.is_closed():
+            with contextlib.suppress(BaseException):  # an interrupt in a call ends the loop; its caller gets it
+                loop.run_forever()
 
-    thread = threading.Thread(target=run, daemon=True, name="rankgauge-loop")
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    threading.Thread(target=run, daemon=True, name="rankgauge-loop").start()
+    return loop

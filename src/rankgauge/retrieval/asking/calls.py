@@ -11,17 +11,19 @@ import asyncio
 import inspect
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
-from rankgauge.errors import UsageError
-from rankgauge.rag.loops import run_in_thread
-from rankgauge.rag.retrievers import RetrieverFunction, documents_of, is_awaitable
-from rankgauge.rag.scoring import check_k
+import numpy as np
 
-FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
-LONGEST_PAUSE = 5.0
-TimedDocuments = tuple[list[Any], float]
+from rankgauge.errors import RankgaugeError, UsageError
+from rankgauge.retrieval.asking.answers import Answer, answer_of
+from rankgauge.retrieval.asking.failures import failure_text
+from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
+from rankgauge.retrieval.asking.loops import run_in_thread, run_with_loop, run_without_loop
+from rankgauge.retrieval.asking.pauses import pause_before_retry
+
+TimedAnswer = tuple[Answer, float]
 CallHandler = Callable[[int, "CallResult"], None]
 
 
@@ -30,7 +32,8 @@ class RetrieverCalls:
     """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
 
     ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
-    ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first.
+    ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first, each after a longer
+    pause, or after the ``Retry-After`` of the error.
     """
 
     fetch: int | None = None
@@ -49,14 +52,22 @@ class RetrieverCalls:
             raise UsageError(f"timeout must be a number of seconds above 0, found {self.timeout!r}")
 
 
+def check_k(k: object, name: str = "k") -> int:
+    """Return a number of results, or raise an error that shows what was found."""
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise UsageError(f"{name} must be a whole number of at least 1, found {k!r}")
+    return int(k)
+
+
 DEFAULT_CALLS = RetrieverCalls()
+CALL_OPTIONS = tuple(option.name for option in fields(RetrieverCalls))
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """The result of one query: documents and the seconds that the call took, or the error."""
+    """The result of one query: its answer and the seconds that the call took, or the error."""
 
-    documents: list[Any] | None
+    answer: Answer | None
     attempts: int
     latency: float | None = None
     error: str | None = None
@@ -69,8 +80,8 @@ class NeedsEventLoop(Exception):
 class Caller(Protocol):
     """Who calls the retriever."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
-        """Return the documents, and the seconds that the call took."""
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
+        """Return the answer, and the seconds that the call took."""
 
     async def pause(self, seconds: float) -> None:
         """Wait before the next attempt."""
@@ -79,7 +90,7 @@ class Caller(Protocol):
 class InlineCaller:
     """Calls in this thread, one after the other."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
         """Call, and wait for the result, however long that takes."""
         begin = time.perf_counter()
         result = retriever(query, k)
@@ -87,7 +98,7 @@ class InlineCaller:
             if inspect.iscoroutine(result):
                 result.close()  # it has not started, and will be called again
             raise NeedsEventLoop
-        return documents_of(result), time.perf_counter() - begin
+        return answer_of(result), time.perf_counter() - begin
 
     async def pause(self, seconds: float) -> None:
         """Sleep."""
@@ -97,25 +108,25 @@ class InlineCaller:
 class LoopCaller:
     """Calls in the event loop, or in a thread."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedDocuments:
+    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
         """Call, and give up after the timeout."""
         return await asyncio.wait_for(self._call(retriever, query, k), timeout)
 
-    async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedDocuments:
+    async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedAnswer:
         begin = time.perf_counter()
         if retriever.is_async:
-            return documents_of(await retriever(query, k)), time.perf_counter() - begin
+            return answer_of(await retriever(query, k)), time.perf_counter() - begin
 
         def timed_call() -> tuple[Any, float]:
             started = time.perf_counter()
             result = retriever(query, k)
             # A generator does its work while it is read, so reading it is part of the call.
-            documents = result if is_awaitable(result) else documents_of(result)
-            return documents, time.perf_counter() - started
+            answer = result if is_awaitable(result) else answer_of(result)
+            return answer, time.perf_counter() - started
 
         result, seconds = await run_in_thread(timed_call)
         if is_awaitable(result):
-            return documents_of(await result), time.perf_counter() - begin
+            return answer_of(await result), time.perf_counter() - begin
         return result, seconds
 
     async def pause(self, seconds: float) -> None:
@@ -129,16 +140,17 @@ async def call_with_retries(
     """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
     for attempt in range(1, calls.retries + 2):
         try:
-            documents, seconds = await caller.call(retriever, query, k, calls.timeout)
-            return CallResult(documents, attempt, seconds)
-        except NeedsEventLoop:
-            raise
-        except TimeoutError as error:
-            reason = f"timeout: {error}" if str(error) else "timeout"
+            answer, seconds = await caller.call(retriever, query, k, calls.timeout)
+            return CallResult(answer, attempt, seconds)
+        except (NeedsEventLoop, RankgaugeError):
+            raise  # a wrong option or input is not a failure of the retriever
         except Exception as error:
-            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            reason = failure_text(error)
+            pause = pause_before_retry(query, attempt, error)
+        if pause is None:
+            break
         if attempt <= calls.retries:
-            await caller.pause(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE))
+            await caller.pause(pause)
     return CallResult(None, attempt, error=reason)
 
 
@@ -165,3 +177,28 @@ async def call_for_all(
     finally:
         for worker in workers:
             worker.cancel()
+
+
+def ask_all(
+    retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
+) -> None:
+    """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one."""
+    unanswered = dict(enumerate(queries))
+
+    def handle_once(index: int, call: CallResult) -> None:
+        del unanswered[index]
+        handle(index, call)
+
+    if calls.concurrency == 1 and calls.timeout is None and not retriever.is_async:
+        try:
+            run_without_loop(call_for_all(InlineCaller(), retriever, queries, calls, handle_once))
+            return
+        except NeedsEventLoop:
+            pass  # a plain function that returns an awaitable
+    indexes = list(unanswered)
+
+    def handle_rest(row: int, call: CallResult) -> None:
+        handle(indexes[row], call)
+
+    rest = [queries[index] for index in indexes]
+    run_with_loop(call_for_all(LoopCaller(), retriever, rest, calls, handle_rest))

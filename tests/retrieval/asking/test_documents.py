@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankgauge import Document, InputError, UsageError
-from rankgauge.rag.documents import Unit, document_ids, id_of, relevant_ids
+from rankgauge.retrieval.asking.documents import Unit, id_of, relevant_ids
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 
@@ -88,17 +88,6 @@ def test_an_id_of_none_is_an_error_with_a_hint() -> None:
 def test_a_value_that_is_not_an_id_is_an_error(item: Any, source: Any, unit: Unit, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         id_of(item, source, unit, LABEL)
-
-
-def test_a_repeated_id_counts_at_its_first_rank() -> None:
-    ranking = document_ids(["b", "a", "b", "c", "a"], None, "chunk", "q")
-    assert (ranking.ids, ranking.repeated) == (("b", "a", "c"), 2)
-
-
-@pytest.mark.parametrize("documents", ["ab", {"a": 1}, 3, None])
-def test_results_must_be_a_list(documents: Any) -> None:
-    with pytest.raises(InputError, match="must be a list of documents"):
-        document_ids(documents, None, "chunk", "q")
 
 
 def test_relevant_ids_may_be_a_single_id_and_count_once() -> None:

@@ -1,0 +1,184 @@
+"""What a retriever returned for a query, as ids and scores in the order of the ranking.
+
+A list is a ranking: its order counts, whatever its scores are. ``{id: score}`` and sets have no order of their own, and
+are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, SupportsFloat, get_args
+
+import numpy as np
+
+from rankgauge.core import ranking
+from rankgauge.core.ids import Ids
+from rankgauge.core.run import checked_score
+from rankgauge.errors import InputError, InputTypeError, UsageError, shown
+from rankgauge.retrieval.asking.documents import IdSource, Unit, check_unit, document_ids, score_of
+from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
+
+ScoreMeaning = Literal["similarity", "distance", "ignore"]
+ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
+LIST_KEYS = ("documents", "results", "matches", "hits", "points", "nodes", "source_nodes", "source_documents")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The documents that a retriever returned for one query; ``has_order`` if their order is the ranking."""
+
+    documents: list[Any]
+    has_order: bool = True
+
+
+@dataclass(frozen=True)
+class RankedResults:
+    """The ids of one ranking, best first, each once, and their scores, higher is better; None without scores.
+
+    ``repeated`` is the number of repeats that were dropped. ``fault`` is how the given scores contradict the order.
+    """
+
+    ids: tuple[str, ...] = ()
+    scores: tuple[float, ...] | None = None
+    repeated: int = 0
+    fault: ScoreFault | None = None
+
+
+@dataclass(frozen=True)
+class AnswerRules:
+    """How answers are read: where ids are, whether chunks collapse into documents, and what scores mean.
+
+    Without ``scores`` the order of a list is the ranking. ``similarity`` sorts results by score, highest first,
+    ``distance`` lowest first; ``ignore`` uses the order alone.
+    """
+
+    id: IdSource = None
+    unit: Unit = "chunk"
+    scores: ScoreMeaning | None = None
+
+    def __post_init__(self) -> None:
+        check_unit(self.unit)
+        if self.scores is not None and self.scores not in get_args(ScoreMeaning):
+            raise UsageError(
+                f"scores must be one of {', '.join(get_args(ScoreMeaning))}, found {shown(str(self.scores))}"
+            )
+
+    def facts(self, results: RankedResults, error: str | None = None) -> AnswerFacts:
+        """What is known of an answer besides its results."""
+        repeated, collapsed = (0, results.repeated) if self.unit == "document" else (results.repeated, 0)
+        return AnswerFacts(error, repeated, collapsed, results.fault)
+
+    def rank(self, answer: Answer, query: str) -> RankedResults:
+        """The ranking of one query's answer."""
+        ids = document_ids(answer.documents, self.id, self.unit, query)
+        scores = None if self.scores == "ignore" else _scores(answer.documents, ids, query)
+        if scores is not None and self.scores == "distance":
+            scores = [None if score is None else -score for score in scores]
+        complete = _complete(scores)
+        if complete is None and (not answer.has_order or self.scores in ("similarity", "distance")) and len(ids) > 1:
+            _check_order_is_known(answer, scores, query)
+        elif complete is not None and not answer.has_order:
+            order = ranking.order(np.array([0, len(ids)]), Ids.from_text(ids), np.array(complete)).tolist()
+            return _ranked([ids[row] for row in order], [complete[row] for row in order])
+        elif complete is not None and self.scores is not None:
+            order = sorted(range(len(ids)), key=lambda row: -complete[row])  # of equals, the first stays first
+            return _ranked([ids[row] for row in order], [complete[row] for row in order])
+        return _ranked(ids, complete, _fault(scores, complete))
+
+
+def answer_of(result: Any) -> Answer:
+    """The documents in what a retriever returned: a list, ``{id: score}``, or an object that holds a list."""
+    documents: Any = None
+    if isinstance(result, Mapping):
+        documents = next((result[key] for key in LIST_KEYS if _is_list(result.get(key))), None)
+        if documents is None and all(map(_is_number, result.values())):
+            return Answer(list(result.items()), has_order=False)
+    elif isinstance(result, Iterable):
+        documents = result
+    else:
+        documents = next((value for key in LIST_KEYS if (value := getattr(result, key, None)) is not None), None)
+    if not _is_list(documents):
+        raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
+    return Answer(list(documents), has_order=not isinstance(documents, (set, frozenset)))
+
+
+def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float]:
+    """Scores by which a run has exactly this order: the given ones if they do, otherwise descending rank numbers."""
+    if scores is not None:
+        values, docs, offsets = np.array(scores, dtype=np.float64), Ids.from_text(ids), np.array([0, len(ids)])
+        orders = (ranking.order(offsets, docs, values, compat) for compat in ranking.COMPATS)
+        if all(np.array_equal(order, np.arange(len(ids))) for order in orders):
+            return list(scores)
+    return [float(number) for number in range(len(ids), 0, -1)]
+
+
+def _scores(documents: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None] | None:
+    """The score of each document, None for one without; None if no document has a score."""
+    scores = [score_of(document) for document in documents]
+    if all(score is None for score in scores):
+        return None
+    checked: list[float | None] = []
+    for name, score in zip(ids, scores, strict=True):
+        if score is None or (isinstance(score, SupportsFloat) and math.isnan(float(score))):
+            checked.append(None)
+            continue
+        try:
+            checked.append(checked_score(score, query, name))
+        except InputTypeError as error:
+            hint = "if it is not a score, use the order alone: scores='ignore', --scores ignore"
+            raise InputTypeError(error.message, hint=hint) from None
+    return checked
+
+
+def _complete(scores: Sequence[float | None] | None) -> list[float] | None:
+    """The scores if every document has one."""
+    known = [score for score in scores or () if score is not None]
+    return known if scores is not None and len(known) == len(scores) else None
+
+
+def _check_order_is_known(answer: Answer, scores: object, query: str) -> None:
+    """Raise unless an answer without complete scores has an order."""
+    found = "no result has a score" if scores is None else "some results have no score"
+    if not answer.has_order and scores is None:
+        raise InputTypeError(
+            f"results of query {shown(query)} are a set, which has no order, and have no scores",
+            hint="return a list, best first",
+        )
+    raise InputError(f"results of query {shown(query)} cannot be ordered by score: {found}")
+
+
+def _fault(scores: Sequence[float | None] | None, complete: Sequence[float] | None) -> ScoreFault | None:
+    """How the scores of a list contradict its order; ties contradict no order."""
+    if scores is None:
+        return None
+    if complete is None:
+        return "incomplete"
+    if all(first >= second for first, second in pairwise(complete)):
+        return None
+    return "ascending" if all(first <= second for first, second in pairwise(complete)) else "unsorted"
+
+
+def _ranked(ids: Sequence[str], scores: Sequence[float] | None, fault: ScoreFault | None = None) -> RankedResults:
+    """Each id once, at its first rank."""
+    first_rows: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        first_rows.setdefault(name, row)
+    kept = None if scores is None else tuple(scores[row] for row in first_rows.values())
+    return RankedResults(tuple(first_rows), kept, len(ids) - len(first_rows), fault)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (str, bytes, bool)):
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

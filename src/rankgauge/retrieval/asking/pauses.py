@@ -1,0 +1,60 @@
+"""How long to wait before a retry: longer after every attempt, and as long as the server asks for."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
+LONGEST_PAUSE = 5.0
+LONGEST_RETRY_AFTER = 60.0  # a server that asks for more is not asked again
+
+
+def pause_before_retry(query: str, attempt: int, error: BaseException) -> float | None:
+    """The seconds to wait after a failed attempt, counted from 1; None if a retry would come too early.
+
+    Between half of the pause and all of it, chosen by the query and the attempt, so that concurrent calls do not all
+    return at the same moment and a test can tell what will happen.
+    """
+    digest = hashlib.sha256(f"{attempt} {query}".encode("utf-8", "surrogatepass")).digest()
+    share = 0.5 + int.from_bytes(digest[:8], "big") / 2**65
+    pause = min(FIRST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE) * share
+    requested = retry_after(error)
+    if requested is None:
+        return pause
+    return None if requested > LONGEST_RETRY_AFTER else max(pause, requested)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """The seconds of ``Retry-After`` that an error or its response carries: a number, or a date."""
+    errors = (error, error.__cause__)
+    for holder in (*errors, *(getattr(one, "response", None) for one in errors)):
+        for value in (getattr(holder, "retry_after", None), _header(getattr(holder, "headers", None))):
+            seconds = _seconds(value)
+            if seconds is not None:
+                return seconds
+    return None
+
+
+def _header(headers: Any) -> Any:
+    if not isinstance(headers, Mapping) and not callable(getattr(headers, "items", None)):
+        return None
+    return next((value for name, value in headers.items() if str(name).lower() == "retry-after"), None)
+
+
+def _seconds(value: Any) -> float | None:
+    """A number of seconds, or a date of HTTP, as seconds from now; None if it is neither."""
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        try:
+            seconds = parsedate_to_datetime(str(value)).timestamp() - time.time()
+        except (TypeError, ValueError, OverflowError):
+            return None
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
