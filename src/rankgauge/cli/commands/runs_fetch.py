@@ -244,9 +244,10 @@ def print_summary(result: FetchResult, out: str, latency: Latency) -> None:
     if failures:
         query, reason = next(iter(failures.items()))
         without += f", {len(failures):,} failed"
+        verb = "is" if len(failures) == 1 else "are"
         message = (
-            f"{plural(len(failures), 'query')} failed and cannot be in the run, where `rankgauge evaluate` counts them "
-            f"as 0, or leaves them out with --query-set both: {shown(query)}: {reason}"
+            f"{plural(len(failures), 'query')} failed and {verb} not in the run: `rankgauge evaluate` counts a missing "
+            f"query as 0, or leaves it out with --query-set both ({shown(query)}: {reason})"
         )
         print_warnings([Note("queries-failed", message)])
     resumed = f"; {plural(result.resumed, 'answer')} reused from the journal" if result.resumed else ""
