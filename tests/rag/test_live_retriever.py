@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, RankgaugeWarning, UsageError, evaluate, evaluate_retriever
+from rankgauge import InputError, RankgaugeWarning, UsageError, compare, evaluate, evaluate_retriever, gate
 from rankgauge.core.run import Status
 from rankgauge.errors import RetrieverError
+from rankgauge.io.trec_writer import write_run
 from rankgauge.rag import RetrieverCalls, evaluate_retriever_async
 from rankgauge.retrieval.asking import pauses
 from tests.rag.shapes import LangChainDocument
@@ -411,3 +412,19 @@ def test_a_measure_for_which_lower_is_better_has_no_value_with_failures_as_zero(
     assert found.failed_as_zero["RBPResidual"] is None
     assert found.failed_as_zero["RR"] == pytest.approx((found["RR"] or 0) * 7 / 8)
     assert evaluate_retriever(search, CASES, 8).failed_as_zero is None
+
+
+def test_a_live_result_is_a_run_for_every_other_function(tmp_path: Path) -> None:
+    cases = [{"query": f"q{n}", "relevant_ids": ["d"], "kind": "a" if n % 2 else "b"} for n in range(12)]
+    old = evaluate_retriever(lambda query: ["x", "d"] if query != "q3" else [], cases)
+    new = evaluate_retriever(lambda query: ["d", "x"], cases)
+    assert evaluate(old.qrels, old, "RR AP").values.tolist() == evaluate(old.qrels, old.run, "RR AP").values.tolist()
+    assert evaluate(old.qrels, old, "RR")["RR"] == old.mean_mrr
+    compared = compare(old.qrels, {"old": old, "new": new}, "RR", by=["kind"])
+    assert compared["new", "RR"].difference == pytest.approx(new.mean_mrr - old.mean_mrr)  # type: ignore[operator]  # both exist
+    assert [row.label for row in compared.groups] == ["a", "b"]
+    assert gate(old.qrels, old, "RR", against=new).failed
+    write_run(old.run, tmp_path / "old.trec")
+    assert evaluate(old.qrels, tmp_path / "old.trec", "RR")["RR"] == old.mean_mrr
+    failed = evaluate_retriever(lambda query: None if query == "q3" else ["d"], cases, max_failures=1)
+    assert evaluate(failed.qrels, failed, "RR").per_query("RR").keys() == {case["query"] for case in cases} - {"q3"}

@@ -83,7 +83,7 @@ class RetrievalEvaluator:
         columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}
         retrieved = {outcome.id: outcome.retrieved for outcome in outcomes}
         scores = score(retrieved, judgments, measures_at(k).values(), columns=columns)
-        result = result_of(scores, outcomes, k, self.unit)
+        result = result_of(scores, outcomes, judgments, k, self.unit)
         warn_of_repeats(result)
         return result
 

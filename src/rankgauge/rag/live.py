@@ -157,7 +157,7 @@ class _LiveEvaluation:
         )
         requested = zip(scores.requested, scores.measures, strict=True)
         printed = [measure for request, measure in requested if request in self.extra_measures]
-        result = result_of(scores, outcomes, cutoff, self.rules.unit, printed)
+        result = result_of(scores, outcomes, self.cases.judgments, cutoff, self.rules.unit, printed)
         warn_of_repeats(result)
         if is_too_many(len(result.failures), max_failures):
             raise too_many_failures(result.failures, len(result), max_failures, hint=FAILURES_HINT, result=result)

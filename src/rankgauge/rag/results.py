@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from rankgauge.core.formatting import number, plural, span
-from rankgauge.core.run import Status
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note, printable
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
-from rankgauge.rag.scoring import measures_at
+from rankgauge.rag.scoring import QueryJudgments, case_qrels, measures_at
 from rankgauge.retrieval.asking.documents import Unit
 from rankgauge.retrieval.asking.failures import SHOWN_FAILURES, AnswerFacts
 from rankgauge.retrieval.asking.remarks import answer_notes
@@ -39,6 +40,20 @@ class RetrievalResult(Tabular):
     fields: Mapping[str, Measure]  # field of the metrics → its measure
     printed: tuple[Measure, ...]
     unit: Unit = "chunk"
+    judgments: Mapping[str, QueryJudgments] = field(default_factory=dict)
+
+    @cached_property
+    def run(self) -> Run:
+        """What the retriever returned, as a run: for ``compare``, ``gate``, ``evaluate`` and ``write_run``."""
+        answered = {row.id: row.retrieved for row in self.per_query_metrics if row.status != Status.FAILED}
+        return Run.from_lists(answered, name=self.scores.run, failed=list(self.failures))
+
+    @cached_property
+    def qrels(self) -> Qrels:
+        """The judgments of the test cases, with the columns of their queries."""
+        queries = self.scores.queries
+        columns = {name: dict(zip(queries, values, strict=True)) for name, values in self.scores.columns.items()}
+        return case_qrels(self.judgments, columns)
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The mean of a measure; None if no query was answered."""
@@ -233,7 +248,12 @@ class RetrievalResult(Tabular):
 
 
 def result_of(
-    scores: Scores, outcomes: Sequence[QueryOutcome], cutoff: int | str, unit: Unit, printed: Sequence[Measure] = ()
+    scores: Scores,
+    outcomes: Sequence[QueryOutcome],
+    judgments: Mapping[str, QueryJudgments],
+    cutoff: int | str,
+    unit: Unit,
+    printed: Sequence[Measure] = (),
 ) -> RetrievalResult:
     """The result of the queries in the order of their outcomes."""
     fields = measures_at(cutoff)
@@ -248,7 +268,7 @@ def result_of(
         }
         per_query.append(QueryMetrics(**values, status=status, **vars(outcome)))
     default = tuple(fields[field] for field in PRINTED_FIELDS)
-    return RetrievalResult(scores, tuple(per_query), fields, tuple(printed) or default, unit)
+    return RetrievalResult(scores, tuple(per_query), fields, tuple(printed) or default, unit, judgments)
 
 
 def _mean_text(name: str, value: float | None, interval: Interval | None = None) -> str:

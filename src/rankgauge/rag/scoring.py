@@ -61,6 +61,15 @@ def measures_at(k: int | str) -> dict[str, Measure]:
     return dict(zip(FIELD_ORDER, parse_measures([names[field] for field in FIELD_ORDER]), strict=True))
 
 
+def case_qrels(judgments: Mapping[str, QueryJudgments], columns: Mapping[str, Any] | None = None) -> Qrels:
+    """The judgments of test cases; a relevant id without a grade has grade 1."""
+    return Qrels.from_dict(_grades(judgments), columns=columns, name="test cases")
+
+
+def _grades(judgments: Mapping[str, QueryJudgments]) -> dict[str, dict[str, float]]:
+    return {query: graded_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
+
+
 def score(
     retrieved: Mapping[str, Sequence[str]],
     judgments: Mapping[str, QueryJudgments],
@@ -72,9 +81,9 @@ def score(
 ) -> Scores:
     """The value of each measure for each query; a failed query is not averaged."""
     run = Run.from_lists(retrieved, name=name, failed=failed)
-    graded = {query: graded_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
+    graded = _grades(judgments)
     binary = {query: binary_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
-    scores = evaluate(Qrels.from_dict(graded, columns=columns, name="test cases"), run, measures)
+    scores = evaluate(case_qrels(judgments, columns), run, measures)
     if graded == binary:
         return scores
     binary_scores = evaluate(Qrels.from_dict(binary, columns=columns), run, measures)

@@ -30,9 +30,14 @@ def as_qrels(source: Any, reading: Reading = DEFAULT_READING) -> Qrels:
 
 
 def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
-    """A run from the object itself, a path, ``{query: {document: score}}``, ``{query: [documents]}`` or a frame."""
+    """A run from the object itself, a path, ``{query: {document: score}}``, ``{query: [documents]}`` or a frame.
+
+    What a retriever gave, live or fetched, holds its run.
+    """
     if isinstance(source, Run):
         return source
+    if isinstance(held := getattr(source, "run", None), Run):
+        return held
     if isinstance(source, (str, Path, LoadedFile)):
         return read_run(source, format=reading.run_format, on_duplicate=reading.on_duplicate, limits=reading.limits)
     if isinstance(source, Mapping):
