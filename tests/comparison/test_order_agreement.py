@@ -36,6 +36,7 @@ grades = st.dictionaries(
 rankings = st.fixed_dictionaries({query: st.permutations(DOCS) for query in ("q1", "q2", "q3")})
 
 
+@pytest.mark.slow
 @given(grades, grades, st.lists(rankings, min_size=2, max_size=6))
 def test_it_is_the_correlation_of_two_evaluations(first: Any, second: Any, runs: list[Any]) -> None:
     systems = {f"s{n}": run for n, run in enumerate(runs)}

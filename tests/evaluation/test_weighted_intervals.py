@@ -31,6 +31,7 @@ def scores(weights: list[Any] | None, units: list[Any] | None = None, n: int = 3
     return evaluate(qrels, {query: rng.permutation(list("abcd")).tolist() for query in queries}, MEASURES)
 
 
+@pytest.mark.slow
 @given(st.floats(1e-3, 1e3), st.booleans(), st.sampled_from(["two-sided", "less", "greater"]))
 def test_equal_weights_give_exactly_the_plain_numbers(weight: float, shared: bool, alternative: Any) -> None:
     units = [number // 2 for number in range(30)] if shared else None

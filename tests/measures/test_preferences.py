@@ -119,6 +119,7 @@ def test_every_share_is_between_0_and_1_and_a_dict_gives_the_same_join(
         assert value == float(measure(same)[0])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(judgments, rankings), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_parts_equal_the_whole(queries: list[tuple[list[Row], list[str]]], rng: random.Random) -> None:
     columns = [(f"q{n}", *row) for n, (rows, _) in enumerate(queries) for row in rows]
@@ -166,6 +167,7 @@ def test_a_mean_over_groups_is_the_mean_of_the_values_with_the_judgments_of_each
     assert np.array_equal(parse_measure(name)(parts), parse_measure(name)(hits))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 def test_the_groups_of_a_query_are_separate_judgments(seed: int) -> None:
     rng = random.Random(seed)

@@ -78,6 +78,7 @@ def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power(one_way
     assert 0.8 - 4 * (0.16 / runs) ** 0.5 <= caught / runs <= 0.98
 
 
+@pytest.mark.slow
 def test_a_large_margin_raises_the_drop_that_would_fail_and_its_power_holds() -> None:
     rng = np.random.default_rng(6)
     sd, queries, margin, runs = 0.1, 100, 0.05, 200

@@ -50,6 +50,7 @@ def rows_of(qrels: Qrels) -> set[tuple[bytes, ...]]:
     }
 
 
+@pytest.mark.slow
 @given(preference_rows)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_preferences_survive_and_are_written_in_one_order(

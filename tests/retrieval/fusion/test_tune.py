@@ -106,6 +106,7 @@ def test_what_is_chosen_does_not_depend_on_the_test_queries() -> None:
     assert tune(changed, [BAD, GOOD]).choice == result.choice
 
 
+@pytest.mark.slow
 def test_the_winner_of_pure_chance_is_reported_by_its_held_out_value() -> None:
     """Both runs are noise: the best of 47 choices looks good where it was chosen, and only there."""
     gains = []
