@@ -221,7 +221,7 @@ def test_a_p_that_equals_alpha_is_significant_in_every_command() -> None:
     assert gated.decision.outcome == "worse"
 
 
-def test_runs_of_the_same_name_are_told_apart_everywhere(tmp_path: Path, command: Command) -> None:
+def test_runs_of_the_same_name_are_numbered_everywhere(tmp_path: Path, command: Command) -> None:
     (qrels,) = write_json(tmp_path, qrels=JUDGED)
     paths = []
     for system, ranking in SYSTEMS.items():

@@ -230,7 +230,7 @@ def test_a_comparison_is_a_table_in_a_notebook() -> None:
     assert found.to_pandas()["system"].tolist() == ["good"]
 
 
-def test_runs_of_the_same_name_are_told_apart() -> None:
+def test_runs_of_the_same_name_are_numbered() -> None:
     from rankgauge import Run
 
     found = compare(QRELS, [Run.from_dict(POOR, name="x"), Run.from_dict(GOOD, name="x")], "AP")

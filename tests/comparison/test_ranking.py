@@ -1,4 +1,4 @@
-"""Three or more systems: who is best, and who cannot be told apart."""
+"""Three or more systems: who is best, and who cannot be distinguished."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_json_and_tables_have_the_ranking() -> None:
     assert [row["system"] for row in data["systems"]] == [system.name for system in ranking.systems]
     assert (data["best"], len(data["pairs"])) == (ranking.best.name, 6)
     assert data["pairs"][0]["ci"]["method"] in ("bootstrap max-t", "Bonett–Price")
-    assert "systems that share a letter cannot be told apart" in as_table(compared, color=False)
+    assert "systems that share a letter cannot be distinguished" in as_table(compared, color=False)
     assert [row[0].text for row in ranking_grid(ranking, compared).rows] == [system.name for system in ranking.systems]
 
 

@@ -1,4 +1,4 @@
-"""Three or more systems in the order of the primary measure, and which of them can be told apart.
+"""Three or more systems in the order of the primary measure, and which of them can be distinguished.
 
 All pairs of systems are one family, tested as every other difference. Two systems have a letter in common exactly if
 their difference is not significant. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons,

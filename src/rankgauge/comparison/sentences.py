@@ -18,7 +18,7 @@ def answer(comparison: Comparison) -> str:
 
 
 def best_sentence(comparison: Comparison) -> str:
-    """The best of three or more systems, and those that cannot be told apart from it; empty for two systems."""
+    """The best of three or more systems, and those that cannot be distinguished from it; empty for two systems."""
     ranking = comparison.ranking
     if ranking is None:
         return ""

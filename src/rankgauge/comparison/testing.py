@@ -106,7 +106,7 @@ def family_tests(
 ) -> list[TestedDifference]:
     """Test every column, corrected over all of them.
 
-    If ``size`` is given, detectable differences are at the level of so many comparisons. They are computed only if
+    If ``size`` is given, detectable differences are at the level of this many comparisons. They are computed only if
     ``sensitivity`` says so.
     """
     if statistics.is_joint:

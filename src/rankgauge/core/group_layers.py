@@ -15,7 +15,7 @@ from rankgauge.core.tables import count_by, offsets_of
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The i-th group of each query that has so many; ``members`` are the numbers of these queries."""
+    """The i-th group of each query that has one; ``members`` are the numbers of these queries."""
 
     members: Ints
     hits: Hits

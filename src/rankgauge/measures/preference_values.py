@@ -83,6 +83,6 @@ def _balanced(group: OrderedGroup | PartialGroup, scope: Literal["all", "retriev
 
 
 def _mean_share(counts: Iterable[PairCounts], groups: int) -> float:
-    """The mean of the shares over so many groups, added one by one."""
+    """The mean of the shares over a number of groups, added one by one."""
     shares = np.array([count.fulfilled / count.possible for count in counts])
     return total(shares) / groups if groups else 0.0

@@ -128,7 +128,7 @@ def ranking_grid(ranking: SystemRanking, comparison: Comparison, *, show: Show =
         [Cell(show(system.name)), Cell(value_text(measure, system.value)), Cell(system.letters)]
         for system in ranking.systems
     ]
-    legend = "systems that share a letter cannot be told apart; all pairs are one family"
+    legend = "systems that share a letter cannot be distinguished; all pairs are one family"
     return Grid(["ranking", ranking.measure, "letters"], rows, words=1, legend=legend)
 
 
