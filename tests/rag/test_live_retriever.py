@@ -428,3 +428,10 @@ def test_a_live_result_is_a_run_for_every_other_function(tmp_path: Path) -> None
     assert evaluate(old.qrels, tmp_path / "old.trec", "RR")["RR"] == old.mean_mrr
     failed = evaluate_retriever(lambda query: None if query == "q3" else ["d"], cases, max_failures=1)
     assert evaluate(failed.qrels, failed, "RR").per_query("RR").keys() == {case["query"] for case in cases} - {"q3"}
+
+
+def test_the_representation_is_one_line() -> None:
+    result = evaluate_retriever(lambda query: ["d"], [{"query": f"q{n}", "relevant_ids": ["d"]} for n in range(50)])
+    assert repr(result).startswith("RetrievalResult('<lambda>': P@5 0.20 (")
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 250

@@ -135,6 +135,9 @@ class RetrievalResult(Tabular):
         times = [one.latency * MILLISECONDS for one in self.per_query_metrics if one.latency is not None]
         return latency_percentiles(times) if times else None
 
+    def __repr__(self) -> str:
+        return f"RetrievalResult({self.scores.run!r}: {str(self).splitlines()[0]})"
+
     def __str__(self) -> str:
         means = "   ".join(_mean_text(m.name, self[m], self.interval(m)) for m in self.printed)
         lines = [f"{means}   {self._counts()}"]
