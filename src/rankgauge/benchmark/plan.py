@@ -13,18 +13,27 @@ from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
-from rankgauge.retrieval.fetch.modes import ASKING_OPTIONS, RETRIEVER_MODES, RetrieverSettings, settings_from
-from rankgauge.retrieval.loading import is_object_path
+from rankgauge.retrieval.fetch.modes import (
+    ASKING_OPTIONS,
+    OWN_MODE,
+    RETRIEVER_MODES,
+    RetrieverSettings,
+    settings_from,
+    settings_of_section,
+)
+from rankgauge.retrieval.named import is_own_retriever, is_retriever_file, section_in_folder, section_of_file
 
 if TYPE_CHECKING:
+    from rankgauge.config.retrievers import RetrieverSection
     from rankgauge.config.schema import Config
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]*")
 RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
 CALLS = 50  # of the pass that measures latency
 DEPTH = 100
+PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
 def default_settings() -> Settings:
@@ -39,16 +48,31 @@ class PlannedSystem:
     settings: RetrieverSettings
     experts: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, retriever: Any) -> PlannedSystem:
+        """From settings, a mode, or any object that can be asked."""
+        if isinstance(retriever, PlannedSystem):
+            return retriever
+        if isinstance(retriever, RetrieverSettings):
+            return cls(retriever)
+        if isinstance(retriever, str):
+            return cls(_mode_settings(retriever, {}))
+        return cls(RetrieverSettings(mode=OWN_MODE, source=retriever))
+
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """A collection, the systems on it by name, and how they are scored. The first system is the baseline."""
+    """A collection, the systems on it by name, and how they are scored. The first system is the baseline.
+
+    A system is a mode, :class:`~rankgauge.retrieval.RetrieverSettings`, or any object that can be asked: a function of
+    a query and k, or an object with ``retrieve``, ``invoke`` or ``search``.
+    """
 
     title: str
     corpus: str | None
     queries: str
     qrels: str
-    systems: Mapping[str, PlannedSystem]
+    systems: Mapping[str, PlannedSystem | Any]
     settings: Settings = field(default_factory=default_settings)
     k: int = DEPTH
     latency: int = CALLS  # single calls to time; 0 measures no latency
@@ -58,11 +82,13 @@ class BenchmarkPlan:
     def __post_init__(self) -> None:
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
+        planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
+        object.__setattr__(self, "systems", planned)
         for name in self.systems:
             if not NAME.fullmatch(name):
                 raise UsageError(
                     f"a retriever's name must be usable as a file name, found {shown(name)}",
-                    hint="use only letters, digits and . _ + -",
+                    hint="use only letters, digits and . _ + - = ,",
                 )
         if len({name.lower() for name in self.systems}) < len(self.systems):
             raise UsageError(f"two retrievers have the same name: {', '.join(self.systems)}")
@@ -93,14 +119,16 @@ def default_systems(
 
 
 def _mode_settings(mode: str, options: Mapping[str, Any]) -> RetrieverSettings:
-    """The settings of a mode; how a callable is asked applies to callables only."""
-    usable = {name: value for name, value in options.items() if is_object_path(mode) or name not in ASKING_OPTIONS}
+    """The settings of a mode; how a retriever is asked applies to the user's own only."""
+    usable = {name: value for name, value in options.items() if is_own_retriever(mode) or name not in ASKING_OPTIONS}
+    if is_retriever_file(mode):
+        return settings_of_section(section_of_file(mode), {name: usable[name] for name in usable if usable[name]})
     return settings_from({**usable, "mode": mode})
 
 
 def _name(mode: str) -> str:
-    """The name of a system by its mode: that of the callable for module:callable."""
-    return mode.rpartition(":")[2]
+    """The name of a system by its mode: that of the object for module:object, that of the file for a file."""
+    return Path(mode).stem if is_retriever_file(mode) else mode.rpartition(":")[2]
 
 
 def shipped_plan(**changed: Any) -> BenchmarkPlan:
@@ -131,7 +159,11 @@ def plan_of_config(path: str | Path) -> BenchmarkPlan:
 def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
     """The benchmark of a configuration that was read from ``path``."""
     home, collection = Path(path).parent, config.collection
-    systems = {name: _system(section.model_dump(), home) for name, section in config.retrievers.items()}
+    systems = {
+        f"{name},{values}" if values else name: _system(section, home)
+        for name, swept in config.retrievers.items()
+        for values, section in swept.swept().items()
+    }
     corpus = None if collection.corpus is None else str(home / collection.corpus)
     if corpus is not None and not Path(corpus).exists():
         raise InputError.at(path, None, f"collection.corpus: {shown(collection.corpus or '')} not found")
@@ -150,14 +182,11 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
     )
 
 
-def _system(values: Mapping[str, Any], home: Path) -> PlannedSystem:
+def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
     """A retriever of the configuration, with its paths resolved."""
-    resolved = {
-        key: str(home / value) if key in ("vectors", "query_vectors", "index") and value is not None else value
-        for key, value in values.items()
-    }
-    experts = {name: str(home / corpus) for name, corpus in (values.get("experts") or {}).items()}
-    return PlannedSystem(settings_from(resolved), experts)
+    paths = {key: str(home / path) for key in PATH_KEYS if (path := getattr(section, key)) is not None}
+    experts = {name: str(home / corpus) for name, corpus in (section.experts or {}).items()}
+    return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts)
 
 
 def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
+from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
 
@@ -25,6 +26,11 @@ def load_config(source: str | Path | Mapping[str, Any]) -> Config:
 def load_kpi(path: str | Path) -> Kpi:
     """Read a file of target bands."""
     return _validated(Kpi, _load(path), str(path))
+
+
+def load_retriever_section(path: str | Path) -> RetrieverSection:
+    """Read a file with one retriever: the keys that it would have under ``retrievers`` in a configuration."""
+    return _validated(RetrieverSection, _load(path), str(path))
 
 
 def _load(path: str | Path) -> Loaded:
@@ -89,7 +95,7 @@ def _fault(model: type[BaseModel], loaded: Loaded, error: dict[str, Any]) -> Fau
             return Fault("bad-value", line, cause.message, f"{kind}{inside}", cause.hint)
         case "missing":
             return Fault("bad-value", line, "nothing", f"the key '{path[-1]}'")
-        case "bands":
+        case "bands" | "section":
             return Fault("bad-value", line, error["input"], error["msg"])
         case _:
             return Fault("bad-value", line, _shown_value(error["input"]), f"{_expected(error)}{inside}")
@@ -98,7 +104,7 @@ def _fault(model: type[BaseModel], loaded: Loaded, error: dict[str, Any]) -> Fau
 def _expected(error: dict[str, Any]) -> str:
     match error["type"]:
         case "too_short":
-            return "at least one measure"
+            return "at least one measure" if "sweep" not in error["loc"] else "at least one value"
         case "model_type":
             return "a section with keys"
         case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal":

@@ -6,13 +6,11 @@ sections.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     ValidationError,
@@ -22,6 +20,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.gate.requirements import parse_requirement
 from rankgauge.comparison.statistics import Correction
+from rankgauge.config.retrievers import RetrieverSection
+from rankgauge.config.sections import ConfigSection, Text
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import NoRelevant, QuerySet
@@ -63,13 +63,6 @@ Names = Annotated[list[Name], BeforeValidator(_listed), Field(min_length=1)]
 Required = Annotated[
     list[Annotated[str, AfterValidator(_check_requirement)]], BeforeValidator(_listed), Field(min_length=1)
 ]
-Text = Annotated[str, Field(min_length=1)]
-
-
-class ConfigSection(BaseModel):
-    """What all sections share: no value is converted, no unknown key is accepted, nothing changes."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class MeasuresSection(ConfigSection):
@@ -234,9 +227,6 @@ def _bands(value: Any) -> Any:
     return value if value is None or (isinstance(value, str) and value) else Kpi.model_validate(value)
 
 
-Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
-
-
 class CollectionSection(ConfigSection):
     """The corpus, queries and judgments; relative paths start from the configuration file."""
 
@@ -244,40 +234,6 @@ class CollectionSection(ConfigSection):
     queries: Text | None = Field(default=None, description="The queries. Default: those in the corpus's folder.")
     qrels: Text | None = Field(default=None, description="The judgments. Default: those in the corpus's folder.")
     name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
-
-
-class RetrieverSection(ConfigSection):
-    """One retriever; each key is the option of `rankgauge runs fetch` with that name and default."""
-
-    mode: Text | None = Field(default=None, description="lexical, vector, hybrid, or module:callable.")
-    k1: float | None = None
-    b: float | None = None
-    variant: Text | None = None
-    stemmer: Text | None = None
-    stopwords: Text | None = None
-    embedder: Text | None = None
-    vectors: Text | None = None
-    query_vectors: Text | None = None
-    center: Annotated[float, Field(ge=0, le=1)] | None = None
-    search: Text | None = None
-    fusion: Text | None = None
-    weights: Weights | None = None
-    normalization: Text | None = None
-    rrf_k: float | None = None
-    rerank: Text | None = None
-    rerank_top: int | None = None
-    gate: Text | None = None
-    shadow: bool | None = None
-    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
-    router: Text | None = None
-    index: Text | None = None
-    id: Text | None = None
-    unit: Literal["chunk", "document"] | None = None
-    scores: Literal["similarity", "distance", "ignore"] | None = None
-    fetch: Annotated[int, Field(ge=1)] | None = None
-    concurrency: Annotated[int, Field(ge=1)] | None = None
-    timeout: Annotated[float, Field(gt=0)] | None = None
-    retries: Annotated[int, Field(ge=0)] | None = None
 
 
 class BenchmarkSection(ConfigSection):

@@ -1,42 +1,104 @@
-"""Find things by name: objects named ``module:name``, their parameters, and the error for an unknown name."""
+"""Find things by name: objects named ``module:name`` or ``FILE.py:name``, and the error for an unknown name."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from rankgauge.errors import UsageError, nearest, shown
+from rankgauge.errors import UsageError, nearest, printable, shown
+
+FILE_SUFFIX = ".py"
+REASON_CHARACTERS = 200
+_FILES: dict[Path, ModuleType] = {}  # the modules loaded from files, by resolved path
 
 
 def is_object_path(text: str) -> bool:
-    """Whether a text has the form ``module:name``."""
-    module, colon, name = text.partition(":")
-    return bool(colon and name) and all(part.isidentifier() for part in (*module.split("."), *name.split(".")))
+    """Whether a text has the form ``module:name`` or ``FILE.py:name``."""
+    module, _, name = text.rpartition(":")
+    is_name = bool(module and name) and all(part.isidentifier() for part in name.split("."))
+    return is_name and (module.endswith(FILE_SUFFIX) or all(part.isidentifier() for part in module.split(".")))
 
 
 def load_object(path: str, kind: str) -> Any:
-    """Import the object ``module:name``; modules of the working directory are found too, as with ``python -m``."""
+    """Import the object ``module:name`` or ``FILE.py:name``.
+
+    Modules of the working directory are found too, as with ``python -m``, and modules beside a file, as with
+    ``python FILE.py``.
+    """
     if not is_object_path(path):
         raise UsageError(
-            f"{kind} must be module:callable, found {shown(path)}", hint="for example mypackage.search:find"
+            f"{kind} must be module:callable, found {shown(path)}",
+            hint="for example mypackage.search:find, or ./search.py:find",
         )
-    module, _, name = path.partition(":")
-    working_directory = str(Path.cwd())
-    if working_directory not in sys.path:
-        sys.path.insert(0, working_directory)  # it stays: what was loaded may import more while it is called
+    module, _, name = path.rpartition(":")
     try:
-        loaded: Any = import_module(module)
-    except ImportError as error:
-        raise UsageError(f"{kind} {shown(path)}: cannot import {module}: {error}") from None
+        loaded: Any = _load_file(Path(module)) if module.endswith(FILE_SUFFIX) else _load_module(module)
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{kind} {shown(path)}: cannot import {printable(module)}: {_reason(error)}") from error
     for part in name.split("."):
         if not hasattr(loaded, part):
-            raise UsageError(f"{kind} {shown(path)}: {module} has no {name}")
+            close = nearest(part, [known for known in dir(loaded) if not known.startswith("_")])
+            raise UsageError(
+                f"{kind} {shown(path)}: {printable(module)} has no {name}",
+                hint=f"did you mean {close}?" if close else None,
+            )
         loaded = getattr(loaded, part)
     return loaded
+
+
+def in_folder(text: str, folder: Path) -> str:
+    """An object path with its file, if it names one, found from a folder."""
+    return str(folder / text) if text.rpartition(":")[0].endswith(FILE_SUFFIX) else text
+
+
+def _load_module(name: str) -> ModuleType:
+    _find_modules_in(Path.cwd())
+    return import_module(name)
+
+
+def _load_file(path: Path) -> ModuleType:
+    """A module from a file, once; its name is that of the file, which no installed module has."""
+    resolved = path.resolve()
+    if resolved not in _FILES:
+        if not resolved.is_file():
+            raise FileNotFoundError(f"{printable(str(path), None)} not found")
+        _find_modules_in(resolved.parent)
+        spec = spec_from_file_location(resolved.name, resolved)
+        if spec is None or spec.loader is None:
+            raise ImportError("not a Python file")
+        module = module_from_spec(spec)
+        sys.modules[resolved.name] = module  # classes look for their module there
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[resolved.name]
+            raise
+        _FILES[resolved] = module
+    return _FILES[resolved]
+
+
+def _find_modules_in(folder: Path) -> None:
+    """Let imports find the modules of a folder; it stays: what was loaded may import more while it is called."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _reason(error: BaseException) -> str:
+    """Why an import failed, with the line of the user's code, unless the module itself was not found."""
+    if isinstance(error, ImportError | FileNotFoundError):
+        return printable(str(error), REASON_CHARACTERS)
+    if isinstance(error, SyntaxError):
+        return printable(f"{Path(error.filename or '?').name}:{error.lineno}: SyntaxError: {error.msg}")
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return printable(f"{place}: {type(error).__name__}: {error}", REASON_CHARACTERS)
 
 
 def has_parameter(function: Callable[..., Any], name: str) -> bool:

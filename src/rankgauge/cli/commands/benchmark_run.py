@@ -44,7 +44,7 @@ from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
-from rankgauge.retrieval.loading import is_object_path
+from rankgauge.retrieval.named import is_own_retriever
 from rankgauge.validation.findings import Validation
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class BenchmarkOutput:
         "modes",
         multiple=True,
         metavar="MODE",
-        help=f"Run a retriever: {', '.join(RETRIEVER_MODES)}, or module:callable; repeatable.  [default: the three]",
+        help=f"Run a retriever: {', '.join(RETRIEVER_MODES)}, module:callable, ./FILE.py:name, or FILE.yaml; "
+        "repeatable.  [default: the three]",
     ),
     click.option(
         "--embedder", metavar="NAME", help="Embed texts of vector and hybrid with NAME.  [default: wordllama]"
@@ -224,7 +225,7 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
     """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
     given = {name: value for name, value in asking.items() if is_given(name)}
-    if given and not any(map(is_object_path, source.modes)):
+    if given and not any(map(is_own_retriever, source.modes)):
         option = f"--{next(iter(given))}"
         raise UsageError(f"{option} applies to --mode module:callable", hint=f"leave out {option}")
     systems = default_systems({**options, **given}, source.modes or RETRIEVER_MODES)
@@ -233,7 +234,9 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
             raise UsageError("--queries and --qrels need a corpus", hint="name it: --corpus")
         return shipped_plan(**({"systems": systems} if any(options.values()) or source.modes else {}))
     if source.queries_file is not None and source.qrels is not None:
-        return BenchmarkPlan(Path(source.corpus).stem, source.corpus, source.queries_file, source.qrels, systems)
+        return BenchmarkPlan(
+            Path(source.corpus).resolve().stem, source.corpus, source.queries_file, source.qrels, systems
+        )
     plan = plan_of_folder(source.corpus, systems=systems)
     return replace(plan, queries=source.queries_file or plan.queries, qrels=source.qrels or plan.qrels)
 

@@ -143,9 +143,10 @@ def command(
     Nothing is downloaded, and no server is started. The same command resumes an interrupted fetch and writes the same
     bytes.
     """
-    if config is not None:
-        from rankgauge.cli.options.configured import options_from_config
+    from rankgauge.cli.options.configured import options_from_config, options_from_file
 
+    options = options_from_file(options)
+    if config is not None:
         options = options_from_config(options, config, retriever)
     elif retriever is not None:
         raise UsageError("--retriever needs a configuration", hint="name it: --config rankgauge.yaml")

@@ -122,7 +122,7 @@ RETRIEVER_OPTIONS: tuple[Option, ...] = (
         default="lexical",
         show_default=True,
         metavar="MODE",
-        help="Retrieve with lexical, vector, hybrid, or module:callable.",
+        help="Retrieve with lexical, vector, hybrid, module:callable, ./FILE.py:name, or FILE.yaml.",
     ),
     *COLLECTION_OPTIONS,
     *LEXICAL_OPTIONS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class CallableRetriever:
     It is called, and its answers are read, as by :func:`rankgauge.evaluate_retriever`: ``id``, ``unit``, ``scores`` and
     ``calls`` are the same. A list is a ranking, in its own order; ``{id: score}`` is ranked by score. A query without
     an answer (None, an exception, a timeout) is marked as failed. ``version`` represents the function in the identity:
-    change it whenever the function changes.
+    change it whenever the function changes. ``made_by`` is what else determines its answers, as JSON.
     """
 
     def __init__(
@@ -40,11 +40,12 @@ class CallableRetriever:
         unit: Unit = "chunk",
         scores: ScoreMeaning | None = None,
         calls: RetrieverCalls = DEFAULT_CALLS,
+        made_by: Mapping[str, Any] | None = None,
     ) -> None:
         self._function = retriever_function(source, name)
         self.name, self.version = self._function.name, version
         self._rules, self._calls = AnswerRules(id, unit, scores), calls
-        self._source_identity = source_identity(source)
+        self._source_identity = {**source_identity(source), **(made_by or {})}
         self.batch_size = calls.concurrency  # answers are saved after each batch, and larger ones gain nothing
 
     def identity(self) -> Identity:
@@ -100,8 +101,8 @@ def ranked_results_run(
     )
 
 
-def source_identity(source: Any) -> dict[str, str | None]:
-    """Where a function, or the class of an object, is defined, and the hash of that file."""
+def source_identity(source: Any) -> dict[str, Any]:
+    """Where a function, or the class of an object, is defined, and the hash of that file; its own identity first."""
     definition = source if hasattr(source, "__qualname__") else type(source)
     name = f"{getattr(definition, '__module__', '?')}:{definition.__qualname__}"
     try:
@@ -109,4 +110,6 @@ def source_identity(source: Any) -> dict[str, str | None]:
         digest = None if path is None else sha256_of_file(path)
     except (TypeError, OSError, InputError):
         digest = None
-    return {"callable": name, "source_sha256": digest}
+    own = getattr(source, "identity", None)
+    identity: dict[str, Any] = {"callable": name, "source_sha256": digest}
+    return {**identity, "retriever": own()} if callable(own) and not inspect.isclass(source) else identity

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.asking.answers import ScoreMeaning
@@ -26,10 +27,12 @@ from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH, RerankedRet
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever, RouterFunction
 from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
-from rankgauge.retrieval.loading import is_object_path, load_object, unknown_name
+from rankgauge.retrieval.loading import load_object, unknown_name
+from rankgauge.retrieval.named import is_own_retriever, open_retriever
 from rankgauge.retrieval.texts import DocumentTexts
 
 RETRIEVER_MODES = ("lexical", "vector", "hybrid")
+OWN_MODE = "own"  # the mode of a retriever that a section describes
 ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)  # of a module:callable
 
 
@@ -38,6 +41,7 @@ class RetrieverSettings:
     """All settings of a retriever. The defaults are those of the command line."""
 
     mode: str = "lexical"  # lexical, vector, hybrid, or module:callable
+    source: Any = None  # instead of a mode: an object that can be asked, or a section that describes one
     bm25: Bm25Parameters = field(default_factory=Bm25Parameters)
     stemmer: str = "english"
     stopwords: str | Sequence[str] = "english"
@@ -73,6 +77,12 @@ def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
     values["bm25"] = Bm25Parameters(**{name: values[name] for name in ("k1", "b", "variant") if name in values})
     names = [setting.name for setting in fields(RetrieverSettings)]
     return RetrieverSettings(**{name: values[name] for name in names if name in values})
+
+
+def settings_of_section(section: RetrieverSection, given: Mapping[str, Any] | None = None) -> RetrieverSettings:
+    """Settings from the section of a configuration; ``given`` options override it."""
+    source = {"source": section, "mode": OWN_MODE} if section.is_own else {}
+    return settings_from({**section.model_dump(), **source, **(given or {})})
 
 
 def make_retriever(
@@ -122,6 +132,8 @@ class _RetrieverBuilder:
     def build_mode(self, documents: Corpus | None, expert: str) -> Retriever:
         """One mode over one corpus, of an expert if it is named."""
         mode = self.settings.mode
+        if self.settings.source is not None:
+            return self._build_own(self.settings.source)
         if mode in RETRIEVER_MODES:
             self._check_no_asking_options()
         if mode == "lexical":
@@ -137,26 +149,37 @@ class _RetrieverBuilder:
                 normalization=self.settings.normalization,
                 rrf_k=self.settings.rrf_k,
             )
-        if is_object_path(mode):
-            function = load_object(mode, "retriever")
-            return CallableRetriever(
-                function,
-                name=mode.partition(":")[2],
-                id=self.settings.id,
-                unit=self.settings.unit,
-                scores=self.settings.scores,
-                calls=self.settings.calls,
-            )
+        if is_own_retriever(mode):
+            return self._build_own(mode)
         raise unknown_name("mode", mode, RETRIEVER_MODES, f"{', '.join(RETRIEVER_MODES)}, or module:callable")
 
+    def _build_own(self, source: Any) -> Retriever:
+        """A retriever of the user's own; one that answers batches is asked for batches."""
+        opened, settings = open_retriever(source), self.settings
+        if isinstance(opened.retriever, Retriever) and self._asking_option() is None:
+            return opened.retriever
+        return CallableRetriever(
+            opened.retriever,
+            name=opened.name,
+            id=settings.id,
+            unit=settings.unit,
+            scores=settings.scores,
+            calls=settings.calls,
+            made_by=opened.identity,
+        )
+
     def _check_no_asking_options(self) -> None:
-        """Raise if an option was given that only applies to a callable: none is ignored silently."""
+        """Raise if an option was given that only applies to a retriever of the user's own: none is ignored."""
+        option = self._asking_option()
+        if option is not None:
+            raise UsageError(f"--{option} applies to --mode module:callable", hint=f"leave out --{option}")
+
+    def _asking_option(self) -> str | None:
+        """An option of asking that is not at its default."""
         settings, default = self.settings, RetrieverSettings()
         values = {**vars(settings.calls), "id": settings.id, "unit": settings.unit, "scores": settings.scores}
         defaults = {**vars(default.calls), "id": default.id, "unit": default.unit, "scores": default.scores}
-        option = next((name for name, value in values.items() if value != defaults[name]), None)
-        if option is not None:
-            raise UsageError(f"--{option} applies to --mode module:callable", hint=f"leave out --{option}")
+        return next((name for name, value in values.items() if value != defaults[name]), None)
 
     def build_routed(self, experts: Mapping[str, Corpus], decisions: Decisions) -> Retriever:
         """One index per expert, and a router between them."""

@@ -1,0 +1,115 @@
+"""A retriever in a configuration: a mode and its options, or how to make one of the user's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from rankgauge.config.sections import ConfigSection, Text, section_fault
+from rankgauge.errors import nearest, printable
+
+Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
+SOURCE_KEYS = ("mode", "call")  # what is asked, in one of these ways
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]")
+
+
+class RetrieverSection(ConfigSection):
+    """One retriever; each key is the option of `rankgauge runs fetch` with that name and default."""
+
+    mode: Text | None = Field(default=None, description="lexical, vector, hybrid, or module:callable.")
+    call: Text | None = Field(
+        default=None, description="Instead of mode, a function that makes the retriever: module:make or ./FILE.py:make."
+    )
+    params: dict[str, Any] | None = Field(default=None, description="The keyword arguments of call.")
+    sweep: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)] | None = Field(
+        default=None,
+        description="Values to try, by parameter: of call if there is one, else keys of this section. Every "
+        "combination is a retriever of its own.",
+    )
+    k1: float | None = None
+    b: float | None = None
+    variant: Text | None = None
+    stemmer: Text | None = None
+    stopwords: Text | None = None
+    embedder: Text | None = None
+    vectors: Text | None = None
+    query_vectors: Text | None = None
+    center: Annotated[float, Field(ge=0, le=1)] | None = None
+    search: Text | None = None
+    fusion: Text | None = None
+    weights: Weights | None = None
+    normalization: Text | None = None
+    rrf_k: float | None = None
+    rerank: Text | None = None
+    rerank_top: int | None = None
+    gate: Text | None = None
+    shadow: bool | None = None
+    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
+    router: Text | None = None
+    index: Text | None = None
+    id: Text | None = None
+    unit: Literal["chunk", "document"] | None = None
+    scores: Literal["similarity", "distance", "ignore"] | None = None
+    fetch: Annotated[int, Field(ge=1)] | None = None
+    concurrency: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] | None = None
+    retries: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> RetrieverSection:
+        """At most one of the keys that say what is asked; parameters only where something takes them."""
+        named = [key for key in SOURCE_KEYS if getattr(self, key) is not None]
+        if len(named) > 1:
+            raise section_fault((named[1],), f"one of {', '.join(SOURCE_KEYS)}", f"{named[0]} and {named[1]}")
+        if self.params is not None and self.call is None:
+            raise section_fault(("params",), "params together with call", "params alone")
+        if self.sweep is not None and self.call is None:
+            for key, values in self.sweep.items():
+                _check_swept(key, values)
+        return self
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it describes a retriever of the user's own, other than by its mode."""
+        return any(getattr(self, key) is not None for key in SOURCE_KEYS if key != "mode")
+
+    def swept(self) -> dict[str, RetrieverSection]:
+        """Every combination of the values of ``sweep``, by its parameters: ``alpha=0.3,beta=2``."""
+        if self.sweep is None:
+            return {"": self}
+        values = {key: value for key, value in self.model_dump().items() if key != "sweep" and value is not None}
+        sections = {}
+        for combination in product(*self.sweep.values()):
+            chosen = dict(zip(self.sweep, combination, strict=True))
+            changed = values | ({"params": {**(self.params or {}), **chosen}} if self.call is not None else chosen)
+            name = ",".join(f"{key}={_value_text(value)}" for key, value in chosen.items())
+            if name in sections:
+                raise section_fault(("sweep",), "each combination once", name)
+            sections[name] = RetrieverSection.model_validate(changed)
+        return sections
+
+
+SWEPT_KEYS = [key for key in RetrieverSection.model_fields if key not in ("params", "sweep")]
+
+
+def _check_swept(key: str, values: list[Any]) -> None:
+    """Raise if a section has no such key, or does not take each of the values."""
+    if key not in SWEPT_KEYS:
+        close = nearest(key, SWEPT_KEYS)
+        raise section_fault(("sweep", key), "a key of the retriever" + (f" ({close}?)" if close else ""), key)
+    for value in values:
+        try:
+            RetrieverSection.model_validate({key: value})
+        except ValidationError as error:
+            expected = error.errors()[0]["msg"].removeprefix("Input should be ")
+            raise section_fault(("sweep", key), f"{expected} as {key}", printable(repr(value))) from None
+
+
+def _value_text(value: Any) -> str:
+    """A value as it appears in the name of a retriever, which is also that of a file."""
+    text = value if isinstance(value, str) else json.dumps(value, separators=("+", ":"))
+    return NOT_IN_NAMES.sub("", text) or "none"

@@ -1,0 +1,91 @@
+"""A retriever of the user's own, by the text or the section of a configuration that names it.
+
+``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
+for its ``params``. Every command opens retrievers here, and asks them through :mod:`rankgauge.retrieval.asking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rankgauge.config.retrievers import RetrieverSection
+from rankgauge.errors import RankgaugeError, UsageError, printable, shown
+from rankgauge.retrieval.loading import in_folder, is_object_path, load_object
+
+YAML_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class OpenRetriever:
+    """A retriever that can be asked, its name, and what determines its answers beyond its code."""
+
+    retriever: Any
+    name: str | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_retriever_file(text: str) -> bool:
+    """Whether a text names a file with the section of a retriever."""
+    return text.endswith(YAML_SUFFIXES)
+
+
+def is_own_retriever(text: str) -> bool:
+    """Whether a text names a retriever of the user's own, and not a built-in mode."""
+    return is_object_path(text) or is_retriever_file(text)
+
+
+def section_of_file(path: str) -> RetrieverSection:
+    """The section in a file; files that it names are found from its folder."""
+    from rankgauge.config.reading import load_retriever_section
+
+    section = load_retriever_section(path)
+    if section.sweep is not None:
+        raise UsageError(
+            f"{printable(path, None)}: a sweep is several retrievers",
+            hint="put it under retrievers in a configuration for `rankgauge benchmark run`",
+        )
+    return section_in_folder(section, Path(path).parent)
+
+
+def section_in_folder(section: RetrieverSection, folder: Path) -> RetrieverSection:
+    """A section whose Python file, if it names one, is found from a folder."""
+    paths = {key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None}
+    return section.model_copy(update=paths)
+
+
+def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
+    """The retriever that a text or a section names; any other object is the retriever itself."""
+    if isinstance(source, str):
+        if is_retriever_file(source):
+            return open_retriever(section_of_file(source), f"{kind} {printable(source, None)}")
+        return OpenRetriever(load_object(source, kind), source.rpartition(":")[2])
+    if not isinstance(source, RetrieverSection):
+        return OpenRetriever(source)
+    if source.call is not None:
+        return _made(source.call, source.params or {}, kind)
+    if source.mode is not None and is_object_path(source.mode):
+        return open_retriever(source.mode, kind)
+    raise UsageError(
+        f"{kind} has none of the keys that make a retriever: expected call, or mode: module:callable",
+        hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
+    )
+
+
+def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
+    """What a function returns for its parameters."""
+    make = load_object(call, kind)
+    try:
+        retriever = make(**params)
+    except RankgaugeError:
+        raise
+    except Exception as error:
+        text = printable(f"{type(error).__name__}: {error}", 200)
+        raise UsageError(f"{kind} {shown(call)}: it could not be made: {text}") from error
+    if retriever is None:
+        raise UsageError(
+            f"{kind} {shown(call)} returned None instead of a retriever", hint="name a retriever itself with mode"
+        )
+    return OpenRetriever(retriever, call.rpartition(":")[2], {"call": Path(call).name, "params": dict(params)})
