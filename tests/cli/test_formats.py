@@ -157,12 +157,6 @@ def test_what_a_format_cannot_show_is_refused(
     assert message in outcome.err
 
 
-def test_a_live_retriever_is_not_drawn(command: Command, files: list[Path]) -> None:
-    outcome = command("evaluate", "--retriever", "a:b", "--cases", files[0], "--plot")
-    assert (outcome.code, outcome.out) == (64, "")
-    assert "--plot applies to runs in files" in outcome.err
-
-
 LOG = '{"question": "a?", "retrieved_ids": ["x", "d"], "relevant_ids": ["d"], "scores": [1, 2]}\n'
 
 

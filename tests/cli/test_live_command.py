@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,90 +9,179 @@ from typing import Any
 import click
 import pytest
 
-from rankgauge import UsageError
-from rankgauge.cli.commands.live import evaluate_live
+import rankgauge as rg
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.rag import RetrieverCalls
 from rankgauge.rag.scoring import DEFAULT_K
+from rankgauge.render.html import as_html
+from tests.conftest import Outcome
+from tests.render.html.unpacking import data_of
 
-CALLS = RetrieverCalls()
+Command = Callable[..., Outcome]
 MODULE = """
+asked = []
+
 class Index:
     def retrieve(self, query, k):
+        asked.append(query)
         if query == "broken":
             raise OSError("gone")
-        return [{"id": "a"}, {"id": "b"}][:k]
+        return [{"id": "a", "score": 0.25}, {"id": "b", "score": 0.125}][:k]
 
 index = Index()
+
+def make(best="b"):
+    return lambda query: [best]
+
+def unfinished(query):
+    asked.append(query)
+    if query == "third" and len(asked) == 3:
+        raise KeyboardInterrupt
+    return ["b"]
 """
+ROWS: list[dict[str, Any]] = [
+    {"id": "q1", "query": "fine", "relevant_ids": ["b"], "kind": "x"},
+    {"id": "q2", "query": "second", "relevant_ids": ["a"], "kind": "x"},
+    {"id": "q3", "query": "third", "relevant_ids": ["b", "c"], "kind": "y"},
+]
 
 
 @pytest.fixture
-def cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my_live_app.py").write_text(MODULE)
-    (tmp_path / "cases.jsonl").write_text(
-        '{"query": "fine", "relevant_ids": ["b"]}\n{"query": "broken", "relevant_ids": ["a"]}\n'
-    )
+    broken = {"id": "q4", "query": "broken", "relevant_ids": ["a"]}
+    for name, rows in {"cases.jsonl": ROWS, "broken.jsonl": [*ROWS[:1], broken]}.items():
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    return str(tmp_path / "cases.jsonl")
+    monkeypatch.delitem(sys.modules, "my_live_app", raising=False)
+    return tmp_path
 
 
-def test_too_many_failures_exit_with_1(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert evaluate_live(LiveOptions("my_live_app:index", cases, CALLS, k=2)) == 1
-    assert b"RR 0.50   nDCG@2 0.63   2 queries, 1 failed (broken: OSError: gone)" in capfdbinary.readouterr().out
-    assert evaluate_live(LiveOptions("my_live_app:index", cases, CALLS, k=2, max_failures=1)) == 0
+def live(command: Command, *options: str, cases: str = "cases.jsonl", retriever: str = "my_live_app:index") -> Outcome:
+    return command("evaluate", "--retriever", retriever, "--cases", cases, *options)
 
 
-def test_json_holds_every_query(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    evaluate_live(LiveOptions("my_live_app:index.retrieve", cases, CALLS, k=2), measures=["RR@1"], form="json")
-    data = json.loads(capfdbinary.readouterr().out)
-    assert data["measures"]["RR@1"]["value"] == 0
-    assert [row["status"] for row in data["per_query"]] == ["answered", "failed"]
+def test_too_many_failures_exit_with_1(folder: Path, command: Command) -> None:
+    done = live(command, "--k", "2", cases="broken.jsonl")
+    assert done.code == 1
+    assert "RR 0.50   nDCG@2 0.63   2 queries, 1 failed (q4: OSError: gone)" in done.out
+    assert live(command, "--k", "2", "--max-failures", "1", cases="broken.jsonl").code == 0
+
+
+def test_json_holds_every_query_and_the_evaluation(folder: Path, command: Command) -> None:
+    done = live(command, "--k", "2", "-m", "RR@1", "--format", "json", "--by", "kind", "--ci")
+    data = json.loads(done.out)
+    assert data["measures"]["RR@1"]["value"] == pytest.approx(1 / 3)
+    assert [row["status"] for row in data["per_query"]] == ["answered"] * 3
+    assert data["per_query"][0]["scores"] == [0.25, 0.125]
+    assert data["load"] == "closed loop, 1 call at once"
+    assert {group["label"] for group in data["evaluation"]["runs"][0]["by"]} == {"x", "y"}
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("my_live_app", "--retriever must be module:callable, found 'my_live_app'"),
-        ("my_live_app:", "--retriever must be module:callable"),
+        ("my_live_app", "retriever must be module:callable, found 'my_live_app'"),
+        ("my_live_app:", "retriever must be module:callable"),
         ("no_such_app:index", "cannot import no_such_app: No module named 'no_such_app'"),
         ("my_live_app:nothing", "my_live_app has no nothing"),
+        ("nowhere.yaml", "cannot read nowhere.yaml"),
     ],
 )
-def test_an_object_that_cannot_be_loaded_is_a_usage_error(cases: str, spec: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        evaluate_live(LiveOptions(spec, cases, CALLS))
+def test_an_object_that_cannot_be_loaded_is_a_usage_error(
+    folder: Path, command: Command, spec: str, message: str
+) -> None:
+    done = live(command, retriever=spec)
+    assert done.code in (2, 64)
+    assert message in done.err
 
 
-@click.command()
-@click.argument("qrels", required=False)
-@live_options
-def small(qrels: str | None, live: LiveOptions | None) -> int:
-    """A command that takes files or a retriever."""
-    return -1 if live is None else live.run([qrels], (), "json")
-
-
-def test_the_options_reach_the_retriever(cases: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    options = [
-        "--k",
-        "1",
-        "--id",
-        "id",
-        "--concurrency",
-        "2",
-        "--timeout",
-        "5",
-        "--retries",
-        "1",
-        "--max-failures",
-        "1",
-    ]
-    arguments = ["--retriever", "my_live_app:index", "--cases", cases, *options]
-    assert small.main(arguments, standalone_mode=False) == 0
-    data = json.loads(capfdbinary.readouterr().out)
+def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None:
+    options = "--k 1 --id id --concurrency 2 --timeout 5 --retries 1 --max-failures 1 --format json".split()
+    data = json.loads(live(command, *options, cases="broken.jsonl").out)
     assert [(row["k"], row["attempts"]) for row in data["per_query"]] == [(1, 1), (1, 2)]
-    assert small.main(["qrels"], standalone_mode=False) == -1
+
+
+def test_the_options_of_a_file_are_defaults(folder: Path, command: Command) -> None:
+    (folder / "mine.yaml").write_text("call: my_live_app:make\nparams: {best: a}\nconcurrency: 3\nretries: 1\n")
+    data = json.loads(live(command, "--format", "json", retriever="mine.yaml").out)
+    assert data["load"] == "closed loop, 3 calls at once"
+    assert [row["retrieved"] for row in data["per_query"]] == [["a"]] * 3
+    data = json.loads(live(command, "--format", "json", "--rate", "500", retriever="mine.yaml").out)
+    assert data["load"] == "open loop, 500 queries per second"
+    assert data["response_ms"]["p50"] >= data["latency_ms"]["p50"]
+
+
+def test_the_written_run_has_the_same_scores_as_the_live_result(folder: Path, command: Command) -> None:
+    done = live(command, "-o", "run.trec", "-m", "RR", "-m", "nDCG@5", "--format", "csv", "-q")
+    assert done.code == 0
+    assert "wrote run.trec" in done.err
+    assert (folder / "run.trec").read_text().splitlines()[:2] == ["q1 Q0 a 1 0.25 index", "q1 Q0 b 2 0.125 index"]
+    from_file = command("evaluate", "cases.jsonl", "run.trec", "-m", "RR", "-m", "nDCG@5", "--format", "csv", "-q")
+    assert from_file.out.replace("run.trec", "index") == done.out
+    assert sorted(path.name for path in folder.iterdir() if "journal" in path.name) == []
+
+
+def test_an_interrupted_evaluation_resumes(folder: Path, command: Command) -> None:
+    assert live(command, "-o", "run.trec", retriever="my_live_app:unfinished").code == 130
+    assert (folder / "run.trec.journal").exists()
+    assert not (folder / "run.trec").exists()
+    done = live(command, "-o", "run.trec", retriever="my_live_app:unfinished")
+    assert (done.code, sys.modules["my_live_app"].asked) == (0, ["fine", "second", "third", "third"]), done.err
+    assert len((folder / "run.trec").read_text().splitlines()) == 3
+    assert not (folder / "run.trec.journal").exists()
+
+
+def test_failed_queries_keep_the_journal_and_write_no_run(folder: Path, command: Command) -> None:
+    done = live(command, "-o", "run.trec", cases="broken.jsonl")
+    assert done.code == 1
+    assert "hint: the answers are saved: evaluate again to ask only the failed queries" in done.err
+    assert (folder / "run.trec.journal").exists()
+    assert not (folder / "run.trec").exists()
+    live(command, "-o", "run.trec", cases="broken.jsonl")
+    assert sys.modules["my_live_app"].asked == ["fine", "broken", "broken"]
+
+
+def test_ids_that_a_run_cannot_hold_are_refused_before_anything_is_asked(folder: Path, command: Command) -> None:
+    (folder / "texts.jsonl").write_text('{"query": "two words", "relevant_ids": ["a"]}\n')
+    done = live(command, "-o", "run.trec", cases="texts.jsonl")
+    assert (done.code, "my_live_app" in sys.modules) == (2, False)
+    assert 'hint: give each case an "id" without white space' in done.err
+
+
+def test_a_live_result_is_shown_like_any_run(folder: Path, command: Command) -> None:
+    done = live(command, "-m", "RR", "--ci", "--by", "kind", "-q", "--unjudged", "--plot", "--html", "page.html")
+    assert done.code == 0
+    for part in (
+        "latency   p50",
+        "per attempt; closed loop, 1 call at once",
+        "95% CI",
+        "by kind",
+        "q3",
+        "unjudged: index",
+    ):
+        assert part in done.out, part
+    assert "second" in json.dumps(data_of((folder / "page.html").read_text()))  # the text of a query
+    assert "| index |" in live(command, "--format", "markdown").out
+    assert live(command, "-m", "RR", "--format", "trec").out.split()[:3] == ["RR", "all", "0.6667"]
+
+
+def test_a_live_result_has_a_page_and_passes_a_gate() -> None:
+    result = rg.evaluate_retriever(lambda query: ["b"], ROWS)
+    assert "third" in json.dumps(data_of(as_html(result)))
+    assert rg.gate(result.qrels, result, require=["RR>=0.5"]).passed
+
+
+def test_a_gate_fails_if_the_retriever_failed() -> None:
+    def search(query: str) -> list[str] | None:
+        return None if query == "third" else ["b"]
+
+    result = rg.evaluate_retriever(search, ROWS, max_failures=None)
+    gated = rg.gate(result.qrels, result, require=["RR>=0.1"])
+    assert gated.failed
+    assert gated.sentence.startswith("fail: the retriever failed for 1 query (q3); 1 requirement is met")
+    assert gated.to_dict()["failed_queries"] == ["q3"]
 
 
 @pytest.mark.parametrize(
@@ -100,32 +190,26 @@ def test_the_options_reach_the_retriever(cases: str, capfdbinary: pytest.Capture
         (["--retriever", "my_live_app:index"], "--retriever and --cases must be used together"),
         (["--cases", "x"], "--retriever and --cases must be used together"),
         (["qrels", "--retriever", "my_live_app:index", "--cases", "x"], "cannot be combined with files"),
+        (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
+        (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
+        (["--retriever", "a:b", "--cases", "x", "--rel", "2"], "--rel applies to runs in files"),
+        (["--retriever", "a:b", "--cases", "x", "--topics", "x"], "--topics applies to runs in files"),
+        (["--retriever", "a:b", "--cases", "x", "-o", "x"], "would overwrite the input x"),
     ],
 )
-def test_wrong_combinations_are_usage_errors(cases: str, arguments: list[str], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        small.main(arguments, standalone_mode=False)
-
-
-def test_a_live_retriever_has_no_trec_format() -> None:
-    live = LiveOptions("a:b", "cases", CALLS)
-    with pytest.raises(UsageError, match="has no --format trec"):
-        live.run([None], (), "trec")
+def test_wrong_combinations_are_usage_errors(
+    folder: Path, command: Command, arguments: list[str], message: str
+) -> None:
+    done = command("evaluate", *arguments)
+    assert done.code in (2, 64)
+    assert message in done.err
 
 
 def test_the_default_k_is_that_of_the_library() -> None:
     @click.command()
     @live_options
-    def command(live: LiveOptions | None) -> None:
+    def small(live: LiveOptions | None) -> None:
         """A command."""
 
-    assert (
-        {option.name: option.default for option in command.params}["k"] == DEFAULT_K == LiveOptions("a:b", "c", CALLS).k
-    )
-
-
-def test_json_is_a_format_of_the_command(cases: str, command: Callable[..., Any]) -> None:
-    arguments = ("--retriever", "my_live_app:index", "--cases", cases, "--format", "json", "--max-failures", "1")
-    done = command("evaluate", *arguments)
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["queries"]["failed"] == 1
+    defaults = {option.name: option.default for option in small.params}
+    assert defaults["k"] == DEFAULT_K == LiveOptions("a:b", "c", RetrieverCalls()).k

@@ -14,14 +14,19 @@ from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
 from rankgauge.retrieval.fetch.modes import (
-    ASKING_OPTIONS,
     OWN_MODE,
     RETRIEVER_MODES,
     RetrieverSettings,
     settings_from,
     settings_of_section,
 )
-from rankgauge.retrieval.named import is_own_retriever, is_retriever_file, section_in_folder, section_of_file
+from rankgauge.retrieval.named import (
+    ASKING_OPTIONS,
+    is_own_retriever,
+    is_retriever_file,
+    section_in_folder,
+    section_of_file,
+)
 
 if TYPE_CHECKING:
     from rankgauge.config.retrievers import RetrieverSection

@@ -56,6 +56,7 @@ class RetrieverSection(ConfigSection):
     scores: Literal["similarity", "distance", "ignore"] | None = None
     fetch: Annotated[int, Field(ge=1)] | None = None
     concurrency: Annotated[int, Field(ge=1)] | None = None
+    rate: Annotated[float, Field(gt=0)] | None = None
     timeout: Annotated[float, Field(gt=0)] | None = None
     retries: Annotated[int, Field(ge=0)] | None = None
 

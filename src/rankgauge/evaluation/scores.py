@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,16 @@ class Scores(Tabular):
                 if name in measures:
                     return measures.index(name)
         raise KeyError(f"{parsed} was not evaluated; there are {', '.join(map(str, self.measures))}")
+
+    def only(self, measures: Sequence[str | Measure]) -> Scores:
+        """The scores of some of the measures, in the given order."""
+        columns = [self._index(measure) for measure in measures]
+        return replace(
+            self,
+            measures=tuple(self.measures[column] for column in columns),
+            requested=tuple(self.requested[column] for column in columns) if self.requested else (),
+            values=self.values[:, columns],
+        )
 
     @cached_property
     def over_queries(self) -> dict[str, tuple[float | None, int]]:

@@ -6,11 +6,12 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
+from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, RankgaugeWarning, shown
 from rankgauge.measures.weights import WEIGHT, checked_weights
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, measures_at, score
+from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, evaluate_cases, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
 from rankgauge.retrieval.asking.calls import check_k
 from rankgauge.retrieval.asking.documents import IdSource, Unit, relevant_ids
@@ -78,12 +79,13 @@ class RetrievalEvaluator:
             ids, queries, retrieved_documents_list, relevant_document_ids_list, grades_list, strict=True
         ):
             ranking = self._rank(documents, query)
-            outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, ranking.repeated))
+            outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, repeated=ranking.repeated))
             judgments[query_id] = check_judgments(relevant_ids(relevant, query), grades, query)
         columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}
-        retrieved = {outcome.id: outcome.retrieved for outcome in outcomes}
-        scores = score(retrieved, judgments, measures_at(k).values(), columns=columns)
-        result = result_of(scores, outcomes, judgments, k, self.unit)
+        run = Run.from_lists({outcome.id: outcome.retrieved for outcome in outcomes}, name="retrieved")
+        texts = dict(zip(ids, queries, strict=True))
+        evaluation = evaluate_cases(run, judgments, measures_at(k).values(), columns=columns, texts=texts)
+        result = result_of(evaluation, outcomes, k, self.unit)
         warn_of_repeats(result)
         return result
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
+
+from rankgauge.core.ids import Ids
+from rankgauge.core.run import Run, Status
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
@@ -14,8 +20,8 @@ from rankgauge.rag.evaluator import warn_of_repeats
 from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.progress import Progress, progress_function
 from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, measures_at, score
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning
+from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
 from rankgauge.retrieval.asking.calls import (
     DEFAULT_CALLS,
     CallResult,
@@ -27,8 +33,14 @@ from rankgauge.retrieval.asking.calls import (
 )
 from rankgauge.retrieval.asking.documents import IdSource, Unit
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import RetrieverFunction, retriever_function
+from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.base import QueryBatch
+from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
+from rankgauge.retrieval.fetch.fetch import journal_header
+from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
+from rankgauge.retrieval.named import OpenRetriever, open_retriever
 
+JOURNAL_HINT = "the answers are saved: evaluate again to ask only the failed queries"
 FAILURES_HINT = "allow some: max_failures=N, or any number: max_failures=None; the result is the error's .result"
 
 
@@ -48,7 +60,8 @@ def evaluate_retriever(
     """Call a retriever for every test case, and score what it returns.
 
     The retriever is a function of a query (and k, if it takes one), or an object with ``retrieve``, ``invoke``,
-    ``get_relevant_documents`` or ``search``, asynchronous or not. Test cases are a JSON Lines or CSV file or a list of
+    ``get_relevant_documents`` or ``search``, asynchronous or not; or a text that names one: ``module:object``,
+    ``./FILE.py:object``, ``FILE.yaml``. Test cases are a JSON Lines or CSV file or a list of
     ``{"query": …, "relevant_ids": […]}``; a case with ``topK`` has its own k, and a case with ``weight`` counts by it
     in the weighted means. ``id`` and ``unit`` are those of :class:`RetrievalEvaluator`; ``calls`` sets how many
     results are fetched, how many calls run at once, timeouts and retries.
@@ -60,13 +73,15 @@ def evaluate_retriever(
     A query that still fails after its retries (None is a failure, an empty list is not) is reported as failed and not
     averaged; if more fail than ``max_failures``, an error is raised, whose ``result`` has the rest; None allows any
     number. By default the retriever is called in this thread; with a timeout or with concurrent calls, in other
-    threads, and a call that timed out is abandoned in its own. Latencies are those of the answered calls.
+    threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered;
+    ``response_ms`` counts from the instant at which each query was due, failed attempts and pauses included.
     """
     check_max_failures(max_failures)
-    function, cases = retriever_function(retriever), read_cases(test_cases)
-    evaluation = _LiveEvaluation(function, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
-    ask_all(evaluation.retriever, evaluation.requests, calls, evaluation.handle)
-    return evaluation.result(max_failures)
+    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
+    with evaluation.journaled():
+        ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
+        return evaluation.result(max_failures)
 
 
 async def evaluate_retriever_async(
@@ -84,81 +99,133 @@ async def evaluate_retriever_async(
 ) -> RetrievalResult:
     """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it."""
     check_max_failures(max_failures)
-    function, cases = retriever_function(retriever), read_cases(test_cases)
-    evaluation = _LiveEvaluation(function, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
-    await evaluation.run()
-    return evaluation.result(max_failures)
+    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
+    with evaluation.journaled():
+        await call_for_all(LoopCaller(), evaluation.function, evaluation.requests, calls, evaluation.handle)
+        return evaluation.result(max_failures)
 
 
 @dataclass
 class _LiveEvaluation:
     """One evaluation: the queries, how they are sent, and what has been returned so far."""
 
-    retriever: RetrieverFunction
+    opened: OpenRetriever
     cases: Cases
     k: int
     measures: MeasureNames | None
     rules: AnswerRules
     calls: RetrieverCalls
     progress: bool | Progress
-    outcomes: list[QueryOutcome | None] = field(default_factory=list, init=False)
-    answered: int = field(default=0, init=False)
+    outcomes: dict[int, QueryOutcome] = field(default_factory=dict, init=False)  # by index of the case
+    journal: Journal | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         check_k(self.k)
+        self.function = retriever_function(self.opened.retriever, self.opened.name)
         self.report_progress = progress_function(self.progress)
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
-        self.outcomes = [None] * len(self.cases.cases)
+        self.pending = list(range(len(self.cases.cases)))
 
     @property
     def requests(self) -> Sequence[tuple[str, int]]:
-        """Each query, and how many results it is asked for."""
-        return [(case.query, self.calls.fetch or case.k or self.k) for case in self.cases.cases]
+        """Each query that has no answer yet, and how many results it is asked for."""
+        pending = [self.cases.cases[index] for index in self.pending]
+        return [(case.query, self.calls.fetch or case.k or self.k) for case in pending]
 
-    def run(self) -> Coroutine[Any, Any, None]:
-        """Send every query in the running event loop."""
-        return call_for_all(LoopCaller(), self.retriever, self.requests, self.calls, self.handle)
+    @contextmanager
+    def journaled(self) -> Iterator[None]:
+        """Keep answers in the journal of the calls, if they have one, and begin with those that it has already."""
+        if self.calls.journal is None:
+            yield
+            return
+        with Journal(Path(self.calls.journal), self._journal_header()) as self.journal:
+            for index, case in enumerate(self.cases.cases):
+                kept = self.journal.answers.get(case.id)
+                if kept is not None and kept.status != Status.FAILED:
+                    facts, scores = kept.facts, tuple(kept.scores)
+                    repeated = facts.repeated + facts.collapsed
+                    ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
+                    self.outcomes[index] = self._outcome(index, ranking, None)
+            self.pending = [index for index in self.pending if index not in self.outcomes]
+            yield
+            self.journal.remove()
 
-    def handle(self, index: int, call: CallResult) -> None:
+    def _journal_header(self) -> dict[str, Any]:
+        cases, rules = self.cases.cases, self.rules
+        retriever = CallableRetriever(
+            self.opened.retriever,
+            name=self.opened.name,
+            id=rules.id,
+            unit=rules.unit,
+            scores=rules.scores,
+            calls=replace(self.calls, journal=None),
+            made_by=self.opened.identity,
+        )
+        queries = QueryBatch.from_dict({case.id: case.query for case in cases})
+        return {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
+
+    def handle(self, row: int, call: CallResult) -> None:
+        index = self.pending[row]
         case = self.cases.cases[index]
         ranking = RankedResults()
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
             ranking = self.rules.rank(call.answer, case.id)
-        self.outcomes[index] = QueryOutcome(
+        self.outcomes[index] = self._outcome(index, ranking, call)
+        if self.journal is not None:
+            status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
+            scores = list(run_scores(ranking.ids, ranking.scores))
+            facts = self.rules.facts(ranking, call.error)
+            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
+        if self.report_progress is not None:
+            self.report_progress(len(self.outcomes), len(self.cases.cases))
+
+    def _outcome(self, index: int, ranking: RankedResults, call: CallResult | None) -> QueryOutcome:
+        """The outcome of a case, from a call or from the journal."""
+        case = self.cases.cases[index]
+        return QueryOutcome(
             id=case.id,
             query=case.query,
             k=case.k or self.k,
             retrieved=ranking.ids,
+            scores=ranking.scores,
             repeated=ranking.repeated,
             fault=ranking.fault,
-            error=call.error,
-            latency=call.latency,
-            attempts=call.attempts,
+            error=None if call is None else call.error,
+            latency=None if call is None else call.latency,
+            response=None if call is None else call.response,
+            attempts=None if call is None else call.attempts,
         )
-        self.answered += 1
-        if self.report_progress is not None:
-            self.report_progress(self.answered, len(self.outcomes))
+
+    def run_of(self, outcomes: Sequence[QueryOutcome]) -> Run:
+        """All results, as :func:`~rankgauge.retrieval.fetch_run` would write them."""
+        rankings = [RankedResults(outcome.retrieved, outcome.scores) for outcome in outcomes]
+        queries = Ids.from_text([outcome.id for outcome in outcomes], "query id")
+        failed = np.array([outcome.error is not None for outcome in outcomes], dtype=bool)
+        most = max((len(ranking.ids) for ranking in rankings), default=0)
+        return ranked_results_run(self.function.name, queries, rankings, failed, most)
 
     def result(self, max_failures: int | None) -> RetrievalResult:
-        outcomes = [outcome for outcome in self.outcomes if outcome is not None]
+        outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
         columns = {name: dict(values) for name, values in self.cases.columns.items()}
         cutoff: int | str = self.k
         if "k" in columns:
             columns["k"] = {outcome.id: outcome.k for outcome in outcomes}
             cutoff = "k"
-        scores = score(
-            {outcome.id: outcome.retrieved for outcome in outcomes if outcome.error is None},
+        evaluation = evaluate_cases(
+            self.run_of(outcomes),
             self.cases.judgments,
             [*measures_at(cutoff).values(), *self.extra_measures],
-            failed=[outcome.id for outcome in outcomes if outcome.error is not None],
             columns=columns,
-            name=self.retriever.name,
+            texts={outcome.id: outcome.query for outcome in outcomes},
         )
+        scores = evaluation.scores[0]
         requested = zip(scores.requested, scores.measures, strict=True)
         printed = [measure for request, measure in requested if request in self.extra_measures]
-        result = result_of(scores, outcomes, self.cases.judgments, cutoff, self.rules.unit, printed)
+        result = result_of(evaluation, outcomes, cutoff, self.rules.unit, printed, self.calls)
         warn_of_repeats(result)
         if is_too_many(len(result.failures), max_failures):
-            raise too_many_failures(result.failures, len(result), max_failures, hint=FAILURES_HINT, result=result)
+            hint = FAILURES_HINT if self.journal is None else f"{JOURNAL_HINT}, or {FAILURES_HINT}"
+            raise too_many_failures(result.failures, len(result), max_failures, hint=hint, result=result)
         return result

@@ -28,10 +28,12 @@ class QueryMetrics:
     query: str
     status: Status
     retrieved: tuple[str, ...] = ()
+    scores: tuple[float, ...] | None = None  # of the retrieved documents, higher is better
     repeated: int = 0  # results dropped because their id appeared before
     fault: str | None = None  # how the given scores contradict the order of the results
     error: str | None = None
-    latency: float | None = None  # seconds, of the call that was answered
+    latency: float | None = None  # seconds of the attempt that was answered
+    response: float | None = None  # seconds from the instant at which the query was due, retries and pauses included
     attempts: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,7 +42,8 @@ class QueryMetrics:
         plain = {
             key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()
         }
-        return {**plain, "status": self.status.name.lower(), "retrieved": list(self.retrieved)}
+        scores = None if self.scores is None else [score if math.isfinite(score) else None for score in self.scores]
+        return {**plain, "status": self.status.name.lower(), "retrieved": list(self.retrieved), "scores": scores}
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,10 @@ class QueryOutcome:
     query: str
     k: int
     retrieved: tuple[str, ...] = ()
+    scores: tuple[float, ...] | None = None
     repeated: int = 0
     fault: str | None = None
     error: str | None = None
     latency: float | None = None
+    response: float | None = None
     attempts: int | None = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,11 +14,13 @@ from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note, printable
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
-from rankgauge.rag.scoring import QueryJudgments, case_qrels, measures_at
+from rankgauge.rag.scoring import measures_at
+from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.asking.documents import Unit
 from rankgauge.retrieval.asking.failures import SHOWN_FAILURES, AnswerFacts
 from rankgauge.retrieval.asking.remarks import answer_notes
@@ -35,25 +37,27 @@ MILLISECONDS = 1000.0
 class RetrievalResult(Tabular):
     """Every measure over all answered queries, and ``per_query_metrics`` in the order of the input."""
 
-    scores: Scores
+    evaluation: Evaluation
     per_query_metrics: tuple[QueryMetrics, ...]
     fields: Mapping[str, Measure]  # field of the metrics → its measure
     printed: tuple[Measure, ...]
     unit: Unit = "chunk"
-    judgments: Mapping[str, QueryJudgments] = field(default_factory=dict)
+    calls: RetrieverCalls | None = None  # how a live retriever was asked
 
-    @cached_property
+    @property
+    def scores(self) -> Scores:
+        """The value of each measure for each query, as :func:`rankgauge.evaluate` returns it."""
+        return self.evaluation.scores[0]
+
+    @property
     def run(self) -> Run:
         """What the retriever returned, as a run: for ``compare``, ``gate``, ``evaluate`` and ``write_run``."""
-        answered = {row.id: row.retrieved for row in self.per_query_metrics if row.status != Status.FAILED}
-        return Run.from_lists(answered, name=self.scores.run, failed=list(self.failures))
+        return cast(Run, self.evaluation.joined[0].run)
 
-    @cached_property
+    @property
     def qrels(self) -> Qrels:
         """The judgments of the test cases, with the columns of their queries."""
-        queries = self.scores.queries
-        columns = {name: dict(zip(queries, values, strict=True)) for name, values in self.scores.columns.items()}
-        return case_qrels(self.judgments, columns)
+        return self.evaluation.qrels
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The mean of a measure; None if no query was answered."""
@@ -131,9 +135,13 @@ class RetrievalResult(Tabular):
 
     @cached_property
     def latency_ms(self) -> dict[str, float] | None:
-        """Percentiles of the time of one call, in milliseconds, over those that were answered; None without any."""
-        times = [one.latency * MILLISECONDS for one in self.per_query_metrics if one.latency is not None]
-        return latency_percentiles(times) if times else None
+        """Percentiles of the time of one attempt, in milliseconds, over those that were answered; None without any."""
+        return _percentiles([one.latency for one in self.per_query_metrics])
+
+    @cached_property
+    def response_ms(self) -> dict[str, float] | None:
+        """The same from the instant at which each query was due, with waiting, failed attempts and pauses."""
+        return _percentiles([one.response for one in self.per_query_metrics])
 
     def __repr__(self) -> str:
         return f"RetrievalResult({self.scores.run!r}: {str(self).splitlines()[0]})"
@@ -147,8 +155,10 @@ class RetrievalResult(Tabular):
         if self.failed_as_zero is not None:
             as_zero = (_mean_text(m.name, self.failed_as_zero[m.name]) for m in self.printed)
             lines.append("failed as 0   " + "   ".join(as_zero))
-        if self.latency_ms is not None:
-            lines.append("latency   " + "   ".join(f"{name} {value:.3g} ms" for name, value in self.latency_ms.items()))
+        if self.latency_ms is not None and self.response_ms is not None and self.calls is not None:
+            lines.append(f"latency   {_times_text(self.latency_ms)}   per attempt; {self.calls.loop}")
+            if self.calls.rate is not None or any((row.attempts or 1) > 1 for row in self.per_query_metrics):
+                lines.append(f"response  {_times_text(self.response_ms)}   from when each query was due, with retries")
         return "\n".join([*lines, *self.remarks])
 
     @property
@@ -202,10 +212,9 @@ class RetrievalResult(Tabular):
         }
         columns |= {m.name: [values[m.name][row] for row in rows] for m in self.scores.measures}
         if self.latency_ms is not None:
-            columns["latency_ms"] = [
-                None if metrics.latency is None else metrics.latency * MILLISECONDS
-                for metrics in self.per_query_metrics
-            ]
+            for name, field in (("latency_ms", "latency"), ("response_ms", "response")):
+                times = [getattr(metrics, field) for metrics in self.per_query_metrics]
+                columns[name] = [None if seconds is None else seconds * MILLISECONDS for seconds in times]
         columns["error"] = [metrics.error for metrics in self.per_query_metrics]
         for name, column in self.scores.columns.items():
             columns.setdefault(name, column[rows].tolist())
@@ -243,7 +252,9 @@ class RetrievalResult(Tabular):
                 "without_relevant": int(self.scores.without_relevant.sum()),
             },
             "measures": measures,
+            "load": None if self.calls is None else self.calls.loop,
             "latency_ms": self.latency_ms,
+            "response_ms": self.response_ms,
             "repeated": self.repeated,
             "remarks": list(self.remarks),
             "per_query": [row.to_dict() for row in self.per_query_metrics],
@@ -251,14 +262,15 @@ class RetrievalResult(Tabular):
 
 
 def result_of(
-    scores: Scores,
+    evaluation: Evaluation,
     outcomes: Sequence[QueryOutcome],
-    judgments: Mapping[str, QueryJudgments],
     cutoff: int | str,
     unit: Unit,
     printed: Sequence[Measure] = (),
+    calls: RetrieverCalls | None = None,
 ) -> RetrievalResult:
     """The result of the queries in the order of their outcomes."""
+    scores = evaluation.scores[0]
     fields = measures_at(cutoff)
     columns = {field: scores.values[:, scores.measures.index(measure)] for field, measure in fields.items()}
     row_of = {query: row for row, query in enumerate(scores.queries)}
@@ -271,9 +283,18 @@ def result_of(
         }
         per_query.append(QueryMetrics(**values, status=status, **vars(outcome)))
     default = tuple(fields[field] for field in PRINTED_FIELDS)
-    return RetrievalResult(scores, tuple(per_query), fields, tuple(printed) or default, unit, judgments)
+    return RetrievalResult(evaluation, tuple(per_query), fields, tuple(printed) or default, unit, calls)
 
 
 def _mean_text(name: str, value: float | None, interval: Interval | None = None) -> str:
     ends = "" if interval is None else span(interval.low, interval.high, 2)
     return f"{name} {number(value, 2)} ({ends})" if ends else f"{name} {number(value, 2)}"
+
+
+def _percentiles(seconds: Sequence[float | None]) -> dict[str, float] | None:
+    times = [value * MILLISECONDS for value in seconds if value is not None]
+    return latency_percentiles(times) if times else None
+
+
+def _times_text(times: Mapping[str, float]) -> str:
+    return "   ".join(f"{name} {value:.3g} ms" for name, value in times.items())

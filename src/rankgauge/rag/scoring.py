@@ -17,8 +17,7 @@ from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.conventions import MeasureNames
-from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.scores import Scores
+from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
 from rankgauge.lists.joined import binary_judgments, graded_judgments, reads_grades
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
@@ -70,27 +69,28 @@ def _grades(judgments: Mapping[str, QueryJudgments]) -> dict[str, dict[str, floa
     return {query: graded_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
 
 
-def score(
-    retrieved: Mapping[str, Sequence[str]],
+def evaluate_cases(
+    run: Run,
     judgments: Mapping[str, QueryJudgments],
     measures: MeasureNames,
     *,
-    failed: Sequence[str] = (),
     columns: Mapping[str, Any] | None = None,
-    name: str = "retrieved",
-) -> Scores:
-    """The value of each measure for each query; a failed query is not averaged."""
-    run = Run.from_lists(retrieved, name=name, failed=failed)
+    texts: Mapping[str, str] | None = None,
+) -> Evaluation:
+    """The value of each measure for each query; a failed query is not averaged. ``texts`` are those of the queries."""
     graded = _grades(judgments)
     binary = {query: binary_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
-    scores = evaluate(case_qrels(judgments, columns), run, measures)
+    evaluation = evaluate_runs(case_qrels(judgments, columns), [run], measures)
+    evaluation = replace(evaluation, texts=texts or {}, joined=(replace(evaluation.joined[0], run=run),))
     if graded == binary:
-        return scores
+        return evaluation
+    scores = evaluation.scores[0]
     binary_scores = evaluate(Qrels.from_dict(binary, columns=columns), run, measures)
     is_graded = np.array([reads_grades(measure) for measure in scores.measures])
-    return replace(
+    merged = replace(
         scores,
         values=np.where(is_graded, scores.values, binary_scores.values),
         without_relevant=binary_scores.without_relevant,
         notes=binary_scores.notes,
     )
+    return replace(evaluation, scores=(merged,))

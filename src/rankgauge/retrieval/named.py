@@ -13,9 +13,11 @@ from typing import Any
 
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
+from rankgauge.retrieval.asking.calls import CALL_OPTIONS
 from rankgauge.retrieval.loading import in_folder, is_object_path, load_object
 
 YAML_SUFFIXES = (".yaml", ".yml")
+ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,12 @@ def section_of_file(path: str) -> RetrieverSection:
     return section_in_folder(section, Path(path).parent)
 
 
+def asking_options(text: str) -> dict[str, Any]:
+    """The options of asking that the file of a retriever sets; none if the text names no file."""
+    section = section_of_file(text).model_dump() if is_retriever_file(text) else {}
+    return {name: section[name] for name in ASKING_OPTIONS if section.get(name) is not None}
+
+
 def section_in_folder(section: RetrieverSection, folder: Path) -> RetrieverSection:
     """A section whose Python file, if it names one, is found from a folder."""
     paths = {key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None}
@@ -58,6 +66,8 @@ def section_in_folder(section: RetrieverSection, folder: Path) -> RetrieverSecti
 
 def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
     """The retriever that a text or a section names; any other object is the retriever itself."""
+    if isinstance(source, OpenRetriever):
+        return source
     if isinstance(source, str):
         if is_retriever_file(source):
             return open_retriever(section_of_file(source), f"{kind} {printable(source, None)}")

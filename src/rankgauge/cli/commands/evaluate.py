@@ -107,7 +107,10 @@ def command(
     check_format(view, settings)
     check_confidence(settings, view, page)
     if live is not None:
-        return live.run([qrels, *runs], settings.measures or (), view.format)
+        live.check(qrels, *runs)
+        from rankgauge.cli.commands.live import evaluate_live
+
+        return evaluate_live(live, settings, view, page)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     check_one_stdin(qrels, *runs)
@@ -213,7 +216,7 @@ def show(
     scores = evaluation.scores
     match view.format:
         case "json":
-            write(_json(evaluation, comparison, notes, settings, view))
+            write(render.dumped(evaluation_dict(evaluation, comparison, notes, settings, view)))
         case "csv" | "jsonl":
             write(rows_text(view.format, render.SCORE_FIELDS, render.records(scores, per_query=view.per_query)))
         case "markdown" | "latex":
@@ -221,19 +224,15 @@ def show(
         case "trec":
             write(render.as_trec(scores, per_query=view.per_query))
         case _:
-            write("\n\n".join(_tables(evaluation, comparison, settings, view)) + "\n")
-            if view.plot:
-                from rankgauge.render.text.plot import of_scores
-
-                confidence = settings.statistics.confidence
-                write("\n" + of_scores(scores, width=terminal_width(), ascii=ascii_only(), confidence=confidence))
+            write(evaluation_tables(evaluation, comparison, settings, view))
     print_warnings(notes)
     print_run_warnings(scores)
 
 
-def _json(
+def evaluation_dict(
     evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
-) -> str:
+) -> dict[str, Any]:
+    """For JSON."""
     from rankgauge.render.text import audit, bands, groups
 
     confidence = settings.statistics.confidence
@@ -248,7 +247,7 @@ def _json(
         data["comparison"] = comparison.to_dict()
     audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
     data = audit.with_audits(data, audits, per_query=view.per_query)
-    return render.dumped(bands.with_bands(data, evaluation.scores, settings.bands))
+    return bands.with_bands(data, evaluation.scores, settings.bands)
 
 
 def _page_parts(
@@ -269,8 +268,8 @@ def _page_parts(
     return [*parts, *footer(evaluation)]
 
 
-def _tables(evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View) -> list[str]:
-    """The tables of a terminal; modules that a plain evaluation does not need are not imported."""
+def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View) -> str:
+    """The tables and charts of a terminal; modules that a plain evaluation does not need are not imported."""
     scores, color, confidence = evaluation.scores, use_color(), settings.statistics.confidence
     width = terminal_width()
     texts = [render.as_table(scores, per_query=view.per_query, color=color, width=width, bands=settings.bands)]
@@ -290,7 +289,12 @@ def _tables(evaluation: Evaluation, comparison: Comparison | None, settings: Set
 
         audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
         texts += audit.tables(audits, color=color)
-    return [*texts, "\n".join(footer(evaluation))]
+    texts.append("\n".join(footer(evaluation)))
+    if view.plot:
+        from rankgauge.render.text.plot import of_scores
+
+        texts.append(of_scores(scores, width=width, ascii=ascii_only(), confidence=confidence).removesuffix("\n"))
+    return "\n\n".join(texts) + "\n"
 
 
 def footer(evaluation: Evaluation) -> Sequence[str]:

@@ -3,36 +3,91 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from dataclasses import replace
 
+import click
+
+from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
+from rankgauge.cli.options.html import PageRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.cli.options.view import View
+from rankgauge.config.settings import Settings
+from rankgauge.core.ids import Ids
+from rankgauge.errors import InputError, RetrieverError, printable
+from rankgauge.evaluation.evaluate import Evaluation
+from rankgauge.evaluation.notes import Note
+from rankgauge.io.trec_writer import check_no_white_space, write_run
+from rankgauge.io.writing import check_not_an_input
+from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.retrieval.asking.failures import is_too_many
-from rankgauge.retrieval.loading import load_object
+from rankgauge.rag.results import RetrievalResult
 
 EXIT_TOO_MANY_FAILURES = 1
 
 
-def evaluate_live(live: LiveOptions, measures: Sequence[str] = (), form: str = "table") -> int:
-    """Call the retriever for every test case, print the result, and return 1 if too many queries failed."""
-    retriever = load_object(live.retriever, "--retriever")
+def evaluate_live(live: LiveOptions, settings: Settings, view: View, page: PageRequest) -> int:
+    """Call the retriever for every test case, show the result, and return 1 if too many queries failed."""
+    page.check(live.cases)
+    _check_output(live)
+    code, hint = 0, None
     with collected_notes() as notes:
-        result = evaluate_retriever(
-            retriever,
-            live.cases,
-            live.k,
-            measures=list(measures) or None,
-            id=live.id,
-            unit=live.unit,
-            scores=live.scores,
-            calls=live.calls,
-            max_failures=None,
-            progress=True,
-        )
-    if form == "json":
-        write(json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        try:
+            result = _ask(live, settings)
+        except RetrieverError as error:
+            if not isinstance(error.result, RetrievalResult):
+                raise
+            result, code, hint = error.result, EXIT_TOO_MANY_FAILURES, error.hint
+    evaluation = replace(result.evaluation, scores=(result.scores.only(result.printed),))
+    _show(result, evaluation, notes, settings, view)
+    if code == 0 and live.out is not None:
+        write_run(result.run, live.out, inputs=[live.cases])
+        click.echo(f"wrote {printable(live.out, None)}", err=True)
+    elif hint is not None:
+        click.echo(f"hint: {hint}", err=True)
+    page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
+    return code
+
+
+def _check_output(live: LiveOptions) -> None:
+    """Raise, before anything is asked, if the run could not be written."""
+    if live.out is None:
+        return
+    check_not_an_input(live.out, [live.cases])
+    ids = Ids.from_text([case.id for case in read_cases(live.cases).cases], "query id")
+    try:
+        check_no_white_space(ids, "query id")
+    except InputError as error:
+        raise InputError.at(
+            live.cases, None, error.message, hint='give each case an "id" without white space'
+        ) from None
+
+
+def _ask(live: LiveOptions, settings: Settings) -> RetrievalResult:
+    return evaluate_retriever(
+        live.retriever,
+        live.cases,
+        live.k,
+        measures=list(settings.measures or ()) or None,
+        id=live.id,
+        unit=live.unit,
+        scores=live.scores,
+        calls=live.calls if live.out is None else replace(live.calls, journal=f"{live.out}.journal"),
+        max_failures=live.max_failures,
+        progress=True,
+    )
+
+
+def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], settings: Settings, view: View) -> None:
+    """Print the result; like that of a run in a file, if more is asked for than the means."""
+    if view.format == "json":
+        data = {**result.to_dict(), "evaluation": evaluation_dict(evaluation, None, notes, settings, view)}
+        write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    elif view.format != "table":
+        show(evaluation, None, [*notes, *result.answer_notes], settings, view)
+        return
     else:
         write(f"{result}\n")
+        if view.per_query or view.plot or view.audits or settings.confidence_intervals or settings.by:
+            write("\n" + evaluation_tables(evaluation, None, settings, view))
     print_warnings(notes)
-    return EXIT_TOO_MANY_FAILURES if is_too_many(len(result.failures), live.max_failures) else 0

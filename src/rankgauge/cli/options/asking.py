@@ -29,10 +29,15 @@ CALL_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--concurrency",
         type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Make N calls at once.",
+        help="Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate "
+        "1000]",
         metavar="N",
+    ),
+    click.option(
+        "--rate",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="N",
+        help="Send N queries per second, however long answers take (an open loop).",
     ),
     click.option(
         "--timeout",

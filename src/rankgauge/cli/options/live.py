@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
-from click.core import ParameterSource
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.groups import Option, option_names, with_options
+from rankgauge.cli.options.groups import Option, is_given, option_names, with_options
+from rankgauge.cli.options.reading import READING_OPTIONS
+from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS
+from rankgauge.cli.options.view import TOPICS
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from rankgauge.retrieval.asking.calls import RetrieverCalls
 
-LIVE_FORMATS = ("table", "json")
-
 
 @dataclass(frozen=True)
 class LiveOptions:
-    """A retriever, its test cases, and how it is called."""
+    """A retriever, its test cases, how it is called, and where its run is written."""
 
     retriever: str
     cases: str
     calls: RetrieverCalls
+    out: str | None = None
     k: int = 5
     id: str | None = None
     unit: Literal["chunk", "document"] = "chunk"
     scores: Literal["similarity", "distance", "ignore"] | None = None
     max_failures: int = 0
 
-    def run(self, files: Sequence[str | None], measures: Sequence[str], form: str) -> int:
-        """Evaluate, print, and return the exit code. Files cannot be combined with a retriever."""
+    def check(self, *files: str | None) -> None:
+        """Raise if files, or options that apply only to files, are given as well: none is ignored silently."""
         if any(file is not None for file in files):
             raise UsageError("--retriever takes its judgments from --cases: it cannot be combined with files")
-        if form not in LIVE_FORMATS:
-            raise UsageError(f"--retriever has no --format {form}, expected one of {', '.join(LIVE_FORMATS)}")
-        _check_no_file_options(click.get_current_context())
-        from rankgauge.cli.commands.live import evaluate_live
-
-        return evaluate_live(self, measures, form)
+        for option in click.get_current_context().command.params:
+            if isinstance(option, click.Option) and is_given(option.name or "") and option.name in FILE_OPTIONS:
+                flag = option.opts[-1]
+                raise UsageError(
+                    f"{flag} applies to runs in files, not to --retriever",
+                    hint="write the run with -o RUN, and evaluate the file",
+                )
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -52,6 +54,13 @@ OPTIONS: tuple[Option, ...] = (
         type=click.Path(),
         metavar="CASES",
         help='Read test cases: {"query": …, "relevant_ids": […]}, or CSV.',
+    ),
+    click.option(
+        "-o",
+        "--out",
+        type=click.Path(),
+        metavar="RUN",
+        help="Write what the live retriever returned to RUN, as a TREC run; the same command resumes if interrupted.",
     ),
     click.option(
         "--k",
@@ -66,17 +75,8 @@ OPTIONS: tuple[Option, ...] = (
     MAX_FAILURES,
 )
 CALL_NAMES = option_names(*CALL_OPTIONS)
-RESULT_NAMES = ["k", *option_names(*ANSWER_OPTIONS, MAX_FAILURES)]
-
-
-def _check_no_file_options(context: click.Context) -> None:
-    """Raise if an option was given that only applies to files: none is ignored silently."""
-    live = {"retriever", "cases", *CALL_NAMES, *RESULT_NAMES, "measures", "format"}
-    for option in context.command.params:
-        was_given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if was_given and isinstance(option, click.Option) and option.name not in live:
-            flag = option.opts[-1]
-            raise UsageError(f"{flag} applies to runs in files, not to --retriever", hint=f"leave out {flag}")
+RESULT_NAMES = ["out", "k", *option_names(*ANSWER_OPTIONS, MAX_FAILURES)]
+FILE_OPTIONS = {*option_names(*CONVENTION_OPTIONS, CONFIG, TOPICS, *READING_OPTIONS)}
 
 
 def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,9 +89,19 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if (retriever is None) != (cases is None):
             raise UsageError("--retriever and --cases must be used together")
         if retriever is None or cases is None:
+            unused = next((name for name in (*CALL_NAMES, *RESULT_NAMES) if is_given(name)), None)
+            if unused is not None:
+                raise UsageError(
+                    f"--{unused.replace('_', '-')} applies to a live retriever", hint="name it: --retriever"
+                )
             return function(*args, live=None, **options)
         from rankgauge.retrieval.asking.calls import RetrieverCalls
+        from rankgauge.retrieval.named import asking_options
 
-        return function(*args, live=LiveOptions(retriever, cases, RetrieverCalls(**calls), **results), **options)
+        given = {name: value for name, value in {**calls, **results}.items() if is_given(name)}
+        values = {**calls, **results, **asking_options(retriever), **given}
+        kept = {name: values[name] for name in RESULT_NAMES}
+        live = LiveOptions(retriever, cases, RetrieverCalls(**{name: values[name] for name in CALL_NAMES}), **kept)
+        return function(*args, live=live, **options)
 
     return with_options(command, *OPTIONS)

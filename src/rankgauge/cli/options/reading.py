@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Option, option_group
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
@@ -26,9 +26,7 @@ def make_reading(
     return Reading(qrels_format=qrels_format, run_format=run_format, limits=limits)
 
 
-reading_options = option_group(
-    "reading",
-    make_reading,
+READING_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--qrels-format",
         metavar="NAME",
@@ -43,6 +41,7 @@ reading_options = option_group(
     ),
     click.option("--strict", is_flag=True, help="Treat input warnings as errors."),
 )
+reading_options = option_group("reading", make_reading, *READING_OPTIONS)
 
 
 def configured_reading(reading: Reading, settings: Settings) -> Reading:

@@ -50,8 +50,8 @@ def gate(
     system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
     required ones, else the default measures. A drop fails only if it is significant over all of these together,
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
-    retriever that got worse from documents that are gone. If the judgments have no relevant document at all, the gate
-    is skipped.
+    retriever that got worse from documents that are gone. A run of a live retriever that failed for a query fails. If
+    the judgments have no relevant document at all, the gate is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -87,7 +87,8 @@ def gate(
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         result = _compare(replace(result, against=stored), len(gated), known_ids)
     missed = not all(row.met for row in result.required)
-    return replace(result, verdict="fail" if missed or result.blame is not None else "pass")
+    has_failed = missed or result.blame is not None or bool(result.failed_queries)
+    return replace(result, verdict="fail" if has_failed else "pass")
 
 
 def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:

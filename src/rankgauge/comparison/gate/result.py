@@ -13,6 +13,7 @@ from rankgauge.comparison.gate.decide import Decision, Rule
 from rankgauge.comparison.gate.requirements import Requirement
 from rankgauge.comparison.statistics import describe_family
 from rankgauge.core.formatting import number, p_equals, plural, signed
+from rankgauge.core.run import Status
 from rankgauge.errors import printable
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.notes import Note
@@ -108,6 +109,12 @@ class GateResult:
         """The scores of this run."""
         return self.evaluation.scores[0]
 
+    @property
+    def failed_queries(self) -> tuple[str, ...]:
+        """The queries for which a live retriever gave no answer."""
+        failed = self.scores.status == Status.FAILED
+        return tuple(query for query, is_failed in zip(self.scores.queries, failed, strict=True) if is_failed)
+
     def page_evaluation(self) -> Evaluation:
         """The runs as a report shows them: the baseline first, if it is made of runs, under names of their own."""
         order = [*range(1, len(self.evaluation.scores)), 0]
@@ -145,7 +152,12 @@ class GateResult:
             return self.reason
         parts = [*self._baseline_sentence(show), *self._requirements_sentence()]
         only_missed = self.failed and self.blame is None  # what failed comes first
-        return "; ".join(reversed(parts) if only_missed else parts)
+        ordered = list(reversed(parts)) if only_missed else parts
+        return "; ".join([*self._failures_sentence(show), *ordered])
+
+    def _failures_sentence(self, show: Callable[[str], str]) -> list[str]:
+        failed = [show(query) for query in self.failed_queries]
+        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)})"] if failed else []
 
     def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
         if self.against is None:
@@ -236,6 +248,7 @@ class GateResult:
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
             "blame": blame,
+            "failed_queries": list(self.failed_queries),
             "notes": [asdict(note) for note in self.notes],
         }
 

@@ -16,14 +16,25 @@ templates/       HTML; assets/ plain CSS and JavaScript
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankgauge.rag.results import RetrievalResult
     from rankgauge.report.report import Report
 
 
-def as_html(report: Report) -> str:
-    """Render the report as one self-contained HTML page. The same report gives the same bytes."""
-    from rankgauge.render.html.page import page
+def as_html(report: Report | RetrievalResult) -> str:
+    """Render a report, or the result of a live retriever, as one self-contained HTML page.
 
+    The same report gives the same bytes.
+    """
+    from rankgauge.config.settings import Settings
+    from rankgauge.render.html.page import page
+    from rankgauge.report.building import report_of
+    from rankgauge.report.report import Report
+
+    if not isinstance(report, Report):
+        evaluation = replace(report.evaluation, scores=(report.scores.only(report.printed),))
+        report = report_of(evaluation, Settings(), input_notes=report.answer_notes)
     return page(report)

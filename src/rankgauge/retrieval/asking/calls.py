@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text
@@ -25,6 +28,7 @@ from rankgauge.retrieval.asking.pauses import pause_before_retry
 
 TimedAnswer = tuple[Answer, float]
 CallHandler = Callable[[int, "CallResult"], None]
+OPEN_LOOP_CALLS = 1000  # at once
 
 
 @dataclass(frozen=True)
@@ -34,22 +38,45 @@ class RetrieverCalls:
     ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
     ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first, each after a longer
     pause, or after the ``Retry-After`` of the error.
+
+    Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
+    one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at
+    most ``concurrency`` calls (1,000 by default) are in flight, and a query that has to wait for one is already late.
+
+    ``journal`` is a file that keeps answers as they arrive: after an interruption, the same evaluation asks only the
+    rest. It is deleted when the evaluation is complete. (:func:`fetch_run` has a journal of its own.)
     """
 
     fetch: int | None = None
-    concurrency: int = 1
+    concurrency: int | None = None
     timeout: float | None = None
     retries: int = 0
+    rate: float | None = None  # queries per second
+    journal: str | Path | None = None
 
     def __post_init__(self) -> None:
         if self.fetch is not None:
             check_k(self.fetch, "fetch")
-        if not isinstance(self.concurrency, int) or self.concurrency < 1:
+        if self.concurrency is not None and (not isinstance(self.concurrency, int) or self.concurrency < 1):
             raise UsageError(f"concurrency must be a whole number of at least 1, found {self.concurrency!r}")
+        if self.rate is not None and not 0 < self.rate < math.inf:
+            raise UsageError(f"rate must be a number of queries per second above 0, found {self.rate!r}")
         if not isinstance(self.retries, int) or self.retries < 0:
             raise UsageError(f"retries must be a whole number of at least 0, found {self.retries!r}")
         if self.timeout is not None and not self.timeout > 0:
             raise UsageError(f"timeout must be a number of seconds above 0, found {self.timeout!r}")
+
+    @property
+    def in_flight(self) -> int:
+        """The largest number of calls at once."""
+        return self.concurrency or (1 if self.rate is None else OPEN_LOOP_CALLS)
+
+    @property
+    def loop(self) -> str:
+        """How queries are sent, in words."""
+        if self.rate is not None:
+            return f"open loop, {self.rate:g} {'query' if self.rate == 1 else 'queries'} per second"
+        return f"closed loop, {plural(self.in_flight, 'call')} at once"
 
 
 def check_k(k: object, name: str = "k") -> int:
@@ -60,17 +87,27 @@ def check_k(k: object, name: str = "k") -> int:
 
 
 DEFAULT_CALLS = RetrieverCalls()
-CALL_OPTIONS = tuple(option.name for option in fields(RetrieverCalls))
+CALL_OPTIONS = tuple(option.name for option in fields(RetrieverCalls) if option.name != "journal")
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """The result of one query: its answer and the seconds that the call took, or the error."""
+    """The result of one query: its answer, or the error, and two times in seconds.
+
+    ``latency`` is the time of the attempt that was answered. ``response`` counts from the instant at which the query
+    was due to its answer, and includes waiting, failed attempts and pauses.
+    """
 
     answer: Answer | None
     attempts: int
     latency: float | None = None
     error: str | None = None
+    response: float | None = None
+
+    @property
+    def waited(self) -> float:
+        """The part of the response time before the attempt that was answered."""
+        return 0.0 if self.response is None or self.latency is None else max(0.0, self.response - self.latency)
 
 
 class NeedsEventLoop(Exception):
@@ -161,17 +198,24 @@ async def call_for_all(
     calls: RetrieverCalls,
     handle: CallHandler,
 ) -> None:
-    """Send every query, and pass on each result with the index of its query; at most ``calls.concurrency`` at once."""
+    """Send every query, and pass on each result with the index of its query; at most ``calls.in_flight`` at once."""
     waiting = iter(enumerate(queries))
+    start = time.perf_counter()
 
     async def work() -> None:
         for index, (query, k) in waiting:
-            handle(index, await call_with_retries(caller, retriever, query, k, calls))
+            due = time.perf_counter() if calls.rate is None else start + index / calls.rate
+            if due > time.perf_counter():
+                await caller.pause(due - time.perf_counter())
+            result = await call_with_retries(caller, retriever, query, k, calls)
+            if result.answer is not None:
+                result = replace(result, response=time.perf_counter() - due)
+            handle(index, result)
 
     if isinstance(caller, InlineCaller):
         await work()
         return
-    workers = [asyncio.ensure_future(work()) for _ in range(min(calls.concurrency, len(queries)))]
+    workers = [asyncio.ensure_future(work()) for _ in range(min(calls.in_flight, len(queries)))]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -189,7 +233,7 @@ def ask_all(
         del unanswered[index]
         handle(index, call)
 
-    if calls.concurrency == 1 and calls.timeout is None and not retriever.is_async:
+    if calls.in_flight == 1 and calls.timeout is None and not retriever.is_async:
         try:
             run_without_loop(call_for_all(InlineCaller(), retriever, queries, calls, handle_once))
             return

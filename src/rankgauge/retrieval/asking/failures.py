@@ -22,13 +22,14 @@ class AnswerFacts:
     """What is known of one query's answer besides its results: the error if it failed, and what was dropped.
 
     ``repeated`` results had the id of an earlier one; ``collapsed`` chunks had its document. ``fault`` is how the given
-    scores contradict the order of the results.
+    scores contradict the order of the results. ``waited`` is the seconds of failed attempts and pauses before it.
     """
 
     error: str | None = None
     repeated: int = 0
     collapsed: int = 0
     fault: str | None = None
+    waited: float = 0.0
 
     def __or__(self, other: AnswerFacts) -> AnswerFacts:
         """Of the same query, asked of two retrievers."""
@@ -37,6 +38,7 @@ class AnswerFacts:
             self.repeated + other.repeated,
             self.collapsed + other.collapsed,
             self.fault or other.fault,
+            self.waited + other.waited,
         )
 
 

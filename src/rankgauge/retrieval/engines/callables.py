@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import frozen
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, UsageError
 from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning, run_scores
 from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
@@ -42,11 +43,13 @@ class CallableRetriever:
         calls: RetrieverCalls = DEFAULT_CALLS,
         made_by: Mapping[str, Any] | None = None,
     ) -> None:
+        if calls.journal is not None:
+            raise UsageError("a journal is kept by evaluate_retriever or fetch_run, not by a retriever")
         self._function = retriever_function(source, name)
         self.name, self.version = self._function.name, version
         self._rules, self._calls = AnswerRules(id, unit, scores), calls
         self._source_identity = {**source_identity(source), **(made_by or {})}
-        self.batch_size = calls.concurrency  # answers are saved after each batch, and larger ones gain nothing
+        self.batch_size = calls.in_flight  # answers are saved after each batch, and larger ones gain nothing
 
     def identity(self) -> Identity:
         """The given name and version, how answers are read, and the code of the function."""
@@ -73,7 +76,7 @@ class CallableRetriever:
                 failed[row] = True
             else:
                 rankings[row] = self._rules.rank(call.answer, names[row])
-            record_answer(names[row], self._rules.facts(rankings[row], call.error))
+            record_answer(names[row], replace(self._rules.facts(rankings[row], call.error), waited=call.waited))
 
         requests = [(text, self._calls.fetch or k) for text in queries.texts]
         ask_all(self._function, requests, self._calls, handle)

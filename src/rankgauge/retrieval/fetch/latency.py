@@ -1,4 +1,8 @@
-"""Latency: single queries timed one at a time, after a warm-up, never derived from a batch; and its percentiles."""
+"""Latency: single queries timed one at a time, after a warm-up, never derived from a batch; and its percentiles.
+
+Latency is the time of one attempt: the one that was answered. What a query waits for besides it, such as failed
+attempts and pauses, is part of its response time.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Status
 from rankgauge.errors import RetrieverError, UsageError
+from rankgauge.retrieval.asking.failures import recorded_answers
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 
 WARM_UP_CALLS = 5
@@ -65,11 +70,12 @@ def measure_latency(
         retrieve_run(retriever, query, k)
     milliseconds = []
     for query in single_queries[:calls]:
-        start = time.perf_counter()
-        run = retrieve_run(retriever, query, k)
-        seconds = time.perf_counter() - start
+        with recorded_answers() as facts:
+            start = time.perf_counter()
+            run = retrieve_run(retriever, query, k)
+            seconds = time.perf_counter() - start
         if not (run.status == Status.FAILED).any():
-            milliseconds.append(seconds * 1000)
+            milliseconds.append((seconds - sum(answer.waited for answer in facts.values())) * 1000)
     if not milliseconds:
         raise RetrieverError(f"none of {plural(calls, 'call')} was answered")
     return Latency(len(milliseconds), **latency_percentiles(milliseconds))

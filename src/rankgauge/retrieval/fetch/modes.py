@@ -33,7 +33,6 @@ from rankgauge.retrieval.texts import DocumentTexts
 
 RETRIEVER_MODES = ("lexical", "vector", "hybrid")
 OWN_MODE = "own"  # the mode of a retriever that a section describes
-ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)  # of a module:callable
 
 
 @dataclass(frozen=True)
