@@ -221,8 +221,8 @@ class _LiveEvaluation:
             texts={outcome.id: outcome.query for outcome in outcomes},
         )
         scores = evaluation.scores[0]
-        requested = zip(scores.requested, scores.measures, strict=True)
-        printed = [measure for request, measure in requested if request in self.extra_measures]
+        by_request = dict(zip(scores.requested, scores.measures, strict=True))
+        printed = [by_request[measure] for measure in self.extra_measures]
         result = result_of(evaluation, outcomes, cutoff, self.rules.unit, printed, self.calls)
         warn_of_repeats(result)
         if is_too_many(len(result.failures), max_failures):
