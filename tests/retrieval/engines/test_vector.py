@@ -108,15 +108,11 @@ def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path
     assert b"d2" not in list(first.docs)  # nor is a document without words returned
 
 
-def test_the_embedder_gives_the_default_share_of_the_mean_to_subtract() -> None:
-    class Leaning(BagOfWords):
-        center = 0.25
-
+def test_the_share_of_the_mean_to_subtract_is_from_0_to_1() -> None:
     corpus = InMemoryCorpus({"a": "one two", "b": "two three"})
-    assert Vector(corpus, Leaning(64)).identity()["center"] == 0.25
-    assert Vector(corpus, Leaning(64), center=0).identity()["center"] == 0
+    assert Vector(corpus, BagOfWords(64)).identity()["center"] == 0
     with pytest.raises(UsageError, match="from 0"):
-        Vector(corpus, Leaning(64), center=1.5)
+        Vector(corpus, BagOfWords(64), center=1.5)
 
 
 def test_an_embedder_that_returns_nonsense_is_named() -> None:
