@@ -19,11 +19,12 @@ from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.batches import batches
 from rankgauge.retrieval.embedders.base import Embedder
-from rankgauge.retrieval.engines.exact import DOCUMENTS_PER_BLOCK, Exact, VectorIndex
+from rankgauge.retrieval.engines.exact import Exact, VectorIndex
 from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
 from rankgauge.retrieval.scores import cut_run
 
 EMBEDDING_BATCH_SIZE = 256  # texts given to an embedder at once
+DOCUMENTS_PER_BLOCK = 4096  # centered at once
 DEFAULT_CENTER = 0.0  # chosen by a rule on four collections: docs/concepts/retrieval-defaults.md
 
 
