@@ -51,7 +51,8 @@ def test_words_and_vectors_are_fused_by_the_chosen_default_in_either_order() -> 
     lexical, vector = Lexical(KITCHEN), Vector(KITCHEN, BagOfWords())
     runs = [retrieve_run(part, QUERIES, 100) for part in (lexical, vector)]
     expected = fuse(runs, "weighted", weights=[0.8, 0.2], normalization="z-score", k=3)
-    for parts in ([lexical, vector], [vector, lexical]):
+    orders: list[list[Retriever]] = [[lexical, vector], [vector, lexical]]
+    for parts in orders:
         assert documents_by_query(Hybrid(parts).retrieve(QUERIES, 3)) == documents_by_query(expected)
     settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="bow"), KITCHEN).identity()
     assert settings == Hybrid([lexical, vector]).identity()
