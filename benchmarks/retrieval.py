@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.single_query import show as show_single_query
+
 ROOT = Path(__file__).parents[1]
 COLLECTIONS = ("cranfield", "medline", "vaswani", "cisi")
 WAYS = ("bm25s", "lexical", "vector", "hybrid", "rerank", "bow", "vsa")
@@ -32,7 +34,7 @@ def main() -> int:
         "--data", type=Path, default=Path(os.environ.get("RANKGAUGE_DATA", ROOT.parent / "shared/data"))
     )
     parser.add_argument("--repeat", type=int, default=3, help="rounds, the best of which counts")
-    parser.add_argument("--only", default=",".join((*COLLECTIONS, "big")), help="collections, and big")
+    parser.add_argument("--only", default=",".join((*COLLECTIONS, "big", "single")), help="collections, big, single")
     parser.add_argument("--ways", default="", help="only these: " + ", ".join(WAYS))
     parser.add_argument("--documents", type=int, default=200_000, help="of the generated collection")
     parser.add_argument("--queries", type=int, default=1000, help="of the generated collection")
@@ -45,6 +47,9 @@ def main() -> int:
     print("| collection | way | nDCG@10 | AP | CPU s | × bm25s | wall s | peak MB |\n|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in options.only.split(","):
+            if name == "single":
+                show_single_query(options.documents, DEPTH)
+                continue
             home = options.data / name
             ways, rounds = asked, options.repeat
             if name == "big":

@@ -23,13 +23,13 @@ from rankgauge.retrieval.texts import DocumentTexts
 from tests.retrieval.corpora import made_up, made_up_queries
 
 
-def main(document_block: int, query_block: int, embedding_batch: int, fetch_batch: int, names: list[str]) -> None:
+def main(scores_per_block: int, query_block: int, embedding_batch: int, fetch_batch: int, names: list[str]) -> None:
     """Print one hash per retriever."""
     corpus = made_up(900)
     queries = made_up_queries(corpus, 40)
 
     def vector(model: Embedder) -> Vector:
-        search = partial(Exact, document_block=document_block, query_block=query_block)
+        search = partial(Exact, scores_per_block=scores_per_block, query_block=query_block)
         return Vector(corpus, model, search=search, batch_size=embedding_batch)
 
     lexical = Lexical(corpus)

@@ -11,18 +11,20 @@ from rankgauge.io.corpus.collection import open_collection
 from rankgauge.retrieval.base import QueryBatch, retrieve_run
 from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 
-# nDCG@10: floors against regressions. WordLlama's unchanged vectors give 0.3757 on cisi; subtracting half of the mean,
-# which was chosen on the other three, gives 0.3923 there.
+# nDCG@10: floors against regressions, not evidence of quality: the defaults were chosen on these collections by the
+# rule of docs/concepts/retrieval-defaults.md. It subtracts no mean: 0.3757 on cisi, where half of it gives 0.3923.
 FLOORS = {
     "lexical": {"cranfield": 0.355, "medline": 0.69, "vaswani": 0.43, "cisi": 0.39},
-    "vector": {"cranfield": 0.30, "medline": 0.65, "vaswani": 0.35, "cisi": 0.38},
+    "vector": {"cranfield": 0.30, "medline": 0.65, "vaswani": 0.35, "cisi": 0.37},
+    "hybrid": {"cranfield": 0.37, "medline": 0.71, "vaswani": 0.445, "cisi": 0.40},
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode in FLOORS for name in FLOORS[mode]])
 def test_retrieval_is_no_worse_than_it_was(mode: str, name: str, collections: Path) -> None:
-    pytest.importorskip("bm25s" if mode == "lexical" else "wordllama")
+    pytest.importorskip("bm25s")
+    pytest.importorskip("wordllama")
     collection = open_collection(collections / name)
     assert collection.qrels is not None
     queries = QueryBatch.from_queries(collection.queries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -156,9 +156,8 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
-        failed = set(system.get("failed queries", ()))  # their absence from the run is no fault of the file
-        expected = queries if not failed else [query for query in queries.ids.to_text() if query not in failed]
-        validation = validate_run(parsed, judgments, expected, options)
+        failed = set(system.get("failed queries", ()))
+        validation = validate_run(parsed, judgments, _expected_queries(queries, judgments, parsed, failed), options)
         validations.append(replace(validation, file=path))
         runs[name] = build_run(parsed.rows(), name=name).with_failed(sorted(failed))
     return build_report(
@@ -181,6 +180,15 @@ def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:
     _, rows = judgments.query_index.find(queries.ids, np.zeros(len(queries), dtype=np.int64))
     judged_rows = np.unique(rows)
     return judgments if len(judged_rows) == len(judgments.queries) else judgments.select(judged_rows)
+
+
+def _expected_queries(queries: Queries, judgments: Qrels, run: ValidatedFile, failed: Set[str]) -> list[str]:
+    """The queries whose absence from a run is a fault: not those that failed, which the report names, nor those without
+    judgments, whose empty answer has no score.
+    """
+    answered = set() if run.table is None else set(run.table.queries.to_text())
+    scored = set(judgments.queries.to_text()) | answered
+    return [query for query in queries.ids.to_text() if query in scored and query not in failed]
 
 
 def _reproducible_part(manifest: Mapping[str, Any]) -> dict[str, Any]:

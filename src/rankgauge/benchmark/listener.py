@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rankgauge.errors import Note
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.validation.findings import Validation
 
@@ -11,6 +12,9 @@ class BenchmarkListener:
 
     def validated(self, validation: Validation) -> None:
         """The judgments were validated."""
+
+    def noted(self, note: Note) -> None:
+        """A caveat about the collection and all systems."""
 
     def started(self, system: str) -> FetchProgress | None:
         """A system starts; returns what its progress is reported to."""

@@ -137,8 +137,8 @@ def _name(mode: str) -> str:
 
 
 def shipped_plan(**changed: Any) -> BenchmarkPlan:
-    """The bundled collection, three modes and reranking."""
-    return replace(plan_of_folder(SHIPPED, systems=default_systems({"rerank": "sentences"})), **changed)
+    """The bundled collection and the three modes."""
+    return replace(plan_of_folder(SHIPPED, systems=default_systems()), **changed)
 
 
 def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:

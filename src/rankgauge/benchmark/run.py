@@ -36,7 +36,7 @@ from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, RankgaugeError, RetrieverError
+from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
@@ -48,6 +48,7 @@ from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
+from rankgauge.retrieval.fetch.language import language_notes
 from rankgauge.validation.findings import Validation
 
 
@@ -71,10 +72,13 @@ def run_benchmark(
     validation, judgments = _valid_judgments(plan, qrels_file, queries, listener)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
     _check_settings(plan, queries)
+    batch = QueryBatch.from_queries(queries)
+    for note in _language_notes(plan, documents, batch):
+        listener.noted(note)
     work = claim(folder)
     inputs = BenchmarkInputs(plan, _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries"), queries)
     with _index_folder(index) as indexes:
-        runner = SystemRunner(plan, work, QueryBatch.from_queries(queries), documents, indexes, listener, restart)
+        runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
         results, failed = _run_systems(runner)
     if not results:
         if not any((work / RUNS_FOLDER).glob("*.journal")):
@@ -128,6 +132,12 @@ def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
     """Raise, before any work, if the reports could not be made."""
     plan.settings.conventions.measures(plan.settings.measures)
     check_columns(plan.settings.by or (), queries.columns, hint=f"add it to {plan.queries}, or leave out --by")
+
+
+def _language_notes(plan: BenchmarkPlan, documents: Corpus | None, queries: QueryBatch) -> tuple[Note, ...]:
+    """Whether the texts are in a language that the systems do not know."""
+    settings = [system.settings for system in plan.systems.values()]
+    return language_notes(settings, [] if documents is None else [documents], queries.texts)
 
 
 def write_reports(folder: Path, manifest: dict[str, Any], inputs: StoredInputs) -> Report:

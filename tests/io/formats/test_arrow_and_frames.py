@@ -47,6 +47,32 @@ def test_evaluating_takes_frames(make: Any) -> None:
     assert evaluate(make(judged), make(RUN), "RR")["RR"] == 0.25
 
 
+@pytest.mark.parametrize("make", FRAMES)
+def test_ranks_of_a_frame_are_checked_against_its_scores_as_those_of_a_file(make: Any, tmp_path: Path) -> None:
+    ranked = {**RUN, "rank": [1, 2, 1]}
+    distances = {**ranked, "score": [0.5, 1.5, 2.5]}
+    run_from_frame(make(ranked))  # warnings are errors in these tests
+    pd.DataFrame(distances).to_csv(tmp_path / "run.csv", index=False)
+    with pytest.warns(RankgaugeWarning, match="score 1.5 at rank 2, 0.5 at rank 1") as of_file:
+        read_run(tmp_path / "run.csv")
+    with pytest.warns(RankgaugeWarning) as of_frame:
+        run_from_frame(make(distances))
+    texts = [[str(warning.message).partition(": ")[2] for warning in warned] for warned in (of_file, of_frame)]
+    assert texts[0] == texts[1]
+    with pytest.warns(RankgaugeWarning, match="at rank 2"):
+        evaluate({"q1": {"a": 1}}, make(distances), "RR")
+
+
+def test_ranks_may_be_floats_as_pandas_makes_them(tmp_path: Path) -> None:
+    ranks = [1.0, 2.0, np.nan]
+    frame = pd.DataFrame({**RUN, "rank": ranks, "score": [0.5, 1.5, 2.5]})
+    with pytest.warns(RankgaugeWarning, match="score 1.5 at rank 2"):
+        run_from_frame(frame)
+    frame.to_parquet(tmp_path / "run.parquet")
+    with pytest.warns(RankgaugeWarning, match="score 1.5 at rank 2"):
+        read_run(tmp_path / "run.parquet")
+
+
 def test_columns_are_found_or_named() -> None:
     frame = pd.DataFrame({"nr": ["q"], "stueck": ["a"], "punkte": [1.5]})
     columns = {"query": "nr", "doc": "stueck", "score": "punkte"}

@@ -17,9 +17,11 @@ from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.gate import GatedRetriever, parse_rule
 from rankgauge.retrieval.engines.hybrid import Hybrid
+from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import CallableReranker, RerankedRetriever, SentenceReranker, make_reranker
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever
 from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 from rankgauge.retrieval.fusion.fusion import fuse
 from rankgauge.retrieval.texts import DocumentTexts
 from tests.retrieval.corpora import KITCHEN, QUERIES
@@ -42,6 +44,25 @@ def test_a_hybrid_is_the_fusion_of_its_parts() -> None:
     )
     with pytest.raises(UsageError, match="at least two retrievers"):
         Hybrid([EVERY])
+
+
+def test_words_and_vectors_are_fused_by_the_chosen_default_in_either_order() -> None:
+    pytest.importorskip("bm25s")
+    lexical, vector = Lexical(KITCHEN), Vector(KITCHEN, BagOfWords())
+    runs = [retrieve_run(part, QUERIES, 100) for part in (lexical, vector)]
+    expected = fuse(runs, "weighted", weights=[0.8, 0.2], normalization="z-score", k=3)
+    orders: list[list[Retriever]] = [[lexical, vector], [vector, lexical]]
+    for parts in orders:
+        assert documents_by_query(Hybrid(parts).retrieve(QUERIES, 3)) == documents_by_query(expected)
+    settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="bow"), KITCHEN).identity()
+    assert settings == Hybrid([lexical, vector]).identity()
+    assert Hybrid([lexical, vector], method="borda").identity()["weights"] is None
+
+
+def test_other_retrievers_are_fused_as_runs_are() -> None:
+    parts: list[Retriever] = [EVERY, Vector(KITCHEN, BagOfWords()), EVERY]
+    runs = [retrieve_run(part, QUERIES, 100) for part in parts]
+    assert documents_by_query(Hybrid(parts).retrieve(QUERIES, 3)) == documents_by_query(fuse(runs, k=3))
 
 
 def test_reranking_changes_the_first_and_leaves_the_rest_behind_them() -> None:

@@ -16,7 +16,7 @@ from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.callables import CallableEmbedder
 from rankgauge.retrieval.engines.exact import Exact
 from rankgauge.retrieval.engines.vector import Vector
-from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, to_unit
+from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, float32_error, to_unit
 from rankgauge.retrieval.scores import ranked_run
 from tests.retrieval.corpora import KITCHEN, QUERIES, made_up, made_up_queries
 
@@ -53,7 +53,7 @@ def search_all(vectors: UnitVectors, ids: Ids, queries: UnitVectors, k: int) -> 
     st.integers(1, 60), st.integers(1, 8), st.integers(1, 30), st.integers(1, 20), st.integers(1, 5), st.integers(0, 99)
 )
 def test_a_search_in_blocks_finds_what_a_search_of_all_documents_finds(
-    documents: int, queries: int, k: int, document_block: int, query_block: int, seed: int
+    documents: int, queries: int, k: int, scores_per_block: int, query_block: int, seed: int
 ) -> None:
     chance = np.random.default_rng(seed)
     vectors = to_unit(
@@ -61,13 +61,43 @@ def test_a_search_in_blocks_finds_what_a_search_of_all_documents_finds(
     )  # few directions, hence many ties, and some zero vectors
     query_vectors = to_unit(chance.integers(-1, 2, size=(queries, 3)))
     ids = Ids.from_text([f"d{chance.integers(1000)}-{at}" for at in range(documents)])
-    offsets, rows, scores = Exact(vectors, ids, document_block=document_block, query_block=query_block).search(
+    offsets, rows, scores = Exact(vectors, ids, scores_per_block=scores_per_block, query_block=query_block).search(
         query_vectors, k
     )
     expected = search_all(vectors, ids, query_vectors, k)
     assert offsets.tolist() == expected.offsets.tolist()
     assert list(ids.take(rows)) == list(expected.docs)
     assert scores.tolist() == expected.scores.tolist()
+
+
+@pytest.mark.slow
+@given(st.integers(2, 400), st.integers(1, 40), st.integers(1, 600), st.integers(0, 2**32 - 1))
+def test_near_ties_are_ordered_as_their_exact_cosines_are(width: int, k: int, scores_per_block: int, seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    start = chance.normal(size=width)
+    # Cosines that differ from nothing to a thousand times the precision of float32, and exact ties.
+    steps = 10.0 ** chance.integers(-9, -3, size=(80, 1)) * chance.normal(size=(80, width))
+    vectors = to_unit(np.concatenate([start + steps, start + steps[:20], np.zeros((3, width))]))
+    ids = Ids.from_text([f"d{number}" for number in chance.permutation(len(vectors))])
+    # Where cosines are near 0, the error of float32 exceeds the margin that rounding to six digits needs anyway.
+    across = chance.normal(size=width)
+    across -= (across @ start) / (start @ start) * start
+    queries = to_unit(np.stack([start + 0.1 * across, start, -start, across]))
+    offsets, rows, scores = Exact(vectors, ids, scores_per_block=scores_per_block).search(queries, k)
+    expected = search_all(vectors, ids, queries, k)
+    assert offsets.tolist() == expected.offsets.tolist()
+    assert list(ids.take(rows)) == list(expected.docs)
+    assert scores.tolist() == expected.scores.tolist()
+
+
+@given(st.integers(1, 3000), st.integers(0, 2**32 - 1), st.booleans())
+def test_the_error_of_float32_cosines_is_within_its_bound(width: int, seed: int, same_sign: bool) -> None:
+    values = np.random.default_rng(seed).normal(size=(2, width))
+    query, document = to_unit(np.abs(values) if same_sign else values)
+    exact = float(cosines(query[None], document[None])[0, 0])
+    one_by_one = np.cumsum(query * document, dtype=np.float32)[-1]
+    for near in (query @ document, one_by_one):
+        assert abs(float(near) - exact) <= float32_error(width)
 
 
 def test_a_query_without_words_gets_nothing_and_a_document_without_words_is_never_returned() -> None:
@@ -108,15 +138,11 @@ def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path
     assert b"d2" not in list(first.docs)  # nor is a document without words returned
 
 
-def test_the_embedder_gives_the_default_share_of_the_mean_to_subtract() -> None:
-    class Leaning(BagOfWords):
-        center = 0.25
-
+def test_the_share_of_the_mean_to_subtract_is_from_0_to_1() -> None:
     corpus = InMemoryCorpus({"a": "one two", "b": "two three"})
-    assert Vector(corpus, Leaning(64)).identity()["center"] == 0.25
-    assert Vector(corpus, Leaning(64), center=0).identity()["center"] == 0
+    assert Vector(corpus, BagOfWords(64)).identity()["center"] == 0
     with pytest.raises(UsageError, match="from 0"):
-        Vector(corpus, Leaning(64), center=1.5)
+        Vector(corpus, BagOfWords(64), center=1.5)
 
 
 def test_an_embedder_that_returns_nonsense_is_named() -> None:

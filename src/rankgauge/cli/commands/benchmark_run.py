@@ -38,7 +38,7 @@ from rankgauge.cli.options.settings import (
 )
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.config.settings import Settings, config_values
-from rankgauge.errors import UsageError, printable
+from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
@@ -251,6 +251,10 @@ class ProgressLines(BenchmarkListener):
         """Show why invalid judgments are refused."""
         if not validation.ok:
             write(render.checked([validation]) + "\n")
+
+    def noted(self, note: Note) -> None:
+        """Show a caveat about the collection."""
+        print_warnings([note])
 
     def started(self, system: str) -> FetchProgress:
         """Show how many queries are fetched."""

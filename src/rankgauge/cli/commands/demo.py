@@ -25,8 +25,8 @@ DEMO_FOLDER = "rankgauge-demo"
 def command(out: str, folder: str | None) -> int | None:
     """Run a benchmark on the bundled collection.
 
-    Lexical search (BM25), vector search, a hybrid of both, and the hybrid reranked, over a bicycle workshop's knowledge
-    base: which is best, with what confidence, and which queries changed. No system was tuned on it.
+    Lexical search (BM25), vector search, and a hybrid of both, over a bicycle workshop's knowledge base: which is best,
+    with what confidence, and which queries changed. No system was tuned on it.
     """
     if folder is not None:
         copy_collection(Path(folder))

@@ -10,7 +10,7 @@ from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.reading import read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_not_an_input
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, fuse
+from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
@@ -21,7 +21,7 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 @click.option(
     "--method",
     type=click.Choice(list(FUSION_METHODS)),
-    default="rrf",
+    default=DEFAULT_METHOD,
     show_default=True,
     help="Choose how the runs are combined.",
 )
@@ -29,7 +29,7 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 @click.option(
     "--normalization",
     type=click.Choice(list(NORMALIZATIONS)),
-    default="min-max",
+    default=DEFAULT_NORMALIZATION,
     show_default=True,
     help="Choose how scores are made comparable, for methods that add scores.",
 )

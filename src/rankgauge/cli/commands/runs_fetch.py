@@ -28,6 +28,7 @@ from rankgauge.io.writing import check_not_an_input, write_atomically
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.decisions import Decisions, write_decisions
 from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
+from rankgauge.retrieval.fetch.language import language_notes
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever, settings_from
 
@@ -159,6 +160,8 @@ def command(
     decisions = Decisions()
     weights = None if options["weights"] is None else parse_weights(options["weights"])
     settings = settings_from({**options, "weights": weights})
+    corpora = [corpus for corpus in (sources.corpus, *sources.experts.values()) if corpus is not None]
+    print_warnings(language_notes([settings], corpora, batch.texts))
     engine = make_retriever(settings, sources.corpus, batch, experts=sources.experts, decisions=decisions)
     fetch_options = FetchOptions(
         tag=request.tag or retriever,

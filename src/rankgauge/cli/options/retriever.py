@@ -9,11 +9,14 @@ from rankgauge.cli.options.groups import Option
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
 from rankgauge.retrieval.engines.gate import GATE_RULES
+from rankgauge.retrieval.engines.hybrid import LEXICAL_VECTOR_FUSION
 from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH
+from rankgauge.retrieval.engines.vector import DEFAULT_CENTER
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
+HYBRID_WEIGHTS = ",".join(f"{weight:g}" for weight in LEXICAL_VECTOR_FUSION.weights)
 COLLECTION_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--corpus",
@@ -63,8 +66,10 @@ VECTOR_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--center",
         type=click.FloatRange(0, 1),
+        default=DEFAULT_CENTER,
+        show_default=True,
         metavar="SHARE",
-        help="Subtract SHARE of the corpus's mean vector.  [default: 0.5 for wordllama, else 0]",
+        help="Subtract SHARE of the corpus's mean vector.",
     ),
     click.option(
         "--search",
@@ -78,17 +83,19 @@ HYBRID_OPTIONS: tuple[Option, ...] = (
     click.option(
         "--fusion",
         type=click.Choice(list(FUSION_METHODS)),
-        default="rrf",
-        show_default=True,
-        help="Choose how hybrid combines lexical and vector.",
+        help=f"Choose how hybrid combines lexical and vector.  [default: {LEXICAL_VECTOR_FUSION.method}]",
     ),
-    click.option("--weights", metavar="W,W", help="Weight lexical and vector in hybrid: 0.7,0.3."),
+    click.option(
+        "--weights",
+        metavar="W,W",
+        help=f"Weight lexical and vector in hybrid.  [default: {HYBRID_WEIGHTS} with {LEXICAL_VECTOR_FUSION.method}, "
+        "else equal weights]",
+    ),
     click.option(
         "--normalization",
         type=click.Choice(list(NORMALIZATIONS)),
-        default="min-max",
-        show_default=True,
-        help="Choose how scores are made comparable, for methods that add scores.",
+        help="Choose how scores are made comparable, for methods that add scores.  "
+        f"[default: {LEXICAL_VECTOR_FUSION.normalization}]",
     ),
     click.option(
         "--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="Set the constant of rrf."

@@ -69,7 +69,7 @@ class ArrowTable:
 
     def texts(self, name: str) -> Ids:
         """A column of texts, possibly empty."""
-        return ids_from_column(name, name, self.table.column(name))
+        return texts_from_column(name, self.table.column(name))
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of numbers."""
@@ -95,6 +95,16 @@ class ArrowTable:
             found=lambda at: "nothing" if is_null[bad_rows[at]] else "NaN",
         )
         return values
+
+
+def texts_from_column(name: str, column: Any) -> Ids:
+    """A column of texts, possibly empty. A whole float is its digits, as ranks from pandas are; any other is empty."""
+    pyarrow = library("a column of texts")
+    if pyarrow.types.is_floating(column.type):
+        values: Floats = np.array(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
+        is_whole = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2**53)
+        column = pyarrow.array(np.where(is_whole, values, 0).astype(np.int64), mask=~is_whole)
+    return ids_from_column(name, name, column)
 
 
 def ids_from_column(source: str, name: str, column: Any) -> Ids:

@@ -13,6 +13,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, MissingExtraError, shown
+from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.columns import rows_from_columns
@@ -59,7 +60,7 @@ class FrameTable:
     def texts(self, name: str) -> Ids:
         """A column of texts, possibly empty."""
         if arrow.is_installed():
-            return arrow.ids_from_column(name, name, self._to_arrow(name))
+            return arrow.texts_from_column(name, self._to_arrow(name))
         return self._to_records(name).texts(name)
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
@@ -96,14 +97,19 @@ def qrels_from_frame(
 ) -> Qrels:
     """Judgments from a pandas, polars or pyarrow frame; columns are detected by name, or given as ``columns``."""
     rows = rows_from_columns(Faults(name), _to_table(frame, name), "qrels", columns)
+    odd.report_odd_qrels(rows)
     return build_qrels(rows, name=name, by_subtopic=by_subtopic)
 
 
 def run_from_frame(
     frame: Any, *, columns: Columns | None = None, name: str = "run", on_duplicate: OnDuplicate = "error"
 ) -> Run:
-    """A run from a pandas, polars or pyarrow frame; without scores, ranks give the order."""
+    """A run from a pandas, polars or pyarrow frame; without scores, ranks give the order.
+
+    Ranks that contradict the scores are a warning, as in a file.
+    """
     rows = rows_from_columns(Faults(name), _to_table(frame, name), "run", columns)
+    odd.report_odd_run(rows)
     return build_run(rows, name=name, on_duplicate=on_duplicate)
 
 

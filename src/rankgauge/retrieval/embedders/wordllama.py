@@ -30,7 +30,6 @@ class WordLlamaEmbedder:
 
     name = "wordllama"
     reads_texts = True
-    center = 0.5  # the best of 0, ¼, ½, ¾ and 1 over Cranfield, Medline and Vaswani together; CISI was held out
 
     def __init__(self) -> None:
         folder = wheel_folder()

@@ -13,11 +13,10 @@ import numpy as np
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MissingExtraError
-from rankgauge.retrieval.engines.vectors import UnitVectors, cosines
+from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, float32_error
 from rankgauge.retrieval.scores import lower_bound, round_scores, top_k
 
 CANDIDATE_FACTOR = 2  # times k candidates are requested first
-FLOAT32_ERROR = 1e-5  # an upper bound on the error of a float32 cosine
 
 
 class Faiss:
@@ -46,14 +45,15 @@ class Faiss:
 
         Among documents that tie, faiss takes whichever it meets first, and its order by float32 is not exact.
         """
-        count = min(len(self.ids), CANDIDATE_FACTOR * k) if query.any() else 0
+        count, error = min(len(self.ids), CANDIDATE_FACTOR * k) if query.any() else 0, float32_error(len(query))
         while count:
             proposed = np.unique(self._index.search(query[None], count)[1][0])
             rows = proposed[proposed >= 0].astype(np.int64)
             rows = rows[self.vectors[rows].any(axis=1)]
             cosine = cosines(query[None], self.vectors[rows])[0]
             exhausted = len(proposed) < count or count == len(self.ids)
-            if exhausted or (len(rows) > k and cosine.min() < lower_bound(float(np.sort(cosine)[-k])) - FLOAT32_ERROR):
+            # A document left out is not above the lowest one in float32, hence at most twice the error above it.
+            if exhausted or (len(rows) > k and cosine.min() + 2 * error < lower_bound(float(np.sort(cosine)[-k]))):
                 return rows, cosine
             count = min(len(self.ids), 2 * count)
         return np.zeros(0, dtype=np.int64), np.zeros(0)

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, fuse
+from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_RRF_K, fuse
+from rankgauge.retrieval.fusion.grid import FusionChoice
 from rankgauge.retrieval.scores import spread_run
 
 DEFAULT_DEPTH = 100  # minimum number of documents requested from each retriever
+# Chosen by a rule on four collections: docs/concepts/retrieval-defaults.md.
+LEXICAL_VECTOR_FUSION = FusionChoice("weighted", (0.8, 0.2), "z-score")
 
 
 class Hybrid:
-    """Request at least ``depth`` documents from each retriever, and fuse their runs."""
+    """Request at least ``depth`` documents from each retriever, and fuse their runs.
+
+    By default a lexical and a vector retriever, in either order, are fused by their z-scores with weights 0.8 and 0.2;
+    any others as :func:`fuse` does. Given another ``method``, the default weights are equal.
+    """
 
     def __init__(
         self,
         retrievers: Sequence[Retriever],
         *,
-        method: str = "rrf",
+        method: str | None = None,
         weights: Sequence[float] | None = None,
-        normalization: str = "min-max",
+        normalization: str | None = None,
         rrf_k: float = DEFAULT_RRF_K,
         depth: int = DEFAULT_DEPTH,
         name: str = "hybrid",
     ) -> None:
         if len(retrievers) < 2:
             raise UsageError(f"a hybrid needs at least two retrievers, found {len(retrievers)}")
-        self.name, self.retrievers, self.depth = name, tuple(retrievers), depth
-        self.method, self.normalization, self.rrf_k = method, normalization, rrf_k
-        self.weights = None if weights is None else tuple(weights)
+        self.name, self.retrievers, self.depth, self.rrf_k = name, tuple(retrievers), depth, rrf_k
+        default = default_fusion(retrievers)
+        self.method, self.normalization = method or default.method, normalization or default.normalization
+        default_weights = default.weights if self.method == default.method else None
+        self.weights = default_weights if weights is None else tuple(weights)
 
     def identity(self) -> Identity:
         """The retrievers and how their runs are fused."""
@@ -63,3 +73,13 @@ class Hybrid:
         if len(answered) == len(queries):
             return fused
         return spread_run(fused.select(answered), queries.ids, answered, Status.FAILED)
+
+
+def default_fusion(retrievers: Sequence[Retriever]) -> FusionChoice:
+    """How retrievers are fused if nothing is said."""
+    modes = [retriever.identity().get("mode") for retriever in retrievers]
+    if modes == ["lexical", "vector"]:
+        return LEXICAL_VECTOR_FUSION
+    if modes == ["vector", "lexical"]:
+        return replace(LEXICAL_VECTOR_FUSION, weights=LEXICAL_VECTOR_FUSION.weights[::-1])
+    return FusionChoice(DEFAULT_METHOD, (1.0,) * len(retrievers))

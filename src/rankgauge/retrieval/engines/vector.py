@@ -19,18 +19,20 @@ from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.batches import batches
 from rankgauge.retrieval.embedders.base import Embedder
-from rankgauge.retrieval.engines.exact import DOCUMENTS_PER_BLOCK, Exact, VectorIndex
+from rankgauge.retrieval.engines.exact import Exact, VectorIndex
 from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
 from rankgauge.retrieval.scores import cut_run
 
 EMBEDDING_BATCH_SIZE = 256  # texts given to an embedder at once
+DOCUMENTS_PER_BLOCK = 4096  # centered at once
+DEFAULT_CENTER = 0.0  # chosen by a rule on four collections: docs/concepts/retrieval-defaults.md
 
 
 class Vector:
     """Rank documents by the cosine of their vectors with the query's.
 
     ``center`` is the share of the corpus's mean vector that is first subtracted from documents and queries: vectors of
-    static embedders have a common component that does not distinguish texts. The default depends on the embedder.
+    static embedders have a common component that does not distinguish texts. By default nothing is subtracted.
     With ``index``, the vectors are kept in that folder and rebuilt only if the corpus or the embedder changed.
     """
 
@@ -42,12 +44,12 @@ class Vector:
         index: str | Path | None = None,
         search: Any = Exact,
         batch_size: int = EMBEDDING_BATCH_SIZE,
-        center: float | None = None,
+        center: float = DEFAULT_CENTER,
         name: str = "vector",
     ) -> None:
         self.name, self.embedder, self._documents, self._batch_size = name, embedder, documents, batch_size
         self._index_description = describe_index(search)
-        self.center = float(getattr(embedder, "center", 0.0) if center is None else center)
+        self.center = float(center)
         if not 0 <= self.center <= 1:
             raise UsageError(f"center must be from 0 (subtract nothing) to 1 (the whole mean), found {self.center:g}")
         stored = None if index is None else store.load_arrays(Path(index), self._header)

@@ -25,7 +25,7 @@ from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH, RerankedRetriever, make_reranker
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever, RouterFunction
-from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.engines.vector import DEFAULT_CENTER, Vector
 from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
 from rankgauge.retrieval.loading import load_object, unknown_name
 from rankgauge.retrieval.named import is_own_retriever, open_retriever
@@ -47,11 +47,11 @@ class RetrieverSettings:
     embedder: str = "wordllama"
     document_vectors: str | None = None  # a .npy file, in the order of the corpus, instead of an embedder
     query_vectors: str | None = None
-    center: float | None = None  # share of the mean vector to subtract; None for the embedder's default
+    center: float = DEFAULT_CENTER  # share of the mean vector to subtract
     search: str = "exact"  # or faiss, or faiss:FACTORY
-    fusion: str = "rrf"
+    fusion: str | None = None  # of hybrid; None for its default, here and in the next two
     weights: tuple[float, ...] | None = None
-    normalization: str = "min-max"
+    normalization: str | None = None
     rrf_k: float = DEFAULT_RRF_K
     rerank: str | None = None  # sentences, cross-encoder/MODEL, module:callable
     rerank_top: int = DEFAULT_RERANK_DEPTH

@@ -17,16 +17,18 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 from rankgauge.retrieval.loading import unknown_name
 from rankgauge.retrieval.scores import cut_run
 
+DEFAULT_METHOD = "rrf"  # needs no comparable scores
+DEFAULT_NORMALIZATION = "min-max"
 DEFAULT_RRF_K = 60.0
 
 
 def fuse(
     runs: Sequence[Run],
-    method: str = "rrf",
+    method: str = DEFAULT_METHOD,
     *,
     k: int | None = None,
     weights: Sequence[float] | None = None,
-    normalization: str = "min-max",
+    normalization: str = DEFAULT_NORMALIZATION,
     rrf_k: float = DEFAULT_RRF_K,
     name: str | None = None,
 ) -> Run:

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from math import comb
 
 from rankgauge.errors import UsageError
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.fusion.fusion import DEFAULT_NORMALIZATION, DEFAULT_RRF_K
 
 TUNED_METHODS = ("rrf", "weighted")
 TUNED_NORMALIZATIONS = ("min-max", "z-score", "rank")
@@ -22,7 +22,7 @@ class FusionChoice:
 
     method: str
     weights: tuple[float, ...]
-    normalization: str = "min-max"
+    normalization: str = DEFAULT_NORMALIZATION
     rrf_k: float = DEFAULT_RRF_K
 
     def __str__(self) -> str:

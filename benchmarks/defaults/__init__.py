@@ -1,0 +1,1 @@
+"""How the defaults of retrieval are chosen: ``python -m benchmarks.defaults``."""

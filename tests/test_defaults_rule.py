@@ -1,0 +1,66 @@
+"""The rule that chose the defaults of retrieval does what docs/concepts/retrieval-defaults.md says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.defaults.rule import SIMPLEST, Evidence, PerQuery, candidates, choose_center, difference
+
+from rankgauge.retrieval.engines.hybrid import LEXICAL_VECTOR_FUSION
+
+NOISE = [np.random.default_rng(seed).normal(0, 0.01, 40) for seed in range(4)]
+
+
+def values(*collection_means: float, spread: float = 0.0) -> PerQuery:
+    """Values of forty queries per collection around the given means."""
+    return [mean + spread * noise for mean, noise in zip(collection_means, NOISE, strict=True)]
+
+
+def evidence(fused: dict[int, PerQuery], weak: dict[int, float]) -> Evidence:
+    """Evidence in which the numbered candidates have these values and all others lose."""
+    choices = candidates()
+    return Evidence(
+        {choice: fused.get(number, values(0.1, 0.1, 0.1, 0.1)) for number, choice in enumerate(choices)},
+        {choice: values(*[weak.get(number, 0.0)] * 4) for number, choice in enumerate(choices)},
+        values(0.3, 0.3, 0.3, 0.3),
+    )
+
+
+def test_the_error_of_a_difference_is_that_of_the_mean_over_collections() -> None:
+    ours, others = values(0.5, 0.4, 0.3, 0.2, spread=1), values(0.4, 0.4, 0.4, 0.4)
+    gap, error = difference(ours, others)
+    draws = np.random.default_rng(0).integers(0, 40, (4, 20_000, 40))
+    gaps = [part - other for part, other in zip(ours, others, strict=True)]
+    bootstrap = np.mean([part[rows].mean(axis=1) for part, rows in zip(gaps, draws, strict=True)], axis=0)
+    assert gap == pytest.approx(bootstrap.mean(), abs=error / 20)
+    assert error == pytest.approx(bootstrap.std(), rel=0.05)
+
+
+def test_nothing_is_subtracted_unless_it_is_clearly_better_everywhere() -> None:
+    plain = values(0.4, 0.4, 0.4, 0.4)
+    assert choose_center({0.0: plain, 0.5: values(0.5, 0.5, 0.5, 0.5, spread=1)}) == 0.5
+    assert choose_center({0.0: plain, 0.5: values(0.5, 0.5, 0.5, 0.39)}) == 0  # below on one collection
+    assert choose_center({0.0: plain, 0.5: values(0.402, 0.402, 0.402, 0.402, spread=9)}) == 0  # within noise
+    assert choose_center({0.0: plain, 0.5: values(0.5, 0.5, 0.5, 0.5), 1.0: values(0.6, 0.6, 0.6, 0.6)}) == 1
+
+
+def test_of_equally_good_fusions_the_one_that_loses_least_with_weak_vectors_is_chosen() -> None:
+    near = values(0.500, 0.500, 0.500, 0.500, spread=9)
+    best, below = values(0.501, 0.501, 0.501, 0.501), values(0.9, 0.9, 0.9, 0.29)
+    choices = candidates()
+    found = evidence({0: values(0.4, 0.4, 0.4, 0.4), 3: near, 7: best, 9: below}, {0: 0.9, 3: 0.2, 7: 0.1, 9: 0.9})
+    assert found.eligible() == [choices[0], choices[3], choices[7]]
+    assert found.equally_good() == [choices[3], choices[7]]
+    assert found.choose() == choices[3]
+
+
+def test_without_a_gain_on_collections_left_out_the_simplest_fusion_stays() -> None:
+    # Each candidate is best on three collections and falls short on the fourth, where it is then judged.
+    fused = {number: values(*[0.31 if c == number else 0.9 for c in range(4)]) for number in range(1, 5)}
+    found = evidence({0: values(0.5, 0.5, 0.5, 0.5), **fused}, dict.fromkeys(range(5), 0.2))
+    assert found.choose() == SIMPLEST
+    assert evidence({}, {}).choose() == SIMPLEST  # nothing is eligible
+
+
+def test_the_default_is_a_candidate() -> None:
+    assert LEXICAL_VECTOR_FUSION in candidates()
