@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+import weakref
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
@@ -55,16 +56,13 @@ class HttpEngine:
         self._embedder_lock = threading.Lock()
         self._check_request()
         self._client = _open_client(self.section, self._headers)
+        self.close = weakref.finalize(self, self._client.close)  # also if nobody calls it
 
     def identity(self) -> Identity:
         """The request and the paths of the answer, without the values of environment variables."""
         values = self.section.model_dump(include=set(ANSWER_KEYS), exclude_defaults=True)
         model = {} if self._embedder is None else {"embedder": dict(self._embedder.identity())}
         return {"mode": "http", **values, "method": self.method, **model}
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._client.close()
 
     def search(self, query: str, k: int) -> list[Any]:
         """The results of one query, best first: ids or documents, with their scores if the answer has them."""

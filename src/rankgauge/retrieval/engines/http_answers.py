@@ -34,7 +34,7 @@ class AnswerReader:
         if not isinstance(items, list):
             raise PathNotFound(f"{self._list.text} is {describe(items)}, expected a list of results")
         select = partial(_select, items, self._list.text)
-        return _results(select(self._id), select(self._score), select(self._text))
+        return _results(self._checked_ids(select(self._id) or []), select(self._score), select(self._text))
 
     def _from_columns(self, document: Any) -> list[Any]:
         """Results whose ids, scores and texts are selected from the top."""
@@ -43,7 +43,15 @@ class AnswerReader:
         for selector, values in zip((self._score, self._text), others, strict=True):
             if selector is not None and values is not None and len(values) != len(ids):
                 raise PathNotFound(f"{selector.text} has {len(values)} values, {self._id.text} has {len(ids)}")
-        return _results(ids, *others)
+        return _results(self._checked_ids(ids), *others)
+
+    def _checked_ids(self, ids: list[Any]) -> list[Any]:
+        """The ids; raise PathNotFound if one is neither text nor a whole number."""
+        for number, name in enumerate(ids, 1):
+            if not isinstance(name, (str, int)) or isinstance(name, bool) or name == "":
+                found = f"{self._id.text} of result {number} is {describe(name)}"
+                raise PathNotFound(f"{found}, expected an id: text or a whole number")
+        return ids
 
 
 def _select(items: list[Any], list_path: str, selector: Selector | None) -> list[Any] | None:
@@ -59,8 +67,8 @@ def _select(items: list[Any], list_path: str, selector: Selector | None) -> list
     return values
 
 
-def _results(ids: list[Any] | None, scores: list[Any] | None, texts: list[Any] | None) -> list[Any]:
-    documents: list[Any] = ids or []
+def _results(ids: list[Any], scores: list[Any] | None, texts: list[Any] | None) -> list[Any]:
+    documents = ids
     if texts is not None:
         documents = [
             Document(name, text if isinstance(text, str) else "", {"document_id": name})
