@@ -88,7 +88,7 @@ def test_a_request_has_the_query_and_k_where_the_configuration_says(monkeypatch:
     assert sent(method="PUT", body={}).method == "PUT"
 
 
-@given(st.text())
+@given(st.text(st.sampled_from('ab"{}$\\\n\0é😀\udcff')))
 def test_any_query_reaches_the_server_as_it_is(query: str) -> None:
     body = HttpEngine({"url": "http://x", **READ, "body": ["{query}", {"a": "<{query}>"}]})._request.fill(
         {"query": query}
