@@ -81,7 +81,7 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
         from rankgauge.retrieval.engines.http import HttpEngine
 
         engine = HttpEngine(source.http)
-        return OpenRetriever(engine, engine.name, engine.identity())
+        return OpenRetriever(engine, engine.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(

@@ -116,6 +116,7 @@ def test_the_identity_has_the_request_and_no_secret(monkeypatch: pytest.MonkeyPa
     assert json.loads(json.dumps(identity)) == identity
     assert identity == {**{key: section[key] for key in section if key != "timeout"}, "mode": "http", "method": "POST"}
     assert "sesame" not in repr(identity)
+    assert CallableRetriever(HttpEngine(section)).identity()["source"] == identity
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])

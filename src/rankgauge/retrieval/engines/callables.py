@@ -48,7 +48,7 @@ class CallableRetriever:
         self._function = retriever_function(source, name)
         self.name, self.version = self._function.name, version
         self._rules, self._calls = AnswerRules(id, unit, scores), calls
-        self._source_identity = {**source_identity(source), **(made_by or {})}
+        self._source_identity = {**source_identity(source), **_own_identity(source), **(made_by or {})}
 
     def identity(self) -> Identity:
         """The given name and version, how answers are read, and the code of the function."""
@@ -110,6 +110,13 @@ def ranked_results_run(
         scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
     )
+
+
+def _own_identity(source: Any) -> dict[str, Any]:
+    """What an object says that determines its answers, as the engines of servers do."""
+    identity = getattr(source, "identity", None)
+    found = identity() if callable(identity) and not inspect.isclass(source) else None
+    return {"source": dict(found)} if isinstance(found, Mapping) else {}
 
 
 def source_identity(source: Any) -> dict[str, Any]:
