@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 from rankgauge import evaluate
+from rankgauge.config.reading import load_retriever_section
+from rankgauge.config.servers import HttpSection
 from rankgauge.config.templates import load_template, template_names
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.embedders.bow import BagOfWords
@@ -26,6 +29,7 @@ pytest.importorskip("httpx")
 
 BOOKS = {"1": "bread and yeast", "2": "boiling soup", "3": "soup with bread", "4": "garden paths"}
 TEMPLATES = pytest.mark.parametrize("template", template_names())
+PAGE = ROOT / "docs" / "guides" / "http.md"
 HAS_VECTOR = ("knn", "hybrid", "rrf")
 
 
@@ -132,8 +136,19 @@ def test_every_setting_is_described_and_used(template: str) -> None:
     for name, setting in definition.settings.items():
         assert f"<{name}>" in text
         assert setting.meaning[-1] != "."
-    page = (ROOT / "docs" / "guides" / "http.md").read_text(encoding="utf-8")
-    assert f"`{template}`" in page
+    names = [f"**`{name}`**" if setting.required else f"`{name}`" for name, setting in definition.settings.items()]
+    assert f"\n| `{template}` | {definition.summary} | {', '.join(names)} |\n" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_guide_has_every_key_and_its_examples_are_valid(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, field in HttpSection.model_fields.items():
+        assert re.search(rf"^\| `{name}` \| .+ \| {re.escape(field.description or '?')} \|$", page, re.MULTILINE), name
+    examples = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(examples) == 3
+    for text in examples:
+        (tmp_path / "http.yaml").write_text(text)
+        assert load_retriever_section(tmp_path / "http.yaml").http is not None
 
 
 @pytest.mark.slow
