@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from rankgauge.config.selectors import EVERY_ITEM, PathNotFound, Selector, Step, parse_selector, path_text
 from rankgauge.errors import UsageError
 
-ANSWER = {"hits": {"total": 2, "hits": [{"_source": {"id": "a", "x.y": 1}}, {"_source": {"id": "b", "x.y": 2}}]}}
+HITS = [{"_source": {"id": "a", "x.y": 1}}, {"_source": {"id": "b", "x.y": 2}}]
+ANSWER = {"hits": {"total": 2, "hits": HITS}}
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ ANSWER = {"hits": {"total": 2, "hits": [{"_source": {"id": "a", "x.y": 1}}, {"_s
         ("$.hits.hits[*]._source.id", ["a", "b"]),
         ("hits.hits[*]._source.'x.y'", [1, 2]),
         ("hits.hits[*]._source['x.y']", [1, 2]),
-        ("hits.hits[*]", ANSWER["hits"]["hits"]),  # type: ignore[index]  # a dict of several types
+        ("hits.hits[*]", HITS),
     ],
 )
 def test_a_path_selects_what_it_names(path: str, expected: Any) -> None:

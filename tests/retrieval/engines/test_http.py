@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import evaluate_retriever
+from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.config.environment import mask_secrets
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
@@ -63,7 +64,7 @@ def test_results_are_pairs_of_id_and_score_in_the_order_of_the_answer() -> None:
 
 def test_ids_and_scores_may_be_lists_of_their_own() -> None:
     columns = {"ids": [["a", "b"]], "distances": [[0.1, 0.2]]}
-    paths = {"results": None, "id": "ids[0][*]", "score": "distances[0][*]"}
+    paths: dict[str, Any] = {"results": None, "id": "ids[0][*]", "score": "distances[0][*]"}
     assert ask(Reply(columns), **paths) == [("a", 0.1), ("b", 0.2)]
     with pytest.raises(HttpFailure, match=r"distances\[0\]\[\*\] has 1 values, ids\[0\]\[\*\] has 2"):
         ask(Reply({"ids": [["a", "b"]], "distances": [[0.1]]}), **paths)
@@ -361,6 +362,48 @@ def test_a_configuration_file_gives_the_same_run_as_the_engine(tmp_path: Path, c
     (tmp_path / "http.yaml").write_text("http:\n  url: http://x\n  result: hits\n")
     done = command("runs", "fetch", "--mode", tmp_path / "http.yaml", "--queries", "q", "-o", tmp_path / "r")
     assert (done.code, "http.yaml:3: expected one of" in done.err) == (2, True)
+
+
+def test_no_file_and_no_output_has_a_secret(
+    tmp_path: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fetch with a manifest, a journal that is left behind, and a benchmark; the server repeats what it gets."""
+    monkeypatch.setenv("TOKEN_OF_TEST", "sesame-1234")
+    for name, content in (
+        ("queries.jsonl", '{"_id": "q1", "text": "bread"}\n{"_id": "q2", "text": "soup"}\n'),
+        ("qrels.trec", "q1 0 a 1\nq2 0 7 1\n"),
+        ("corpus.jsonl", '{"_id": "a", "text": "bread"}\n{"_id": "7", "text": "soup"}\n'),
+    ):
+        (tmp_path / name).write_text(content)
+
+    def answer(request: Request) -> Reply:
+        fails = "fail" in request.path and request.body["q"] == "soup"
+        return Reply({"error": request.headers}, 403) if fails else Reply(HITS)
+
+    with serving(answer) as address:
+        section = (
+            f"http: {{url: {address}/PATH, results: hits, headers: {{X-Api-Key: '${{TOKEN_OF_TEST}}'}}, "
+            "body: {q: '{query}', t: '${TOKEN_OF_TEST}'}}"
+        )
+        (tmp_path / "good.yaml").write_text(section.replace("PATH", "good"))
+        (tmp_path / "fail.yaml").write_text(section.replace("PATH", "fail"))
+        retrievers = "".join(f"  {name}: {{{section.replace('PATH', name)}}}\n" for name in ("good", "fail"))
+        files = "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\n"
+        (tmp_path / "rankgauge.yaml").write_text(f"{files}retrievers:\n{retrievers}benchmark: {{latency: 0}}\n")
+        outcomes = [
+            command(
+                "runs", "fetch", "--mode", tmp_path / f"{name}.yaml", "--queries", tmp_path / "queries.jsonl",
+                "-o", tmp_path / f"{name}.trec", "--manifest", tmp_path / f"{name}.json",
+            )
+            for name in ("good", "fail")
+        ]  # fmt: skip
+        outcomes.append(command("benchmark", "run", tmp_path / "rankgauge.yaml", "-o", tmp_path / "report"))
+    assert [outcome.code for outcome in outcomes] == [0, 1, 2], [outcome.err for outcome in outcomes]
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"good.json", "fail.trec.journal", MANIFEST} <= {path.name for path in written}
+    assert [path for path in written if b"sesame" in path.read_bytes()] == []
+    assert not any("sesame" in outcome.out + outcome.err for outcome in outcomes)
+    assert "${TOKEN_OF_TEST}" in (tmp_path / "good.json").read_text()
 
 
 def test_failed_queries_end_a_fetch_with_the_reason_of_the_server(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_live_evaluation_survives_a_server_that_is_killed_and_loses_nothing(se
     result = evaluate_retriever(server.engine(), cases, K, calls=CALLS, progress=progress_with(server.restart, memory))
     assert server.restarts
     assert (result["RR"], len(result), result.failures) == (1.0, COUNT, {})
-    assert max(row.attempts for row in result.per_query_metrics) > 1
+    assert any((row.attempts or 0) > 1 for row in result.per_query_metrics)
     check_asked_once(server)
     check_memory(memory)
 
