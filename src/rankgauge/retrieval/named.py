@@ -60,9 +60,13 @@ def asking_options(text: str) -> dict[str, Any]:
 
 
 def section_in_folder(section: RetrieverSection, folder: Path) -> RetrieverSection:
-    """A section whose Python file, if it names one, is found from a folder."""
-    paths = {key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None}
-    return section.model_copy(update=paths)
+    """A section whose files, such as that of a Python object, are found from a folder."""
+    found: dict[str, Any] = {
+        key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None
+    }
+    if section.http is not None and isinstance(section.http.verify, str):
+        found["http"] = section.http.model_copy(update={"verify": str(folder / section.http.verify)})
+    return section.model_copy(update=found)
 
 
 def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:

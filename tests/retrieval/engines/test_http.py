@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure, HttpTimeout, shown_url
 from rankgauge.retrieval.engines.http_answers import AnswerReader
 from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.named import open_retriever
 from tests.retrieval.engines.loopback import Reply, Request, serving
 
 pytest.importorskip("httpx")
@@ -74,13 +76,13 @@ def test_ids_and_scores_may_be_lists_of_their_own() -> None:
 def test_a_request_has_the_query_and_k_where_the_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN_OF_TEST", "sesame-1234")
     request = sent(
-        'br"ead & {k}\n',
+        'a/b?c# "d" & {k}\n',
         "/find/{query}?n={k}",
         params={"q": "{query}", "size": "{k}", "exact": True},
         headers={"Authorization": "Bearer ${TOKEN_OF_TEST}"},
     )
     assert (request.method, request.body) == ("GET", None)
-    encoded = "br%22ead%20%26%20%7Bk%7D%0A"
+    encoded = "a%2Fb%3Fc%23%20%22d%22%20%26%20%7Bk%7D%0A"
     assert request.path == f"/find/{encoded}?n=5&q={encoded.replace('%20', '+')}&size=5&exact=true"
     assert request.headers["authorization"] == "Bearer sesame-1234"
     request = sent('br"ead', body={"query": "{query}", "size": "{k}", "note": "k is {k}", "t": "${TOKEN_OF_TEST}"})
@@ -337,7 +339,7 @@ def test_a_wrong_section_is_one_clear_error_without_secrets(section: dict[str, A
         ({"headers": {"X-Token": "${LINES_OF_TEST}"}}, "'X-Token' has characters other than printable ASCII"),
         ({"url": "${LINES_OF_TEST}"}, r"url must be http://… or https://…, found '\$\{LINES_OF_TEST\}'"),
         ({"body": {"x": float("nan")}}, "body must be JSON"),
-        ({"verify": "/nowhere/ca.pem"}, "verify: cannot read '/nowhere/ca.pem'"),
+        ({"verify": "/nowhere/ca.pem"}, "verify: cannot read /nowhere/ca.pem"),
     ],
 )
 def test_what_only_the_environment_can_tell_is_an_error_before_anything_is_asked(
@@ -404,6 +406,12 @@ def test_no_file_and_no_output_has_a_secret(
     assert [path for path in written if b"sesame" in path.read_bytes()] == []
     assert not any("sesame" in outcome.out + outcome.err for outcome in outcomes)
     assert "${TOKEN_OF_TEST}" in (tmp_path / "good.json").read_text()
+
+
+def test_a_file_of_certificates_is_found_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "http.yaml").write_text("http: {url: https://x, results: hits, verify: certificates.pem}\n")
+    with pytest.raises(UsageError, match=re.escape(f"verify: cannot read {tmp_path / 'certificates.pem'}: ")):
+        open_retriever(str(tmp_path / "http.yaml"))
 
 
 def test_failed_queries_end_a_fetch_with_the_reason_of_the_server(tmp_path: Path) -> None:

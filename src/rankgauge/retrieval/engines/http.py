@@ -186,7 +186,8 @@ def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
         try:
             verify = ssl.create_default_context(cafile=section.verify)
         except OSError as error:
-            raise UsageError(f"verify: cannot read {shown(section.verify)}: {error.strerror or error}") from None
+            path = printable(section.verify, None)
+            raise UsageError(f"verify: cannot read {path}: {error.strerror or error}") from None
     return httpx.Client(
         headers={"User-Agent": "rankgauge", **headers},
         timeout=section.timeout,
