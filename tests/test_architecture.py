@@ -23,6 +23,7 @@ OWNERS: dict[str, str] = {
     "Stemmer": "retrieval/engines/words.py",
     "bm25s": "retrieval/engines/bm25.py",
     "faiss": "retrieval/engines/faiss.py",
+    "httpx": "retrieval/engines/http.py",
     "onnxruntime": "retrieval/embedders/onnx.py",
     "sentence_transformers": "retrieval/embedders/sentence_transformers.py",
     "tokenizers": "retrieval/embedders/pieces.py",
@@ -37,7 +38,7 @@ OWNERS: dict[str, str] = {
 OPTIONAL = {  # and jinja2, which is always there and slow to import
     "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "pgvector",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",
-    "jinja2",
+    "httpx", "jinja2",
 }  # fmt: skip
 
 

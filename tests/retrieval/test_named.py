@@ -127,7 +127,7 @@ def test_a_retriever_that_cannot_be_made(folder: Path, content: str, message: st
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        ("mode: lexical\ncall: a:b\n", "mine.yaml:2: expected one of mode, call, found mode and call"),
+        ("mode: lexical\ncall: a:b\n", "mine.yaml:2: expected one of mode, call, http, found mode and call"),
         ("params: {a: 1}\n", "mine.yaml:1: expected params together with call, found params alone"),
         ("sweep:\n  k2: [1]\n", "mine.yaml:2: expected a key of the retriever (k1?), found k2"),
         ("sweep:\n  k1: [1.0, x]\n", """mine.yaml:2: expected a valid number as k1, found 'x'"""),

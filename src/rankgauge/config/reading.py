@@ -13,6 +13,7 @@ from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
 
+Model = TypeVar("Model", bound=BaseModel)
 SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metrics has the settings of these
 
 
@@ -31,6 +32,11 @@ def load_kpi(path: str | Path) -> Kpi:
 def load_retriever_section(path: str | Path) -> RetrieverSection:
     """Read a file with one retriever: the keys that it would have under ``retrievers`` in a configuration."""
     return _validated(RetrieverSection, _load(path), str(path))
+
+
+def load_section(model: type[Model], data: Mapping[str, Any], source: str = "configuration") -> Model:
+    """A section from its content as a mapping."""
+    return _validated(model, Loaded(_plain(data)), source)
 
 
 def _load(path: str | Path) -> Loaded:
@@ -59,9 +65,6 @@ def _config(loaded: Loaded, source: str) -> Config:
         lines = {("measures", "names", *path[1:]): line for path, line in loaded.lines.items() if path[0] == "measures"}
         loaded = Loaded(data, {**loaded.lines, **lines})
     return _validated(Config, Loaded(data, loaded.lines), source).merged()
-
-
-Model = TypeVar("Model", bound=BaseModel)
 
 
 def _validated(model: type[Model], loaded: Loaded, source: str) -> Model:

@@ -9,6 +9,7 @@ from rankgauge.retrieval.embedders.named import embedder as embedder
 from rankgauge.retrieval.engines.bm25 import Bm25Parameters as Bm25Parameters
 from rankgauge.retrieval.engines.callables import CallableRetriever as CallableRetriever
 from rankgauge.retrieval.engines.gate import GatedRetriever as GatedRetriever
+from rankgauge.retrieval.engines.http import HttpEngine as HttpEngine
 from rankgauge.retrieval.engines.hybrid import Hybrid as Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical as Lexical
 from rankgauge.retrieval.engines.rerank import CallableReranker as CallableReranker

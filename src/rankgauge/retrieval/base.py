@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -14,8 +14,11 @@ from rankgauge.retrieval.asking.loops import run_with_loop
 
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
+    from rankgauge.retrieval.asking.answers import RankedResults
+    from rankgauge.retrieval.asking.failures import AnswerFacts
 
 Identity = Mapping[str, Any]
+AnswerHandler = Callable[[int, "RankedResults", "AnswerFacts"], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,14 @@ class Retriever(Protocol):
 
     def identity(self) -> Identity:
         """Everything that determines the answers, as JSON: the kind, its parameters, content hashes."""
+
+
+@runtime_checkable
+class StreamingRetriever(Protocol):
+    """A retriever that passes on each answer as soon as it has arrived, so that no query waits for a batch."""
+
+    def retrieve_each(self, queries: QueryBatch, k: int, handle: AnswerHandler) -> None:
+        """Answer every query, and pass on each answer with the row of its query, in any order."""
 
 
 def retrieve_run(retriever: Retriever, queries: QueryBatch, k: int) -> Run:

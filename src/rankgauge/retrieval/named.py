@@ -1,7 +1,8 @@
 """A retriever of the user's own, by the text or the section of a configuration that names it.
 
 ``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
-for its ``params``. Every command opens retrievers here, and asks them through :mod:`rankgauge.retrieval.asking`.
+for its ``params``, one with ``http`` is a server. Every command opens retrievers here, and asks them through
+:mod:`rankgauge.retrieval.asking`.
 """
 
 from __future__ import annotations
@@ -59,9 +60,13 @@ def asking_options(text: str) -> dict[str, Any]:
 
 
 def section_in_folder(section: RetrieverSection, folder: Path) -> RetrieverSection:
-    """A section whose Python file, if it names one, is found from a folder."""
-    paths = {key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None}
-    return section.model_copy(update=paths)
+    """A section whose files, such as that of a Python object, are found from a folder."""
+    found: dict[str, Any] = {
+        key: in_folder(text, folder) for key in ("mode", "call") if (text := getattr(section, key)) is not None
+    }
+    if section.http is not None and isinstance(section.http.verify, str):
+        found["http"] = section.http.model_copy(update={"verify": str(folder / section.http.verify)})
+    return section.model_copy(update=found)
 
 
 def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
@@ -76,10 +81,15 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
         return OpenRetriever(source)
     if source.call is not None:
         return _made(source.call, source.params or {}, kind)
+    if source.http is not None:
+        from rankgauge.retrieval.engines.http import HttpEngine
+
+        engine = HttpEngine(source.http)
+        return OpenRetriever(engine, engine.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(
-        f"{kind} has none of the keys that make a retriever: expected call, or mode: module:callable",
+        f"{kind} has none of the keys that make a retriever: expected call, http, or mode: module:callable",
         hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
     )
 

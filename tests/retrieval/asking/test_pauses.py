@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from email.message import Message
 from email.utils import formatdate
 from pathlib import Path
@@ -41,6 +42,28 @@ def test_each_pause_is_about_twice_as_long_and_never_longer_than_the_longest() -
         assert all(pause is not None and longest / 2 <= pause <= longest for pause in found)
         assert len(set(found)) == 200  # concurrent calls do not return all at once
     assert pause_before_retry("q", 3, OSError()) == pause_before_retry("q", 3, ValueError("other"))
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        lambda status: error_with(status_code=status),
+        lambda status: error_with(response=SimpleNamespace(status_code=status)),
+        lambda status: error_with(__cause__=error_with(response=SimpleNamespace(status_code=status))),
+        lambda status: HTTPError("http://index", status, "no", Message(), None),
+    ],
+)
+def test_a_request_that_is_wrong_is_not_sent_again(holder: Callable[[int], Exception]) -> None:
+    for status in range(400, 500):
+        is_temporary = status in (408, 425, 429)
+        assert (pause_before_retry("q", 1, holder(status)) is not None) == is_temporary, status
+    for status in (200, 301, 500, 502, 503, 599):
+        assert pause_before_retry("q", 1, holder(status)) is not None, status
+
+
+def test_a_status_that_is_not_of_http_says_nothing() -> None:
+    for status in ("404", 404.0, None, lambda: 404):
+        assert pause_before_retry("q", 1, error_with(status_code=status, status=status)) is not None
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,10 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.reading import read_run
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.retrieval.base import QueryBatch
+from rankgauge.retrieval.asking.answers import RankedResults
+from rankgauge.retrieval.asking.calls import RetrieverCalls
+from rankgauge.retrieval.asking.failures import AnswerFacts
+from rankgauge.retrieval.base import AnswerHandler, QueryBatch
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.gate import GatedRetriever
@@ -301,3 +306,51 @@ def test_the_evaluation_of_a_live_retriever_uses_the_same_percentiles(monkeypatc
     result = evaluate_retriever(Counting().search, [{"id": "q", "query": "text", "relevant": ["d0-0"]}])
     monkeypatch.setattr("rankgauge.rag.results.latency_percentiles", lambda times: {"p50": float(len(times))})
     assert result.latency_ms == {"p50": 1.0}
+
+
+def test_a_slow_query_holds_up_no_other_and_answers_are_saved_as_they_arrive(tmp_path: Path) -> None:
+    """The first query is answered last, when the journal has all others."""
+    out, journal = tmp_path / "run.trec", tmp_path / "run.trec.journal"
+    others_saved = threading.Event()
+
+    def search(text: str) -> list[str]:
+        if text == "slow":
+            assert others_saved.wait(30)
+        return [f"d-{text}"]
+
+    def progress(answered: int, total: int, seconds: float) -> None:
+        if answered == total - 1:
+            assert len(journal.read_bytes().splitlines()) == total  # a header, and every answer but one
+            others_saved.set()
+
+    retriever = CallableRetriever(search, name="s", calls=RetrieverCalls(concurrency=2))
+    queries = QueryBatch.from_dict({"first": "slow", **{f"q{number}": str(number) for number in range(30)}})
+    done = fetch_run(retriever, queries, out, options=FetchOptions(batch_size=4), progress=progress)
+    assert not done.failures
+    assert read_run(out).docs.to_text() == ["d-slow", *(f"d-{number}" for number in range(30))]
+
+
+def test_answers_that_arrive_after_a_fetch_has_ended_are_dropped(tmp_path: Path) -> None:
+    """A handler that is called once more must not write to the closed journal."""
+    kept: list[Any] = []
+
+    class Late:
+        name = "late"
+
+        def identity(self) -> dict[str, str]:
+            return {}
+
+        def retrieve(self, queries: QueryBatch, k: int) -> Run:
+            raise NotImplementedError
+
+        def retrieve_each(self, queries: QueryBatch, k: int, handle: AnswerHandler) -> None:
+            kept.append(handle)
+            handle(0, RankedResults(("d",)), AnswerFacts())
+            raise KeyboardInterrupt
+
+    queries = QueryBatch.from_dict({"q1": "a", "q2": "b"})
+    with pytest.raises(KeyboardInterrupt):
+        fetch_run(Late(), queries, tmp_path / "r")
+    before = (tmp_path / "r.journal").read_bytes()
+    kept[0](1, RankedResults(("d",)), AnswerFacts())
+    assert (tmp_path / "r.journal").read_bytes() == before

@@ -1,4 +1,4 @@
-"""How long to wait before a retry: longer after every attempt, and as long as the server asks for."""
+"""Whether a retry can help, and how long to wait before it: longer after every attempt, as long as the server asks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from typing import Any
 FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
 LONGEST_PAUSE = 5.0
 LONGEST_RETRY_AFTER = 60.0  # a server that asks for more is not asked again
+TEMPORARY_STATUSES = (408, 425, 429)  # of HTTP, from 400 to 499; any other says that the request itself is wrong
 
 
 def pause_before_retry(query: str, attempt: int, error: BaseException) -> float | None:
-    """The seconds to wait after a failed attempt, counted from 1; None if a retry would come too early.
+    """The seconds to wait after a failed attempt, counted from 1; None if a retry would fail too, or come too early.
 
     Between half of the pause and all of it, chosen by the query and the attempt, so that concurrent calls do not all
     return at the same moment and a test can tell what will happen.
     """
+    if is_permanent(error):
+        return None
     digest = hashlib.sha256(f"{attempt} {query}".encode("utf-8", "surrogatepass")).digest()
     share = 0.5 + int.from_bytes(digest[:8], "big") / 2**65
     pause = min(FIRST_PAUSE * 2.0 ** (attempt - 1), LONGEST_PAUSE) * share
@@ -29,15 +32,29 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
     return None if requested > LONGEST_RETRY_AFTER else max(pause, requested)
 
 
+def is_permanent(error: BaseException) -> bool:
+    """Whether an error or its response has a status of HTTP that says that the same request fails again."""
+    for holder in _holders(error):
+        for status in (getattr(holder, "status_code", None), getattr(holder, "status", None)):
+            if isinstance(status, int) and 400 <= status < 500:
+                return status not in TEMPORARY_STATUSES
+    return False
+
+
 def retry_after(error: BaseException) -> float | None:
     """The seconds of ``Retry-After`` that an error or its response carries: a number, or a date."""
-    errors = (error, error.__cause__)
-    for holder in (*errors, *(getattr(one, "response", None) for one in errors)):
+    for holder in _holders(error):
         for value in (getattr(holder, "retry_after", None), _header(getattr(holder, "headers", None))):
             seconds = _seconds(value)
             if seconds is not None:
                 return seconds
     return None
+
+
+def _holders(error: BaseException) -> list[Any]:
+    """An error, its cause, and their responses."""
+    errors = (error, error.__cause__)
+    return [*errors, *(getattr(one, "response", None) for one in errors)]
 
 
 def _header(headers: Any) -> Any:

@@ -17,9 +17,9 @@ from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning, run_scores
 from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, Unit
-from rankgauge.retrieval.asking.failures import record_answer
+from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
 from rankgauge.retrieval.asking.functions import retriever_function
-from rankgauge.retrieval.base import Identity, QueryBatch
+from rankgauge.retrieval.base import AnswerHandler, Identity, QueryBatch
 
 
 class CallableRetriever:
@@ -48,8 +48,7 @@ class CallableRetriever:
         self._function = retriever_function(source, name)
         self.name, self.version = self._function.name, version
         self._rules, self._calls = AnswerRules(id, unit, scores), calls
-        self._source_identity = {**source_identity(source), **(made_by or {})}
-        self.batch_size = calls.in_flight  # answers are saved after each batch, and larger ones gain nothing
+        self._source_identity = {**source_identity(source), **_own_identity(source), **(made_by or {})}
 
     def identity(self) -> Identity:
         """The given name and version, how answers are read, and the code of the function."""
@@ -71,37 +70,53 @@ class CallableRetriever:
         rankings = [RankedResults()] * len(queries)
         failed = np.zeros(len(queries), dtype=bool)
 
-        def handle(row: int, call: CallResult) -> None:
-            if call.answer is None:
-                failed[row] = True
-            else:
-                rankings[row] = self._rules.rank(call.answer, names[row])
-            record_answer(names[row], replace(self._rules.facts(rankings[row], call.error), waited=call.waited))
+        def keep(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
+            rankings[row], failed[row] = ranking, facts.error is not None
+            record_answer(names[row], facts)
+
+        self.retrieve_each(queries, k, keep)
+        return ranked_results_run(self.name, queries.ids, rankings, failed, k)
+
+    def retrieve_each(self, queries: QueryBatch, k: int, handle: AnswerHandler) -> None:
+        """Answer every query, and pass on each answer when it arrives."""
+        names = queries.ids.to_text()
+
+        def handle_call(row: int, call: CallResult) -> None:
+            ranking = RankedResults() if call.answer is None else self._rules.rank(call.answer, names[row])
+            handle(row, ranking, replace(self._rules.facts(ranking, call.error), waited=call.waited))
 
         requests = [(text, self._calls.fetch or k) for text in queries.texts]
-        ask_all(self._function, requests, self._calls, handle)
-        return ranked_results_run(self.name, queries.ids, rankings, failed, k)
+        ask_all(self._function, requests, self._calls, handle_call)
+
+
+def first_results(ranking: RankedResults, k: int) -> tuple[list[str], list[float]]:
+    """The ids of the first ``k`` results, and scores that give them exactly this order."""
+    ids = ranking.ids[:k]
+    return list(ids), run_scores(ids, None if ranking.scores is None else ranking.scores[:k])
 
 
 def ranked_results_run(
     name: str, queries: Ids, rankings: Sequence[RankedResults], failed: np.ndarray[Any, np.dtype[np.bool_]], k: int
 ) -> Run:
     """The run of the first ``k`` results of each ranking, with scores that give them exactly this order."""
-    ids = [ranking.ids[:k] for ranking in rankings]
-    scores = [
-        run_scores(kept, None if ranking.scores is None else ranking.scores[:k])
-        for kept, ranking in zip(ids, rankings, strict=True)
-    ]
-    sizes = np.array([len(kept) for kept in ids], dtype=np.int64)
+    results = [first_results(ranking, k) for ranking in rankings]
+    sizes = np.array([len(ids) for ids, _ in results], dtype=np.int64)
     status = np.where(failed, Status.FAILED, np.where(sizes > 0, Status.ANSWERED, Status.EMPTY))
     return Run(
         name=name,
         queries=queries,
         offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-        docs=Ids.from_bytes([encode_id(doc, "document id") for kept in ids for doc in kept]),
-        scores=frozen(np.array([score for row in scores for score in row], dtype=np.float64)),
+        docs=Ids.from_bytes([encode_id(doc, "document id") for ids, _ in results for doc in ids]),
+        scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
     )
+
+
+def _own_identity(source: Any) -> dict[str, Any]:
+    """What an object says that determines its answers, as the engines of servers do."""
+    identity = getattr(source, "identity", None)
+    found = identity() if callable(identity) and not inspect.isclass(source) else None
+    return {"source": dict(found)} if isinstance(found, Mapping) else {}
 
 
 def source_identity(source: Any) -> dict[str, Any]:

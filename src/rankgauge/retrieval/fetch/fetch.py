@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
 from rankgauge.io.writing import check_not_an_input
+from rankgauge.retrieval.asking.answers import RankedResults
 from rankgauge.retrieval.asking.failures import (
     AnswerFacts,
     AnswerRecord,
@@ -26,8 +28,9 @@ from rankgauge.retrieval.asking.failures import (
     too_many_failures,
 )
 from rankgauge.retrieval.asking.remarks import answer_notes
-from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
+from rankgauge.retrieval.base import QueryBatch, Retriever, StreamingRetriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions, QueryDecision, id_text
+from rankgauge.retrieval.engines.callables import first_results
 from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
 
 DEFAULT_FETCH_BATCH_SIZE = 64
@@ -42,9 +45,10 @@ FetchProgress = Callable[[int, int, float], None]  # queries answered, queries i
 class FetchOptions:
     """How a run is fetched and written.
 
-    ``tag`` names the run (by default as the retriever); ``batch_size`` queries are asked at once; ``restart`` discards
-    the partial results of an interrupted fetch; ``inputs`` are files that must not be overwritten. If more queries fail
-    than ``max_failures``, the fetch ends with an error and can be resumed; None allows any number.
+    ``tag`` names the run (by default as the retriever); a retriever that answers batches gets ``batch_size`` queries at
+    once; ``restart`` discards the partial results of an interrupted fetch; ``inputs`` are files that must not be
+    overwritten. If more queries fail than ``max_failures``, the fetch ends with an error and can be resumed; None
+    allows any number.
     """
 
     tag: str | None = None
@@ -119,20 +123,9 @@ def fetch_run(
     if options.restart:
         journal_path.unlink(missing_ok=True)
     with Journal(journal_path, journal_header(retriever, queries, k)) as journal:
-        answered = resumed = len(journal.answers) - len(_failures(journal.answers.values()))
-        failures: dict[str, str] = {}
-        for batch in _unanswered_batches(retriever, queries, journal, options.batch_size):
-            with recorded_answers() as facts:
-                run = retrieve_run(retriever, batch, k)
-            answers = _answers_from_run(run, batch, decisions, facts)
-            journal.add(answers)
-            answered += len(answers)
-            failures |= _failures(answers)
-            if progress is not None:
-                progress(answered, len(queries), time.monotonic() - start)
-            if is_too_many(len(failures), options.max_failures):
-                limit, total = options.max_failures, len(queries)
-                raise too_many_failures(failures, answered, limit, hint=RESUME_HINT, total=total)
+        resumed = len(journal.answers) - len(_failures(journal.answers.values()))
+        with _FetchedAnswers(journal, len(queries), options.max_failures, progress) as fetched:
+            _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)
         answers = [journal.answers[query] for query in queries.ids.to_text()]
         # Opened only now: a process that is killed earlier leaves its journal, and no incomplete run beside it.
         write_answers(((answer.query, answer.docs, answer.scores) for answer in answers), target, name, options.inputs)
@@ -161,15 +154,71 @@ def run_from_answers(answers: Sequence[FetchedAnswer], name: str) -> Run:
     )
 
 
-def _unanswered_batches(
-    retriever: Retriever, queries: QueryBatch, journal: Journal, batch_size: int
-) -> Iterator[QueryBatch]:
-    names = queries.ids.to_text()
+class _FetchedAnswers:
+    """Saves answers as they arrive, from whichever thread, and ends the fetch if too many queries fail."""
+
+    def __init__(self, journal: Journal, total: int, max_failures: int | None, progress: FetchProgress | None) -> None:
+        self._journal, self._total, self._max_failures, self._progress = journal, total, max_failures, progress
+        self._answered = len(journal.answers) - len(_failures(journal.answers.values()))
+        self._failures: dict[str, str] = {}
+        self._start = time.monotonic()
+        self._lock, self._is_open = threading.Lock(), True
+
+    def __enter__(self) -> _FetchedAnswers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._is_open = False  # what is still in flight after an interrupt must not write to a closed journal
+
+    def add(self, answers: Sequence[FetchedAnswer]) -> None:
+        """Save answers."""
+        with self._lock:
+            if not self._is_open:
+                return
+            self._journal.add(answers)
+            self._answered += len(answers)
+            self._failures |= _failures(answers)
+            if self._progress is not None:
+                self._progress(self._answered, self._total, time.monotonic() - self._start)
+            if is_too_many(len(self._failures), self._max_failures):
+                raise too_many_failures(
+                    self._failures, self._answered, self._max_failures, hint=RESUME_HINT, total=self._total
+                )
+
+
+def _ask(
+    retriever: Retriever,
+    queries: QueryBatch,
+    k: int,
+    batch_size: int,
+    decisions: Decisions | None,
+    fetched: _FetchedAnswers,
+) -> None:
+    """Ask every query: all at once if the retriever passes on answers as they arrive, otherwise in batches."""
+    if isinstance(retriever, StreamingRetriever):
+        names = queries.ids.to_text()
+
+        def handle(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
+            docs, scores = first_results(ranking, k)
+            check_no_white_space(Ids.from_text(docs), "document id")
+            status = Status.FAILED if facts.error is not None else Status.ANSWERED if docs else Status.EMPTY
+            fetched.add([FetchedAnswer(names[row], docs, scores, status, {}, facts)])
+
+        retriever.retrieve_each(queries, k, handle)
+        return
+    for begin in range(0, len(queries), batch_size):
+        batch = queries.take(np.arange(begin, min(begin + batch_size, len(queries))))
+        with recorded_answers() as record:
+            run = retrieve_run(retriever, batch, k)
+        fetched.add(_answers_from_run(run, batch, decisions, record))
+
+
+def _unanswered(queries: QueryBatch, journal: Journal) -> QueryBatch:
+    """The queries that the journal has no answer to."""
     done = {query for query, answer in journal.answers.items() if answer.status != Status.FAILED}
-    rows = np.array([row for row, query in enumerate(names) if query not in done], dtype=np.int64)
-    size = min(batch_size, getattr(retriever, "batch_size", batch_size))
-    for begin in range(0, len(rows), size):
-        yield queries.take(rows[begin : begin + size])
+    rows = [row for row, query in enumerate(queries.ids.to_text()) if query not in done]
+    return queries.take(np.array(rows, dtype=np.int64))
 
 
 def _failures(answers: Iterable[FetchedAnswer]) -> dict[str, str]:

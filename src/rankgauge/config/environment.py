@@ -1,0 +1,55 @@
+"""``${NAME}`` in a configuration: the value of an environment variable, which is never written anywhere."""
+
+from __future__ import annotations
+
+import os
+
+from rankgauge.errors import UsageError, shown
+
+MASK = "…"
+MIN_SECRET_LENGTH = 4  # a shorter value, such as 1, appears everywhere
+_SECRETS: set[str] = set()
+
+
+def expand(text: str) -> str:
+    """Replace each ``${NAME}`` by the value of that environment variable; ``$${`` is a literal ``${``.
+
+    The values are secrets from now on: :func:`mask_secrets` removes them.
+    """
+    parts: list[str] = []
+    position = 0
+    while (start := text.find("${", position)) >= 0:
+        if start > position and text[start - 1] == "$":
+            parts.append(text[position : start - 1] + "${")
+            position = start + 2
+            continue
+        end = text.find("}", start)
+        name = text[start + 2 : end] if end >= 0 else ""
+        if not name.isidentifier() or not name.isascii():
+            found = shown(text[start : end + 1 if end >= 0 else None])
+            raise UsageError(
+                f"expected ${{NAME}}, an environment variable, at character {start + 1}, found {found}",
+                hint="write $${ for the characters ${ themselves",
+            )
+        value = os.environ.get(name)
+        if value is None:
+            raise UsageError(
+                f"the environment variable {name} is not set", hint=f"export {name}=…, or remove ${{{name}}}"
+            )
+        register_secret(value)
+        parts += [text[position:start], value]
+        position = end + 1
+    return "".join([*parts, text[position:]])
+
+
+def register_secret(value: str) -> None:
+    """Mask a value from now on."""
+    if len(value) >= MIN_SECRET_LENGTH:
+        _SECRETS.add(value)
+
+
+def mask_secrets(text: str) -> str:
+    """A text without the values that were registered."""
+    for value in sorted(_SECRETS, key=len, reverse=True):  # one may be a part of another
+        text = text.replace(value, MASK)
+    return text
