@@ -76,7 +76,9 @@ class CallableRetriever:
                 failed[row] = True
             else:
                 rankings[row] = self._rules.rank(call.answer, names[row])
-            record_answer(names[row], replace(self._rules.facts(rankings[row], call.error), waited=call.waited))
+            short_of = self._rules.short_of(rankings[row], k, passes_k=self._function.passes_k)
+            facts = self._rules.facts(rankings[row], call.error, short_of)
+            record_answer(names[row], replace(facts, waited=call.waited))
 
         requests = [(text, self._calls.fetch or k) for text in queries.texts]
         ask_all(self._function, requests, self._calls, handle)
