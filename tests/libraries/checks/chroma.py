@@ -7,10 +7,12 @@ from typing import Any
 
 import chromadb
 import numpy as np
+from chromadb.api.models.AsyncCollection import AsyncCollection
 from chromadb.config import Settings
 
 from rankgauge import RetrievalEvaluator, evaluate_retriever
 from rankgauge.retrieval import CallableRetriever, QueryBatch, retrieve_run
+from rankgauge.retrieval.asking.functions import retriever_function
 from tests.libraries.asked import error_of, ranking_of
 
 
@@ -71,3 +73,8 @@ def check_the_columns_of_an_answer_may_be_few() -> None:
 def check_an_answer_to_two_queries_is_an_error() -> None:
     message = error_of(lambda query: COLLECTION.query(query_texts=[query, query], n_results=3), CASES)
     assert "ids of the result has 2 rankings, expected that of one query" in message
+
+
+def check_an_asynchronous_collection_is_awaited() -> None:
+    collection = object.__new__(AsyncCollection)  # a real one needs a server
+    assert retriever_function(collection).is_async
