@@ -4,7 +4,7 @@
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples
 # make bench      measure next to the other tools
-# make test-deps  install the Debian packages that some tests need (as root)
+# make test-deps  install what some tests need: Debian packages (as root) and, in an environment of their own, libraries
 # make picture    take the README's picture again (needs test-deps)
 
 PYTHON ?= python3
@@ -13,11 +13,12 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
+LIBRARIES := .venv-libraries
 
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-fast check docs picture bench test-deps clean
+.PHONY: demo test test-fast check docs picture bench test-deps test-libraries clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -48,11 +49,19 @@ bench: $(BASE)
 	benchmarks/.venv/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# What `make test` needs and pip cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser java" makes that a failure.
-test-deps:
+# What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
+# REQUIRE="browser java libraries" makes that a failure.
+test-deps: test-libraries
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
+
+# LangChain, LlamaIndex, Haystack, Chroma and Qdrant: 740 MB, about two minutes.
+test-libraries: $(LIBRARIES)/.installed
+
+$(LIBRARIES)/.installed: tests/libraries/requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(LIBRARIES)
+	$(LIBRARIES)/bin/pip install --quiet --disable-pip-version-check -e '.[retrieval]' -r tests/libraries/requirements.txt
+	@touch $@
 
 $(VENV):
 	@echo "[1/3] $(VENV)"
@@ -69,4 +78,4 @@ $(TEST): pyproject.toml | $(VENV)
 	@touch $(BASE) $(TEST)
 
 clean:
-	rm -rf $(VENV) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LIBRARIES) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

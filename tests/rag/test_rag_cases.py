@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankgauge import InputError
 from rankgauge.rag.cases import read_cases
@@ -86,3 +89,49 @@ def test_a_wrong_line_of_a_csv_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("query,relevant_ids,topK\nq,a,3\nr,b,many\n")
     with pytest.raises(InputError, match=r"cases.csv:3: expected a whole number of at least 1 as k, found '.many"):
         read_cases(tmp_path / "cases.csv")
+
+
+CELL_IDS = st.lists(st.text("ab-7", min_size=1, max_size=4), max_size=4, unique=True)
+
+
+@given(
+    rows=st.lists(st.tuples(CELL_IDS, st.booleans()), min_size=1, max_size=4),
+    separator=st.sampled_from([";", "|", ", ", ";; "]),
+)
+def test_lists_of_ids_in_csv_are_read_back(
+    rows: list[tuple[list[str], bool]], separator: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("csv") / "cases.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query", "relevant_ids"])
+        for number, (ids, is_json) in enumerate(rows):
+            writer.writerow([f"q{number}", json.dumps(ids) if is_json else separator.join(ids)])
+    found = read_cases(path).judgments
+    assert [list(found[f"q{number}"].relevant) for number in range(len(rows))] == [ids for ids, _ in rows]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "q,a;b\nr,c|d\n",
+            r"cases.csv:3: .* separator of ids in 'relevant_ids', found '\|', and ';' on line 2",
+        ),
+        ('q,a;b\nr,"c,d;e"\n', "cases.csv:3: expected one separator .*, found ',', and ';' on line 2"),
+        ("q,a;b|c\n", r"cases.csv:2: .*JSON list: \[.a;b., .c.\]"),
+        ("q,[a;b]\n", r"cases.csv:2: expected a JSON list of ids, found '\[a;b\]'"),
+    ],
+)
+def test_two_separators_of_ids_are_an_error(rows: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("query,relevant_ids\n" + rows)
+    with pytest.raises(InputError, match=f"(?s){message}"):
+        read_cases(tmp_path / "cases.csv")
+
+
+def test_ids_that_contain_a_separator_are_a_json_list(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text('query,relevant_ids\nq,a;b\nr,"[""c;d"", ""e,f""]"\n')
+    found = read_cases(tmp_path / "cases.csv").judgments
+    assert (found["q"].relevant, found["r"].relevant) == (["a", "b"], ["c;d", "e,f"])
+    (tmp_path / "semicolons.csv").write_text('query;relevant_ids\nq;"a;b"\nr;c\n')
+    assert read_cases(tmp_path / "semicolons.csv").judgments["q"].relevant == ["a", "b"]

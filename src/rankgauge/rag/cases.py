@@ -19,18 +19,17 @@ import numpy as np
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import delimited, log
+from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.rows import build_qrels
 from rankgauge.io.sources import read_bytes, source_name
 from rankgauge.io.text import check_text
 from rankgauge.measures.weights import WEIGHT, checked_weights
+from rankgauge.rag.csv_cases import csv_records
 from rankgauge.rag.scoring import QueryJudgments
 
 AnyCases = str | Path | Iterable[Mapping[str, Any]]
 CASES_SOURCE = "test cases"
-ID_SEPARATORS = ("|", ";", ",")
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def read_cases(test_cases: AnyCases) -> Cases:
         faults, title = Faults(str(test_cases)), source_name(test_cases)
         head = Head(data)
         if not head.is_json:
-            data = _json_lines(_csv_records(faults, check_text(faults, data), head))
+            data = _json_lines(csv_records(faults, check_text(faults, data), head))
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
         data = _json_lines(enumerate(_check_dicts(test_cases), 1))
@@ -145,41 +144,3 @@ def _json_value(value: object) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"expected text, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
-
-
-def _csv_records(faults: Faults, data: bytes, head: Head) -> list[tuple[int, dict[str, Any]]]:
-    """Rows under a header, with their lines. A list of ids is separated by |, ; or a comma, or written as JSON."""
-    delimiter = b"\t" if b"\t" in head.line else b";" if b";" in head.line and b"," not in head.line else b","
-    cells = delimited.with_header(delimited.split_cells(faults, data, delimiter))
-    faults.raise_errors()
-    columns = [column.to_text() for column in cells.cells]
-    records = []
-    for line, row in zip(cells.line.tolist(), zip(*columns, strict=True), strict=True):
-        cells_of = zip(cells.names, map(str.strip, row), strict=True)
-        record = {name: _cell_value(name, text) for name, text in cells_of if text}
-        for name in cells.names:
-            if _has_role(name, "relevant"):
-                record.setdefault(name, [])
-        records.append((line, record))
-    return records
-
-
-def _cell_value(name: str, text: str) -> Any:
-    if text[0] in "[{" and (_has_role(name, "relevant") or _has_role(name, "grades")):
-        try:
-            return json.loads(text)
-        except ValueError:
-            return text
-    if _has_role(name, "relevant"):
-        separator = next((mark for mark in ID_SEPARATORS if mark in text), None)
-        return [text] if separator is None else [part.strip() for part in text.split(separator) if part.strip()]
-    if _has_role(name, "k") or normalize_name(name) == WEIGHT:
-        try:
-            return int(text) if _has_role(name, "k") else float(text)
-        except ValueError:
-            return text
-    return text
-
-
-def _has_role(name: str, role: str) -> bool:
-    return any(normalize_name(name) == normalize_name(key) for tier in log.KEYS[role] for key in tier)

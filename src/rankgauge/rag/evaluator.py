@@ -91,14 +91,15 @@ class RetrievalEvaluator:
 
     def _rank(self, documents: Any, query: str) -> RankedResults:
         """The ids of documents, in their order."""
-        if not isinstance(documents, Mapping):
-            try:
-                return self._rules.rank(answer_of(documents), query)
-            except NoAnswer:
-                pass
-        raise InputTypeError(
-            f"results of query {shown(query)} must be a list of documents, found {type(documents).__name__}"
-        )
+        try:
+            answer = answer_of(documents)
+        except NoAnswer:
+            answer = None
+        if answer is None or (isinstance(documents, Mapping) and not answer.has_order):
+            raise InputTypeError(
+                f"results of query {shown(query)} must be a list of documents, found {type(documents).__name__}"
+            )
+        return self._rules.rank(answer, query)
 
 
 def warn_of_repeats(result: RetrievalResult) -> None:

@@ -100,7 +100,7 @@ async def evaluate_retriever_async(
     """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it."""
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
-    evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
+    evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled():
         await call_for_all(LoopCaller(), evaluation.function, evaluation.requests, calls, evaluation.handle)
         return evaluation.result(max_failures)
@@ -117,12 +117,13 @@ class _LiveEvaluation:
     rules: AnswerRules
     calls: RetrieverCalls
     progress: bool | Progress
+    prefer_async: bool = False
     outcomes: dict[int, QueryOutcome] = field(default_factory=dict, init=False)  # by index of the case
     journal: Journal | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        self.function = retriever_function(self.opened.retriever, self.opened.name)
+        self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
         self.report_progress = progress_function(self.progress)
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
@@ -192,6 +193,7 @@ class _LiveEvaluation:
             scores=ranking.scores,
             repeated=ranking.repeated,
             fault=ranking.fault,
+            short_of=self.rules.short_of(ranking, case.k or self.k, passes_k=self.function.passes_k),
             error=None if call is None else call.error,
             latency=None if call is None else call.latency,
             response=None if call is None else call.response,

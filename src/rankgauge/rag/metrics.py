@@ -31,6 +31,7 @@ class QueryMetrics:
     scores: tuple[float, ...] | None = None  # of the retrieved documents, higher is better
     repeated: int = 0  # results dropped because their id appeared before
     fault: str | None = None  # how the given scores contradict the order of the results
+    short_of: int = 0  # k, if there are fewer results and more may be had
     error: str | None = None
     latency: float | None = None  # seconds of the attempt that was answered
     response: float | None = None  # seconds from the instant at which the query was due, retries and pauses included
@@ -57,6 +58,7 @@ class QueryOutcome:
     scores: tuple[float, ...] | None = None
     repeated: int = 0
     fault: str | None = None
+    short_of: int = 0
     error: str | None = None
     latency: float | None = None
     response: float | None = None

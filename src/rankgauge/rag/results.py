@@ -173,10 +173,15 @@ class RetrievalResult(Tabular):
         answered = [row for row in self.per_query_metrics if row.status != Status.FAILED]
         is_chunk = self.unit == "chunk"
         facts = [
-            AnswerFacts(repeated=row.repeated * is_chunk, collapsed=row.repeated * (not is_chunk), fault=row.fault)
+            AnswerFacts(
+                repeated=row.repeated * is_chunk,
+                collapsed=row.repeated * (not is_chunk),
+                fault=row.fault,
+                short_of=row.short_of,
+            )
             for row in answered
         ]
-        return answer_notes(facts, sum(len(row.retrieved) for row in answered))
+        return answer_notes(facts, [len(row.retrieved) for row in answered])
 
     def _counts(self) -> str:
         queries = plural(len(self), "query")

@@ -9,7 +9,7 @@ import pytest
 from rankgauge import read_corpus
 from rankgauge.errors import InputTypeError
 from rankgauge.retrieval.asking.failures import NoAnswer
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.functions import RetrieverFunction, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.lexical import Lexical
 
@@ -119,3 +119,25 @@ def test_an_object_that_searches_is_a_retriever() -> None:
             return [text] * limit
 
     assert retriever_function(Index())("q", 2) == ["q", "q"]
+
+
+def test_an_asynchronous_method_is_chosen_if_it_is_preferred() -> None:
+    assert retriever_function(Both(), prefer_async=True).is_async
+    assert not retriever_function(Old(), prefer_async=True).is_async
+
+
+def test_it_is_known_whether_k_is_passed() -> None:
+    passed = [
+        retriever_function(one).passes_k for one in (by_name, by_place, Called(), optional, Old(), LangChainLike())
+    ]
+    assert passed == [True, True, True, False, False, False]
+    assert not RetrieverFunction("r", by_place, k_is_second=True, uses_k=False).passes_k
+
+
+def test_an_object_that_makes_retrievers_is_an_error_that_says_so() -> None:
+    class Index:
+        def as_retriever(self) -> Old:
+            return Old()
+
+    with pytest.raises(InputTypeError, match=r"pass its retriever: \.as_retriever\(\)"):
+        retriever_function(Index())

@@ -195,17 +195,16 @@ def test_contradicting_scores_are_reported_once_with_their_counts(tmp_path: Path
     answers = {"q1": [("a", 0.1), ("b", 0.2)], "q2": [("a", 0.1), ("b", 0.2)], "q3": [("a", 1), ("b", 3), ("c", 2)],
                "q4": [("a", 2), ("b", 2)]}  # fmt: skip
     cases = [{"id": query, "query": query, "relevant_ids": ["b"]} for query in answers]
-    result = evaluate_retriever(answers.__getitem__, cases)
-    fetched = fetch_run(
-        CallableRetriever(answers.__getitem__), QueryBatch.from_dict({q: q for q in answers}), tmp_path / "run"
-    )
+    result = evaluate_retriever(answers.__getitem__, cases, k=3)
+    queries = QueryBatch.from_dict({query: query for query in answers})
+    fetched = fetch_run(CallableRetriever(answers.__getitem__), queries, tmp_path / "run", k=3)
     messages = [note.message for note in fetched.notes]
     assert len(messages) == 2
     assert messages[0].startswith("scores ascend in 2 of 4 queries, as distances do: the order of the results counts")
     assert messages[1].startswith("scores contradict the order of the results in 1 of 4 queries")
     assert all(message in str(result) for message in messages)
     assert all(message in result.to_dict()["remarks"] for message in messages)
-    assert not evaluate_retriever(answers.__getitem__, cases, scores="ignore").answer_notes
+    assert not evaluate_retriever(answers.__getitem__, cases, k=3, scores="ignore").answer_notes
 
 
 def test_the_notes_of_a_fetch_survive_an_interruption(tmp_path: Path) -> None:
@@ -226,7 +225,7 @@ def test_the_notes_of_a_fetch_survive_an_interruption(tmp_path: Path) -> None:
         fetch_run(retriever(stopping), queries, tmp_path / "run")
     resumed = fetch_run(retriever(answers.__getitem__), queries, tmp_path / "run")
     assert resumed.resumed == 2
-    assert [note.code for note in resumed.notes] == ["score-order", "results-repeated"]
+    assert [note.code for note in resumed.notes] == ["results-short", "score-order", "results-repeated"]
 
 
 @pytest.mark.parametrize("failure", [None, ConnectionError("no route"), TimeoutError()])

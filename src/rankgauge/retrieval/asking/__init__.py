@@ -1,6 +1,8 @@
 """Asking a retriever: every command and function that calls a user's retriever does it here.
 
 functions   what can be called, and how it takes the query and k
+libraries   objects of LangChain, LlamaIndex, Haystack and Chroma: where the query goes, how k is passed
+shapes      where the documents are in what it returned
 answers     what it returned, as ids and scores in the order of the ranking
 documents   where the id of a returned document is found
 calls       every query sent, with bounded concurrency, timeouts and retries

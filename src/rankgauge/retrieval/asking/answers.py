@@ -7,7 +7,7 @@ are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, SupportsFloat, get_args
@@ -18,12 +18,12 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import checked_score
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.retrieval.asking.documents import IdSource, Unit, check_unit, document_ids, score_of
+from rankgauge.retrieval.asking.documents import IdSource, Unit, check_unit, document_ids, scores_of
 from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
+from rankgauge.retrieval.asking.shapes import documents_in
 
 ScoreMeaning = Literal["similarity", "distance", "ignore"]
 ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
-LIST_KEYS = ("documents", "results", "matches", "hits", "points", "nodes", "source_nodes", "source_documents")
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,20 @@ class AnswerRules:
                 f"scores must be one of {', '.join(get_args(ScoreMeaning))}, found {shown(str(self.scores))}"
             )
 
-    def facts(self, results: RankedResults, error: str | None = None) -> AnswerFacts:
+    def facts(self, results: RankedResults, error: str | None = None, short_of: int = 0) -> AnswerFacts:
         """What is known of an answer besides its results."""
         repeated, collapsed = (0, results.repeated) if self.unit == "document" else (results.repeated, 0)
-        return AnswerFacts(error, repeated, collapsed, results.fault)
+        return AnswerFacts(error, repeated, collapsed, results.fault, short_of=short_of)
+
+    def short_of(self, results: RankedResults, k: int, *, passes_k: bool) -> int:
+        """k if there are fewer results and more may be had: k was not passed on, or chunks collapsed; otherwise 0."""
+        has_collapsed = self.unit == "document" and results.repeated > 0
+        return k if len(results.ids) < k and (has_collapsed or not passes_k) else 0
 
     def rank(self, answer: Answer, query: str) -> RankedResults:
         """The ranking of one query's answer."""
         ids = document_ids(answer.documents, self.id, self.unit, query)
-        scores = None if self.scores == "ignore" else _scores(answer.documents, ids, query)
-        if scores is not None and self.scores == "distance":
-            scores = [None if score is None else -score for score in scores]
+        scores = None if self.scores == "ignore" else self._scores(answer.documents, ids, query)
         complete = _complete(scores)
         if complete is None and (not answer.has_order or self.scores in ("similarity", "distance")) and len(ids) > 1:
             _check_order_is_known(answer, scores, query)
@@ -88,19 +91,23 @@ class AnswerRules:
             return _ranked([ids[row] for row in order], [complete[row] for row in order])
         return _ranked(ids, complete, _fault(scores, complete))
 
+    def _scores(self, documents: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None] | None:
+        """The score of each document, higher is better, None for one without; None if no document has a score."""
+        values, are_distances = scores_of(documents)
+        if all(value is None for value in values):
+            return None
+        if self.scores is not None:
+            are_distances = self.scores == "distance"
+        scores = _checked(values, ids, query)
+        return [None if score is None else -score for score in scores] if are_distances else scores
+
 
 def answer_of(result: Any) -> Answer:
     """The documents in what a retriever returned: a list, ``{id: score}``, or an object that holds a list."""
-    documents: Any = None
-    if isinstance(result, Mapping):
-        documents = next((result[key] for key in LIST_KEYS if _is_list(result.get(key))), None)
-        if documents is None and all(map(_is_number, result.values())):
-            return Answer(list(result.items()), has_order=False)
-    elif isinstance(result, Iterable):
-        documents = result
-    else:
-        documents = next((value for key in LIST_KEYS if (value := getattr(result, key, None)) is not None), None)
-    if not _is_list(documents):
+    documents = documents_in(result)
+    if documents is None and isinstance(result, Mapping) and all(map(_is_number, result.values())):
+        return Answer(list(result.items()), has_order=False)
+    if documents is None:
         raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
     return Answer(list(documents), has_order=not isinstance(documents, (set, frozenset)))
 
@@ -115,11 +122,8 @@ def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float
     return [float(number) for number in range(len(ids), 0, -1)]
 
 
-def _scores(documents: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None] | None:
-    """The score of each document, None for one without; None if no document has a score."""
-    scores = [score_of(document) for document in documents]
-    if all(score is None for score in scores):
-        return None
+def _checked(scores: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None]:
+    """Scores as numbers, None for one that is absent or not a number."""
     checked: list[float | None] = []
     for name, score in zip(ids, scores, strict=True):
         if score is None or (isinstance(score, SupportsFloat) and math.isnan(float(score))):
@@ -168,10 +172,6 @@ def _ranked(ids: Sequence[str], scores: Sequence[float] | None, fault: ScoreFaul
         first_rows.setdefault(name, row)
     kept = None if scores is None else tuple(scores[row] for row in first_rows.values())
     return RankedResults(tuple(first_rows), kept, len(ids) - len(first_rows), fault)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
 
 
 def _is_number(value: Any) -> bool:

@@ -17,7 +17,8 @@ IdSource = str | Callable[[Any], object] | None
 # then those of vector stores.
 CHUNK_ID_NAMES = ("id", "node_id", "id_", "_id", "chunk_id", "doc_id", "document_id", "docno")
 DOCUMENT_ID_NAMES = ("ref_doc_id", "document_id", "doc_id")
-METADATA_ID_NAMES = (*DOCUMENT_ID_NAMES, "source")
+METADATA_ID_NAMES = (*DOCUMENT_ID_NAMES, "source_id", "source")
+METADATA_NAMES = ("metadata", "meta", "payload")  # Haystack's documents have meta, Qdrant's points a payload
 WRAPPERS = ("node", "document")  # NodeWithScore has a node, a reranker's result a document
 ID_TYPES = (str, bytes, SupportsIndex, UUID)
 ABSENT = object()
@@ -41,12 +42,23 @@ def document_ids(documents: Sequence[Any], source: IdSource, unit: Unit, query: 
     ]
 
 
-def score_of(item: Any) -> Any:
-    """The score that comes with a document, of any type; None without one."""
+def scores_of(items: Sequence[Any]) -> tuple[list[Any], bool]:
+    """The score that comes with each document, of any type, None without one; and whether these are distances.
+
+    A field ``distance`` counts if no document has a ``score``.
+    """
+    scores = [_number_of(item, "score") for item in items]
+    if any(score is not None for score in scores):
+        return scores, False
+    return [_number_of(item, "distance") for item in items], True
+
+
+def _number_of(item: Any, field_name: str) -> Any:
+    """The second of a pair, or the field of an object; None without one."""
     if is_pair(item):
         return item[1]
-    score = None if isinstance(item, ID_TYPES) else _attribute(item, "score")
-    return None if score is ABSENT or callable(score) else score
+    value = None if isinstance(item, ID_TYPES) else _attribute(item, field_name)
+    return None if value is ABSENT or callable(value) else value
 
 
 def id_of(item: Any, source: IdSource, unit: Unit, label: str) -> str:
@@ -63,10 +75,10 @@ def id_of(item: Any, source: IdSource, unit: Unit, label: str) -> str:
         for name in names:
             if (value := _attribute(holder, name)) is not ABSENT:
                 return id_text(value, f"{name} of {label}", item)
-        if unit == "document" and (metadata := _attribute(holder, "metadata")) is not ABSENT:
+        for place, metadata in _metadata(holder) if unit == "document" else ():
             for name in METADATA_ID_NAMES:
                 if (value := _attribute(metadata, name)) is not ABSENT:
-                    return id_text(value, f"metadata.{name} of {label}", item)
+                    return id_text(value, f"{place}.{name} of {label}", item)
     kind = "id" if unit == "chunk" else "id of its source document"
     raise InputError(
         f"{label}, of type {type(item).__name__}, has no {kind}: none of {', '.join(names)}", hint=_id_hint(item)
@@ -111,6 +123,12 @@ def _holders(item: Any) -> list[Any]:
     return [item, *(value for value in wrapped if value is not None and not isinstance(value, str))]
 
 
+def _metadata(holder: Any) -> list[tuple[str, Any]]:
+    """The metadata of a document, with the name it has there."""
+    found = [(name, _attribute(holder, name)) for name in METADATA_NAMES]
+    return [(name, metadata) for name, metadata in found if metadata is not ABSENT]
+
+
 def _attribute(item: Any, name: str) -> Any:
     return item.get(name, ABSENT) if isinstance(item, Mapping) else getattr(item, name, ABSENT)
 
@@ -131,10 +149,10 @@ def _follow_path(item: Any, path: str, label: str) -> Any:
 def _id_hint(item: Any) -> str:
     """What to write instead, based on the metadata of the document."""
     for holder in _holders(item):
-        metadata = _attribute(holder, "metadata")
-        if isinstance(metadata, Mapping) and metadata:
-            keys = [str(key) for key in metadata]
-            key = "source" if "source" in keys else keys[0]
-            shown_keys = ", ".join(shown(key) for key in keys[:SHOWN_KEYS])
-            return f"name the place of the id: the metadata has {shown_keys}, for example id='metadata.{key}'"
+        for place, metadata in _metadata(holder):
+            if isinstance(metadata, Mapping) and metadata:
+                keys = [str(key) for key in metadata]
+                key = "source" if "source" in keys else keys[0]
+                shown_keys = ", ".join(shown(key) for key in keys[:SHOWN_KEYS])
+                return f"name the place of the id: the {place} has {shown_keys}, for example id='{place}.{key}'"
     return "name the place of the id: id='metadata.source', or id=lambda document: …"

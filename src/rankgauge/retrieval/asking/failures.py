@@ -23,6 +23,7 @@ class AnswerFacts:
 
     ``repeated`` results had the id of an earlier one; ``collapsed`` chunks had its document. ``fault`` is how the given
     scores contradict the order of the results. ``waited`` is the seconds of failed attempts and pauses before it.
+    ``short_of`` is k if there are fewer results and more may be had, otherwise 0.
     """
 
     error: str | None = None
@@ -30,6 +31,7 @@ class AnswerFacts:
     collapsed: int = 0
     fault: str | None = None
     waited: float = 0.0
+    short_of: int = 0
 
     def __or__(self, other: AnswerFacts) -> AnswerFacts:
         """Of the same query, asked of two retrievers."""
@@ -39,6 +41,7 @@ class AnswerFacts:
             self.collapsed + other.collapsed,
             self.fault or other.fault,
             self.waited + other.waited,
+            max(self.short_of, other.short_of),
         )
 
 

@@ -11,23 +11,37 @@ from typing import Any
 from rankgauge.core.run import Status
 from rankgauge.errors import InputTypeError
 from rankgauge.retrieval.asking.failures import NoAnswer, recorded_answers
+from rankgauge.retrieval.asking.libraries.haystack import haystack_call
+from rankgauge.retrieval.asking.libraries.langchain import langchain_call
+from rankgauge.retrieval.asking.libraries.llama_index import llama_index_call
+from rankgauge.retrieval.asking.libraries.recognition import LibraryCall
+from rankgauge.retrieval.asking.libraries.stores import store_call
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 
-# LlamaIndex has retrieve, LangChain invoke (formerly get_relevant_documents), each with an asynchronous counterpart.
 SYNC_METHODS = ("retrieve", "invoke", "get_relevant_documents", "search", "query")
-METHODS = (*SYNC_METHODS, "aretrieve", "ainvoke", "aget_relevant_documents")
+ASYNC_METHODS = ("aretrieve", "ainvoke", "aget_relevant_documents")
+METHODS = (*SYNC_METHODS, *ASYNC_METHODS)
 ONLY_QUERY = "q"
 K_PARAMETERS = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", "similarity_top_k")
 
 
 @dataclass(frozen=True)
 class RetrieverFunction:
-    """A function from a query and k to documents, or to an awaitable of them."""
+    """A function from a query and k to documents, or to an awaitable of them.
+
+    ``uses_k`` is false if it takes k only to have the same parameters as others.
+    """
 
     name: str
     function: Callable[..., Any]
     k_parameter: str | None = None
     k_is_second: bool = False
+    uses_k: bool = True
+
+    @property
+    def passes_k(self) -> bool:
+        """Whether the retriever knows how many results are wanted."""
+        return self.uses_k and (self.k_parameter is not None or self.k_is_second)
 
     @property
     def is_async(self) -> bool:
@@ -42,25 +56,42 @@ class RetrieverFunction:
         return self.function(query, k) if self.k_is_second else self.function(query)
 
 
-def retriever_function(retriever: Any, name: str | None = None) -> RetrieverFunction:
+def retriever_function(retriever: Any, name: str | None = None, *, prefer_async: bool = False) -> RetrieverFunction:
     """The function of a retriever: itself, or the first known method of an object, or the object if it is callable.
 
     A :class:`~rankgauge.retrieval.base.Retriever`, which answers batches, is asked one query at a time.
+    ``prefer_async`` chooses the asynchronous method of an object that has both.
     """
     if isinstance(retriever, Retriever) and not inspect.isclass(retriever):
         return RetrieverFunction(name or retriever.name, partial(_ask_retriever, retriever), k_is_second=True)
+    title = name or str(getattr(retriever, "__name__", None) or type(retriever).__name__)
     method = None
     if not inspect.isroutine(retriever) and not inspect.isclass(retriever):
-        method = next((m for m in METHODS if callable(getattr(retriever, m, None))), None)
+        call = _library_call(retriever, prefer_async)
+        if call is not None:
+            return RetrieverFunction(title, call.function, k_is_second=True, uses_k=call.passes_k)
+        methods = (*ASYNC_METHODS, *SYNC_METHODS) if prefer_async else METHODS
+        method = next((m for m in methods if callable(getattr(retriever, m, None))), None)
     function = retriever if method is None else getattr(retriever, method)
     if inspect.isclass(retriever) or not callable(function):
         type_name = retriever.__name__ if inspect.isclass(retriever) else type(retriever).__name__
+        hint = "create an object of the class first" if inspect.isclass(retriever) else None
+        if hint is None and hasattr(retriever, "as_retriever"):
+            hint = "pass its retriever: .as_retriever()"
         raise InputTypeError(
             f"a retriever must be a function, or an object with one of {', '.join(METHODS)}; found {type_name}",
-            hint="create an object of the class first" if inspect.isclass(retriever) else None,
+            hint=hint,
         )
-    title = name or str(getattr(retriever, "__name__", None) or type(retriever).__name__)
     return RetrieverFunction(title, function, *_k_parameter(function))
+
+
+def _library_call(retriever: Any, prefer_async: bool) -> LibraryCall | None:
+    """How an object of a library is asked, if it needs more than a call with a query and k."""
+    for find in (langchain_call, llama_index_call, haystack_call):
+        call = find(retriever, prefer_async=prefer_async)
+        if call is not None:
+            return call
+    return store_call(retriever)
 
 
 def _k_parameter(function: Callable[..., Any]) -> tuple[str | None, bool]:

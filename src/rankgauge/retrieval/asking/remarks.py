@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import Note
@@ -24,10 +24,18 @@ SCORE_FAULTS = {
 }
 
 
-def answer_notes(facts: Iterable[AnswerFacts], kept: int) -> tuple[Note, ...]:
-    """The notes on all answers; ``kept`` is the number of results without those that were dropped."""
-    all_facts = list(facts)
-    notes = []
+OWN_NUMBER = (
+    "it does not take k, so set its own number of results (LangChain: search_kwargs={{'k': {k}}}, "
+    "LlamaIndex: similarity_top_k={k}, a function: a parameter k)"
+)
+MORE_CHUNKS = "chunks collapsed into documents, so fetch more of them: RetrieverCalls(fetch={fetch}), --fetch {fetch}"
+CHUNKS_PER_DOCUMENT = 5  # for an example
+
+
+def answer_notes(all_facts: Sequence[AnswerFacts], sizes: Sequence[int]) -> tuple[Note, ...]:
+    """The notes on all answers; ``sizes`` are the numbers of results without those that were dropped."""
+    kept = sum(sizes)
+    notes = _short(all_facts, sizes)
     for fault, message in SCORE_FAULTS.items():
         count = sum(answer.fault == fault for answer in all_facts)
         if count:
@@ -45,3 +53,15 @@ def answer_notes(facts: Iterable[AnswerFacts], kept: int) -> tuple[Note, ...]:
             Note("results-repeated", f"{results} {verb} an id of the same query: counted once, at the first rank")
         )
     return tuple(notes)
+
+
+def _short(all_facts: Sequence[AnswerFacts], sizes: Sequence[int]) -> list[Note]:
+    """A note if no query has as many results as were requested, and some have results."""
+    deepest = max(sizes, default=0)
+    if not deepest or not all(size < facts.short_of for facts, size in zip(all_facts, sizes, strict=True)):
+        return []
+    k = max(facts.short_of for facts in all_facts)
+    has_collapsed = any(facts.collapsed for facts in all_facts)
+    advice = MORE_CHUNKS.format(fetch=CHUNKS_PER_DOCUMENT * k) if has_collapsed else OWN_NUMBER.format(k=k)
+    results = plural(deepest, "document" if has_collapsed else "result")
+    return [Note("results-short", f"the retriever returned at most {results} of the {k} requested: {advice}")]

@@ -83,7 +83,8 @@ class CallableRetriever:
 
         def handle_call(row: int, call: CallResult) -> None:
             ranking = RankedResults() if call.answer is None else self._rules.rank(call.answer, names[row])
-            handle(row, ranking, replace(self._rules.facts(ranking, call.error), waited=call.waited))
+            short_of = self._rules.short_of(ranking, k, passes_k=self._function.passes_k)
+            handle(row, ranking, replace(self._rules.facts(ranking, call.error, short_of), waited=call.waited))
 
         requests = [(text, self._calls.fetch or k) for text in queries.texts]
         ask_all(self._function, requests, self._calls, handle_call)

@@ -83,8 +83,8 @@ class FetchResult:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Caveats about the answers."""
-        facts = [answer.facts for answer in self.answers if answer.status != Status.FAILED]
-        return answer_notes(facts, sum(len(answer.docs) for answer in self.answers))
+        answered = [answer for answer in self.answers if answer.status != Status.FAILED]
+        return answer_notes([answer.facts for answer in answered], [len(answer.docs) for answer in answered])
 
     @property
     def decisions(self) -> dict[str, QueryDecision]:

@@ -21,7 +21,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.retrieval.asking.failures import AnswerFacts
 
 JOURNAL_VERSION = "rankgauge.journal/2"
-FACT_FIELDS = ("repeated", "collapsed", "fault")
+FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of")
 SYNC_INTERVAL = 1.0  # seconds between two calls of fsync
 SHOWN_DIFFERENCES = 3
 
