@@ -10,10 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-def require(what: str, present: bool) -> None:
+def require(what: str, present: bool, reason: str = "") -> None:
     """Skip where something is absent, but fail where the environment says that it must be there."""
     if present:
         return
+    because = f": {reason}" if reason else ""
     if what in os.environ.get("REQUIRE", "").split():
-        pytest.fail(f"{what} is required and not here")
-    pytest.skip(f"{what} is not here")
+        pytest.fail(f"{what} is required and not here{because}")
+    pytest.skip(f"{what} is not here{because}")

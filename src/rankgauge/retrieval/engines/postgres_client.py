@@ -1,0 +1,204 @@
+"""Connections to PostgreSQL. The only file that imports psycopg and its pool (extra ``postgres``)."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.config.environment import expand
+from rankgauge.config.servers import PostgresSection
+from rankgauge.errors import InputError, MissingExtraError, UsageError, printable
+
+if TYPE_CHECKING:
+    import psycopg
+    from psycopg import Connection as Connection
+    from psycopg import sql
+    from psycopg.sql import Composed as Composed
+    from psycopg_pool import ConnectionPool
+
+CHECK_AFTER_SECONDS = 1.0  # a connection is tested before use if no query succeeded for this long
+APPLICATION_NAME = "rankgauge"
+MESSAGE_CHARACTERS = 300
+COPY_LINE = re.compile(r"line (\d+)")
+
+
+class PostgresError(RuntimeError):
+    """What the server or a connection to it reported, in one line."""
+
+
+class VectorParameter:
+    """A vector in the binary format of pgvector: the number of dimensions, two unused bytes, big-endian float32."""
+
+    def __init__(self, vector: NDArray[np.float32]) -> None:
+        values = vector.astype(">f4")
+        self.data = len(values).to_bytes(2, "big") + b"\0\0" + values.tobytes()
+
+
+class Database:
+    """A pool of connections that opens them when they are needed and replaces those that broke."""
+
+    def __init__(self, section: PostgresSection) -> None:
+        import_psycopg()
+        from psycopg_pool import ConnectionPool
+
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # failures are raised, not also printed
+        self._statement_timeout, self._connect_timeout = section.statement_timeout, section.connect_timeout
+        self._last_success = 0.0
+        this = weakref.ref(self)  # the pool must not keep alive what closes it
+
+        def check(connection: Connection[Any]) -> None:
+            database = this()
+            if database is None or time.monotonic() - database._last_success > CHECK_AFTER_SECONDS:
+                ConnectionPool.check_connection(connection)
+
+        self._pool: ConnectionPool[Any] = ConnectionPool(
+            connection_string(section),
+            min_size=0,
+            max_size=section.pool_size,
+            timeout=section.connect_timeout,
+            check=check,
+            configure=_configure,
+            open=True,
+        )
+        self.close = weakref.finalize(self, self._pool.close)
+
+    def rows(
+        self, statement: Composed, parameters: Mapping[str, Any], settings: Mapping[str, object]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a query, with settings that hold for this query alone, whatever pools connections in between."""
+        import psycopg
+        from psycopg_pool import PoolTimeout
+
+        values = {"statement_timeout": round(1000 * self._statement_timeout), **settings}
+        try:
+            with self._pool.connection() as connection, connection.transaction():
+                connection.execute(*_set_local(values))
+                rows = connection.execute(statement, parameters).fetchall()
+        except PoolTimeout:
+            raise TimeoutError(f"no connection to PostgreSQL within {self._connect_timeout:g} s") from None
+        except psycopg.errors.QueryCanceled as error:
+            raise TimeoutError(server_message(error)) from None
+        except psycopg.Error as error:
+            if connection.broken:
+                self._pool.check()  # the other connections broke with it
+            raise PostgresError(server_message(error)) from None
+        self._last_success = time.monotonic()
+        return rows
+
+
+def import_psycopg() -> None:
+    """Import the pool, and psycopg with it, or raise an error that says how to install them."""
+    try:
+        import psycopg_pool
+    except ImportError:
+        raise MissingExtraError(
+            "PostgreSQL needs the libraries psycopg and psycopg_pool", hint="pip install 'rankgauge[postgres]'"
+        ) from None
+    assert psycopg_pool
+
+
+def connection_string(section: PostgresSection) -> str:
+    """The connection string with its variables expanded; an error never shows any of it."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    try:
+        known = conninfo_to_dict(expand(section.dsn))
+    except psycopg.ProgrammingError:
+        raise UsageError(
+            "dsn is not a connection string of PostgreSQL",
+            hint="write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or host=… dbname=… user=…",
+        ) from None
+    defaults = {"connect_timeout": max(1, round(section.connect_timeout)), "application_name": APPLICATION_NAME}
+    return make_conninfo(**{**defaults, **known})
+
+
+@contextmanager
+def connected(section: PostgresSection) -> Iterator[Connection[Any]]:
+    """One connection, which commits every statement outside a transaction; what fails is an error of the user."""
+    import_psycopg()
+    import psycopg
+
+    try:
+        connection = psycopg.connect(connection_string(section), autocommit=True)
+    except psycopg.Error as error:
+        raise UsageError(
+            f"cannot connect to PostgreSQL: {server_message(error)}", hint="check dsn, and that the server is running"
+        ) from None
+    _configure(connection)
+    try:
+        yield connection
+    except psycopg.Error as error:
+        raise InputError(f"table {printable(section.table)}: {server_message(error)}") from None
+    finally:
+        connection.close()
+
+
+def compose(template: str, names: Mapping[str, Any], **parts: Any) -> Composed:
+    """SQL with its names filled in: a text is quoted as an identifier, any other part is SQL already."""
+    from psycopg import sql
+
+    values = {
+        key: sql.Identifier(*name.split(".")) if key == "table" else sql.Identifier(name) for key, name in names.items()
+    }
+    return sql.SQL(template).format(**{**values, **parts})
+
+
+def literal(value: object) -> sql.Literal:
+    """A value as a quoted literal, where PostgreSQL takes no parameter."""
+    from psycopg import sql
+
+    return sql.Literal(value)
+
+
+def server_message(error: psycopg.Error) -> str:
+    """The first line of what the server or the client library reported; neither repeats the password."""
+    text = error.diag.message_primary or next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return printable(text, MESSAGE_CHARACTERS)
+
+
+def _configure(connection: Connection[Any]) -> None:
+    """Let the connection take vectors as parameters, and commit every statement outside a transaction."""
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+
+    class VectorDumper(Dumper):
+        format = Format.BINARY
+
+        def dump(self, obj: VectorParameter) -> bytes:
+            return obj.data
+
+    connection.adapters.register_dumper(VectorParameter, VectorDumper)
+    connection.autocommit = True
+
+
+def _set_local(settings: Mapping[str, object]) -> tuple[Composed, list[str]]:
+    """The statement that sets settings until the end of the transaction, and its parameters."""
+    from psycopg import sql
+
+    calls = sql.SQL(", ").join([sql.SQL("set_config(%s, %s, true)")] * len(settings))
+    return sql.SQL("SELECT {}").format(calls), [str(part) for item in settings.items() for part in item]
+
+
+def copy_rows(
+    connection: Connection[Any], statement: Composed, rows: Sequence[tuple[Any, ...]]
+) -> tuple[int | None, str | None]:
+    """COPY rows in the binary format; if the server refuses one, its number, if it is known, and the reason."""
+    import psycopg
+
+    try:
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except (psycopg.DataError, psycopg.errors.ProgramLimitExceeded) as error:
+        place = COPY_LINE.search(error.diag.context or "")
+        return None if place is None else int(place[1]) - 1, server_message(error)
+    return None, None
