@@ -49,7 +49,7 @@ bench: $(BASE)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 # What `make test` needs and pip cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser java" makes that a failure.
+# REQUIRE="browser java postgres" makes that a failure.
 test-deps:
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)

@@ -29,9 +29,10 @@ class PostgresServer:
     """A server that can be stopped and started again; every test can have a database of its own."""
 
     def __init__(self) -> None:
+        missing = next((name for name in (PACKAGE, "psycopg", "psycopg_pool") if find_spec(name) is None), None)
         spec = find_spec(PACKAGE)
-        if spec is None or spec.origin is None:
-            raise ServerUnavailable(f"the package {PACKAGE} is not installed")
+        if missing is not None or spec is None or spec.origin is None:
+            raise ServerUnavailable(f"the package {missing} is not installed")
         self.folder = Path(tempfile.mkdtemp(prefix="rankgauge-postgres-"))
         self.site = Path(spec.origin).parents[1]
         self._user: dict[str, Any] = {}
@@ -87,12 +88,17 @@ class PostgresServer:
 
     def new_database(self) -> str:
         """The connection string of a new, empty database."""
+        name = f"test{next(self._numbers)}"
+        self.rows(self.dsn(), f"CREATE DATABASE {name}")
+        return self.dsn(name)
+
+    def rows(self, dsn: str, statement: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """What a statement returns, on a connection of its own."""
         import psycopg
 
-        name = f"test{next(self._numbers)}"
-        with psycopg.connect(self.dsn(), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return self.dsn(name)
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            cursor = connection.execute(statement, parameters or None)  # type: ignore[call-overload]  # text of tests
+            return list(cursor.fetchall()) if cursor.description else []
 
     def close(self) -> None:
         """Stop, and remove the folder."""

@@ -1,7 +1,8 @@
 """A retriever of the user's own, by the text or the section of a configuration that names it.
 
 ``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
-for its ``params``. Every command opens retrievers here, and asks them through :mod:`rankgauge.retrieval.asking`.
+for its ``params``, one with ``postgres`` searches a table. Every command opens retrievers here, and asks them through
+:mod:`rankgauge.retrieval.asking`.
 """
 
 from __future__ import annotations
@@ -76,10 +77,15 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
         return OpenRetriever(source)
     if source.call is not None:
         return _made(source.call, source.params or {}, kind)
+    if source.postgres is not None:
+        from rankgauge.retrieval.engines.postgres import PostgresEngine
+
+        engine = PostgresEngine(source.postgres)
+        return OpenRetriever(engine, engine.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(
-        f"{kind} has none of the keys that make a retriever: expected call, or mode: module:callable",
+        f"{kind} has none of the keys that make a retriever: expected call, postgres, or mode: module:callable",
         hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
     )
 

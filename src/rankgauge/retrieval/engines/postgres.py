@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.config.servers import PostgresSection
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError
 from rankgauge.io.text import replace_lone_surrogates
 from rankgauge.retrieval.embedders.named import embedder

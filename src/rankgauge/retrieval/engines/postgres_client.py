@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.config.environment import expand
-from rankgauge.config.servers import PostgresSection
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError, MissingExtraError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -78,16 +78,17 @@ class Database:
         from psycopg_pool import PoolTimeout
 
         values = {"statement_timeout": round(1000 * self._statement_timeout), **settings}
+        connection: Connection[Any] | None = None
         try:
             with self._pool.connection() as connection, connection.transaction():
                 connection.execute(*_set_local(values))
-                rows = connection.execute(statement, parameters).fetchall()
+                rows: list[tuple[Any, ...]] = connection.execute(statement, parameters).fetchall()
         except PoolTimeout:
             raise TimeoutError(f"no connection to PostgreSQL within {self._connect_timeout:g} s") from None
         except psycopg.errors.QueryCanceled as error:
             raise TimeoutError(server_message(error)) from None
         except psycopg.Error as error:
-            if connection.broken:
+            if connection is not None and connection.broken:
                 self._pool.check()  # the other connections broke with it
             raise PostgresError(server_message(error)) from None
         self._last_success = time.monotonic()
@@ -117,8 +118,8 @@ def connection_string(section: PostgresSection) -> str:
             "dsn is not a connection string of PostgreSQL",
             hint="write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or host=… dbname=… user=…",
         ) from None
-    defaults = {"connect_timeout": max(1, round(section.connect_timeout)), "application_name": APPLICATION_NAME}
-    return make_conninfo(**{**defaults, **known})
+    defaults = {"connect_timeout": f"{max(1, round(section.connect_timeout))}", "application_name": APPLICATION_NAME}
+    return make_conninfo("", **{**defaults, **known})
 
 
 @contextmanager
@@ -142,21 +143,20 @@ def connected(section: PostgresSection) -> Iterator[Connection[Any]]:
         connection.close()
 
 
-def compose(template: str, names: Mapping[str, Any], **parts: Any) -> Composed:
-    """SQL with its names filled in: a text is quoted as an identifier, any other part is SQL already."""
+def compose(template: str, names: Mapping[str, str], **literals: object) -> Composed:
+    """SQL with quoted names and, where PostgreSQL takes no parameter, quoted literals; ``table`` may have a schema."""
     from psycopg import sql
 
-    values = {
-        key: sql.Identifier(*name.split(".")) if key == "table" else sql.Identifier(name) for key, name in names.items()
+    # The client library looks for parameters in the whole statement, quoted names included.
+    percent = "%%" if "%" in template else "%"
+    parts: dict[str, sql.Composable] = {
+        key: sql.Literal(value.replace("%", percent) if isinstance(value, str) else value)
+        for key, value in literals.items()
     }
-    return sql.SQL(template).format(**{**values, **parts})
-
-
-def literal(value: object) -> sql.Literal:
-    """A value as a quoted literal, where PostgreSQL takes no parameter."""
-    from psycopg import sql
-
-    return sql.Literal(value)
+    for key, name in names.items():
+        escaped = name.replace("%", percent)
+        parts[key] = sql.Identifier(*escaped.split(".")) if key == "table" else sql.Identifier(escaped)
+    return sql.SQL(template).format(**parts)
 
 
 def server_message(error: psycopg.Error) -> str:

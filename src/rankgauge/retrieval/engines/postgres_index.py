@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.config.servers import PostgresSection
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.retrieval.batches import batches

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.config.servers import PostgresSection
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import UsageError, printable, shown
-from rankgauge.retrieval.engines.postgres_client import compose, copy_rows, literal
+from rankgauge.retrieval.engines.postgres_client import compose, copy_rows
 from rankgauge.retrieval.engines.postgres_statements import column_names
 from rankgauge.retrieval.engines.postgres_table import OPERATOR_CLASSES, find_table, table_record
 
@@ -88,16 +88,16 @@ def _value(value: Any) -> str:
 
 def _create(connection: Connection[Any], section: PostgresSection, layout: Mapping[str, Any]) -> None:
     names = column_names(section)
-    connection.execute(compose(CREATE_TABLE, {**names, "hash": HASH_COLUMN}, language=literal(layout["language"])))
+    connection.execute(compose(CREATE_TABLE, {**names, "hash": HASH_COLUMN}, language=layout["language"]))
     if layout["dimensions"] is not None:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         statement = "ALTER TABLE {table} ADD COLUMN {vector} vector({dimensions})"
-        connection.execute(compose(statement, names, dimensions=literal(layout["dimensions"])))
+        connection.execute(compose(statement, names, dimensions=layout["dimensions"]))
 
 
 def write_record(connection: Connection[Any], section: PostgresSection, record: Mapping[str, Any]) -> None:
     """Record in the comment of the table what it holds; ``corpus`` is None until it is complete."""
-    text = literal(json.dumps(record, sort_keys=True))
+    text = json.dumps(record, sort_keys=True)
     connection.execute(compose("COMMENT ON TABLE {table} IS {text}", {"table": section.table}, text=text))
 
 

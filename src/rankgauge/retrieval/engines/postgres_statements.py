@@ -6,22 +6,22 @@ Scores are single precision and ties are broken by the bytes of the id, descendi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rankgauge.config.servers import PostgresSection
-from rankgauge.retrieval.engines.postgres_client import compose, literal
+from rankgauge.config.postgres import PostgresSection
+from rankgauge.retrieval.engines.postgres_client import compose
 
 if TYPE_CHECKING:
     from rankgauge.retrieval.engines.postgres_client import Composed
 
 BEST_FIRST = "ORDER BY score DESC, id DESC"
 TSQUERIES = {
-    "all": "websearch_to_tsquery({language}, %(query)s)",
+    "all": "websearch_to_tsquery({language}::regconfig, %(query)s)",
     # Words of a query are joined with & only, so that this joins them with | instead.
-    "any": "replace(plainto_tsquery({language}, %(query)s)::text, ' & ', ' | ')::tsquery",
+    "any": "replace(plainto_tsquery({language}::regconfig, %(query)s)::text, ' & ', ' | ')::tsquery",
 }
 WORDS = "documents.{words}"
-COMPUTED_WORDS = "to_tsvector({language}, documents.{text})"  # an index on this expression is used
+COMPUTED_WORDS = "to_tsvector({language}::regconfig, documents.{text})"  # an index on this expression is used
 LEXICAL = f"""
     SELECT documents.{{id}}::text COLLATE "C" AS id, ts_rank_cd(WORDS, parsed.query, {{normalization}}) AS score
     FROM {{table}} AS documents, (SELECT TSQUERY AS query) AS parsed
@@ -59,7 +59,8 @@ def search_statement(section: PostgresSection, vector_type: str | None) -> Compo
         section.kind.removesuffix("-hnsw"), HYBRID.replace("LEXICAL", lexical).replace("VECTOR", vector)
     )
     template = f"SELECT id, score FROM ({template}) AS results WHERE score IS NOT NULL {BEST_FIRST} LIMIT %(k)s"
-    return compose(template, column_names(section), **_literals(section))
+    # Constants: an index on an expression serves a query only if the expression has the same constant.
+    return compose(template, column_names(section), language=section.language, normalization=section.rank_normalization)
 
 
 def column_names(section: PostgresSection) -> dict[str, str]:
@@ -71,14 +72,6 @@ def column_names(section: PostgresSection) -> dict[str, str]:
         "text": section.text_column,
         "vector": section.vector_column,
         **words,
-    }
-
-
-def _literals(section: PostgresSection) -> dict[str, Any]:
-    """Constants: an index on an expression serves a query only if the expression has the same constant."""
-    return {
-        "language": compose("{name}::regconfig", {}, name=literal(section.language)),
-        "normalization": literal(section.rank_normalization),
     }
 
 

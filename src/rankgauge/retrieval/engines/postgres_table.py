@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.config.servers import PostgresSection
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import UsageError, nearest, printable, shown
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.engines.postgres_client import compose

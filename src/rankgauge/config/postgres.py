@@ -1,4 +1,4 @@
-"""Servers that are searched by configuration."""
+"""The section of a retriever that searches PostgreSQL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from rankgauge.config.schema import ConfigSection, Text
+from rankgauge.config.sections import ConfigSection, Text
 
 MAX_IDENTIFIER_BYTES = 63  # PostgreSQL shortens longer names without an error
 PostgresKind = Literal["lexical", "vector", "vector-hnsw", "hybrid", "hybrid-hnsw"]
