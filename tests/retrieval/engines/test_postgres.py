@@ -25,6 +25,7 @@ from rankgauge.retrieval.engines.postgres_client import PostgresError
 from rankgauge.retrieval.engines.postgres_index import index_corpus
 from rankgauge.retrieval.engines.postgres_statements import search_statement
 from rankgauge.retrieval.engines.vectors import cosines, to_unit
+from tests.needs import ROOT
 from tests.postgres_server import PostgresServer
 from tests.retrieval.corpora import made_up, made_up_queries
 from tests.retrieval.engines.small_vectors import NAME, embed
@@ -387,3 +388,8 @@ def test_live_evaluation_fetch_and_benchmark_ask_the_engine_alike(
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert not [path for path in written if b"s3cret" in path.read_bytes()]
     assert "s3cret" not in done.err + done.out
+
+
+def test_the_guide_has_every_key_of_the_section() -> None:
+    page = (ROOT / "docs" / "guides" / "postgres.md").read_text(encoding="utf-8")
+    assert [key for key in PostgresSection.model_fields if f"`{key}" not in page and f" {key}:" not in page] == []

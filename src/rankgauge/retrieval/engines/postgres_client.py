@@ -61,7 +61,7 @@ class Database:
 
         self._pool: ConnectionPool[Any] = ConnectionPool(
             connection_string(section),
-            min_size=0,
+            min_size=1,
             max_size=section.pool_size,
             timeout=section.connect_timeout,
             check=check,
