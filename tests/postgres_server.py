@@ -97,7 +97,7 @@ class PostgresServer:
         import psycopg
 
         with psycopg.connect(dsn, autocommit=True) as connection:
-            cursor = connection.execute(statement, parameters or None)  # type: ignore[call-overload]  # text of tests
+            cursor = connection.execute(statement, parameters or None)
             return list(cursor.fetchall()) if cursor.description else []
 
     def close(self) -> None:
