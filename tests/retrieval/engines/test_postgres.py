@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ def test_ef_search_limits_the_results_as_in_pgvector_and_its_default_does_not(in
 def test_hybrid_is_the_rank_fusion_of_both_lists(
     indexed: Indexed, query: str, k: int, candidates: int, rrf_k: float
 ) -> None:
-    keys = {"candidates": candidates, "rrf_k": rrf_k}
+    keys = {"candidates": candidates, "rrf_k": rrf_k, "match": "any"}
     engines = [indexed.engine(kind=kind, **keys) for kind in ("lexical", "vector", "hybrid")]
     depth = max(k, candidates)
     fused: dict[str, float] = {}
@@ -211,6 +212,11 @@ def test_hostile_queries_get_answers_and_queries_without_words_get_none(indexed:
 def test_any_text_is_a_query(indexed: Indexed, query: str) -> None:
     answer = indexed.engine(kind="hybrid").search(query, 5)
     assert answer == best_first(answer)
+
+
+def test_hybrid_looks_deeper_than_the_results_it_returns(indexed: Indexed) -> None:
+    shallow, deep = (indexed.engine(kind="hybrid", match="any", candidates=count) for count in (1, 100))
+    assert any(shallow.search(query, 3) != deep.search(query, 3) for query in QUERIES)
 
 
 HOSTILE_NAMES = [
@@ -336,6 +342,23 @@ def test_a_restarted_server_is_found_again_without_a_failed_query(
     indexed.server.stop()
     indexed.server.start()
     assert engine.search(QUERIES[0], 5) == before
+
+
+def test_after_a_restart_only_the_first_query_fails_however_many_connections_broke(
+    indexed: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = indexed.engine(kind="lexical", pool_size=4)
+    monkeypatch.setattr(postgres_client, "CHECK_AFTER_SECONDS", 1e9)
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda query: engine.search(query, 5), QUERIES * 10))
+    connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rankgauge'"
+    assert indexed.rows(connections)[0][0] > 1
+    indexed.server.stop()
+    indexed.server.start()
+    with pytest.raises(PostgresError):
+        engine.search(QUERIES[0], 5)
+    for query in QUERIES:
+        assert engine.search(query, 5)
 
 
 def test_without_a_server_a_query_fails_in_time(indexed: Indexed) -> None:

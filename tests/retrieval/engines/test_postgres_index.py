@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,13 @@ def database(shared_database: Database) -> Database:
     return shared_database
 
 
+class UnreadCorpus(InMemoryCorpus):
+    """A corpus that has a hash but must not be read."""
+
+    def __iter__(self) -> Iterator[CorpusDocument]:
+        raise AssertionError("the corpus was read")
+
+
 def changes(result: IndexResult) -> tuple[int, int, int, int]:
     return result.documents, result.added, result.updated, result.deleted
 
@@ -67,7 +74,7 @@ def test_a_second_load_of_the_same_corpus_does_nothing(database: Database) -> No
         "SELECT id, text, text_sha256, words, embedding::text, xmin, ctid FROM documents ORDER BY id"
     )
     small_vectors.embedded.clear()
-    result = database.load(TEXTS)
+    result = database.load(UnreadCorpus(TEXTS))
     assert result.is_unchanged
     assert changes(result) == (25, 0, 0, 0)
     after = database.rows("SELECT id, text, text_sha256, words, embedding::text, xmin, ctid FROM documents ORDER BY id")
