@@ -30,7 +30,7 @@ OWNERS: dict[str, str] = {
     "ir_datasets": "io/formats/datasets.py",
     "narwhals": "io/formats/frames.py",
     "psycopg": "retrieval/engines/postgres_client.py",
-    "psycopg_pool": "retrieval/engines/postgres_client.py",
+    "psycopg_pool": "retrieval/engines/postgres_pool.py",
     "pandas": "evaluation/notebook.py",
     "polars": "evaluation/notebook.py",
     "pyarrow": "io/formats/arrow.py",

@@ -19,7 +19,7 @@ from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.io.reading import read_run
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.engines import postgres_client
+from rankgauge.retrieval.engines import postgres_client, postgres_pool
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.postgres import PostgresEngine, without_password
 from rankgauge.retrieval.engines.postgres_client import PostgresError
@@ -338,7 +338,7 @@ def test_a_restarted_server_is_found_again_without_a_failed_query(
 ) -> None:
     engine = indexed.engine(kind="lexical")
     before = engine.search(QUERIES[0], 5)
-    monkeypatch.setattr(postgres_client, "CHECK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(postgres_pool, "CHECK_AFTER_SECONDS", 0.0)
     indexed.server.stop()
     indexed.server.start()
     assert engine.search(QUERIES[0], 5) == before
@@ -348,7 +348,7 @@ def test_after_a_restart_only_the_first_query_fails_however_many_connections_bro
     indexed: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = indexed.engine(kind="lexical", pool_size=4)
-    monkeypatch.setattr(postgres_client, "CHECK_AFTER_SECONDS", 1e9)
+    monkeypatch.setattr(postgres_pool, "CHECK_AFTER_SECONDS", 1e9)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda query: engine.search(query, 5), QUERIES * 10))
     connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rankgauge'"
@@ -374,7 +374,7 @@ def test_without_a_server_a_query_fails_in_time(indexed: Indexed) -> None:
 
 
 def test_without_psycopg_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "psycopg_pool", None)
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"rankgauge\[postgres\]"):
         PostgresEngine(PostgresSection(dsn="x", table="t"))
 

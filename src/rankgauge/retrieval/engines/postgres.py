@@ -12,7 +12,8 @@ from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError
 from rankgauge.io.text import replace_lone_surrogates
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.engines.postgres_client import Database, VectorParameter, connected
+from rankgauge.retrieval.engines.postgres_client import VectorParameter, connected
+from rankgauge.retrieval.engines.postgres_pool import Database
 from rankgauge.retrieval.engines.postgres_statements import search_statement
 from rankgauge.retrieval.engines.postgres_table import inspect_table
 from rankgauge.retrieval.engines.vector import embed_texts

@@ -1,11 +1,8 @@
-"""Connections to PostgreSQL. The only file that imports psycopg and its pool (extra ``postgres``)."""
+"""Connections to PostgreSQL and statements for it. The only file that imports psycopg (extra ``postgres``)."""
 
 from __future__ import annotations
 
-import logging
 import re
-import time
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,9 +19,7 @@ if TYPE_CHECKING:
     from psycopg import Connection as Connection
     from psycopg import sql
     from psycopg.sql import Composed as Composed
-    from psycopg_pool import ConnectionPool
 
-CHECK_AFTER_SECONDS = 1.0  # a connection is tested before use if no query succeeded for this long
 APPLICATION_NAME = "rankgauge"
 MESSAGE_CHARACTERS = 300
 COPY_LINE = re.compile(r"line (\d+)")
@@ -42,68 +37,18 @@ class VectorParameter:
         self.data = len(values).to_bytes(2, "big") + b"\0\0" + values.tobytes()
 
 
-class Database:
-    """A pool of connections that opens them when they are needed and replaces those that broke."""
-
-    def __init__(self, section: PostgresSection) -> None:
-        import_psycopg()
-        from psycopg_pool import ConnectionPool
-
-        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # failures are raised, not also printed
-        self._statement_timeout, self._connect_timeout = section.statement_timeout, section.connect_timeout
-        self._last_success = 0.0
-        this = weakref.ref(self)  # the pool must not keep alive what closes it
-
-        def check(connection: Connection[Any]) -> None:
-            database = this()
-            if database is None or time.monotonic() - database._last_success > CHECK_AFTER_SECONDS:
-                ConnectionPool.check_connection(connection)
-
-        self._pool: ConnectionPool[Any] = ConnectionPool(
-            connection_string(section),
-            min_size=1,
-            max_size=section.pool_size,
-            timeout=section.connect_timeout,
-            check=check,
-            configure=_configure,
-            open=True,
-        )
-        self.close = weakref.finalize(self, self._pool.close)
-
-    def rows(
-        self, statement: Composed, parameters: Mapping[str, Any], settings: Mapping[str, object]
-    ) -> list[tuple[Any, ...]]:
-        """The rows of a query, with settings that hold for this query alone, whatever pools connections in between."""
-        import psycopg
-        from psycopg_pool import PoolTimeout
-
-        values = {"statement_timeout": round(1000 * self._statement_timeout), **settings}
-        connection: Connection[Any] | None = None
-        try:
-            with self._pool.connection() as connection, connection.transaction():
-                connection.execute(*_set_local(values))
-                rows: list[tuple[Any, ...]] = connection.execute(statement, parameters).fetchall()
-        except PoolTimeout:
-            raise TimeoutError(f"no connection to PostgreSQL within {self._connect_timeout:g} s") from None
-        except psycopg.errors.QueryCanceled as error:
-            raise TimeoutError(server_message(error)) from None
-        except psycopg.Error as error:
-            if connection is not None and connection.broken:
-                self._pool.check()  # the other connections broke with it
-            raise PostgresError(server_message(error)) from None
-        self._last_success = time.monotonic()
-        return rows
-
-
 def import_psycopg() -> None:
-    """Import the pool, and psycopg with it, or raise an error that says how to install them."""
+    """Import psycopg, or raise an error that says how to install it."""
     try:
-        import psycopg_pool
+        import psycopg
     except ImportError:
-        raise MissingExtraError(
-            "PostgreSQL needs the libraries psycopg and psycopg_pool", hint="pip install 'rankgauge[postgres]'"
-        ) from None
-    assert psycopg_pool
+        raise missing_library("psycopg") from None
+    assert psycopg
+
+
+def missing_library(name: str) -> MissingExtraError:
+    """The error for a library of the extra that is not installed."""
+    return MissingExtraError(f"PostgreSQL needs the library {name}", hint="pip install 'rankgauge[postgres]'")
 
 
 def connection_string(section: PostgresSection) -> str:
@@ -134,7 +79,7 @@ def connected(section: PostgresSection) -> Iterator[Connection[Any]]:
         raise UsageError(
             f"cannot connect to PostgreSQL: {server_message(error)}", hint="check dsn, and that the server is running"
         ) from None
-    _configure(connection)
+    configure(connection)
     try:
         yield connection
     except psycopg.Error as error:
@@ -165,7 +110,16 @@ def server_message(error: psycopg.Error) -> str:
     return printable(text, MESSAGE_CHARACTERS)
 
 
-def _configure(connection: Connection[Any]) -> None:
+def query_error(error: Exception) -> Exception:
+    """What is raised for a query that failed: one line for an error of the server, any other error as it is."""
+    import psycopg
+
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return TimeoutError(server_message(error))
+    return PostgresError(server_message(error)) if isinstance(error, psycopg.Error) else error
+
+
+def configure(connection: Connection[Any]) -> None:
     """Let the connection take vectors as parameters, and commit every statement outside a transaction."""
     from psycopg.adapt import Dumper
     from psycopg.pq import Format
@@ -180,7 +134,7 @@ def _configure(connection: Connection[Any]) -> None:
     connection.autocommit = True
 
 
-def _set_local(settings: Mapping[str, object]) -> tuple[Composed, list[str]]:
+def set_local(settings: Mapping[str, object]) -> tuple[Composed, list[str]]:
     """The statement that sets settings until the end of the transaction, and its parameters."""
     from psycopg import sql
 

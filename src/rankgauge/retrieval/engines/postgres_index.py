@@ -69,9 +69,9 @@ def index_corpus(
     schema.check_columns(section)
     model = None if section.embedder_name is None else embedder(section.embedder_name)
     with connected(section) as connection:
-        loader = _Loader(connection, section, model)
-        with loader.locked():
-            return loader.load(corpus, rebuild, batch_size, progress)
+        check_language(connection, section.language)
+        with schema.table_lock(connection, section):
+            return _Loader(connection, section, model).load(corpus, rebuild, batch_size, progress)
 
 
 class _Loader:
@@ -82,12 +82,7 @@ class _Loader:
         self.added = self.updated = self.deleted = 0
         self.start = time.monotonic()
 
-    def locked(self) -> Any:
-        """Allow one load of a table at a time."""
-        return schema.table_lock(self.connection, self.section)
-
     def load(self, corpus: Corpus, rebuild: bool, batch_size: int, progress: IndexProgress | None) -> IndexResult:
-        check_language(self.connection, self.section.language)
         layout = self._layout()
         if not rebuild and self._holds(corpus, layout):
             return self._result(self._count())
