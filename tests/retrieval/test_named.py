@@ -127,7 +127,7 @@ def test_a_retriever_that_cannot_be_made(folder: Path, content: str, message: st
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        ("mode: lexical\ncall: a:b\n", "mine.yaml:2: expected one of mode, call, http, found mode and call"),
+        ("mode: lexical\ncall: a:b\n", "mine.yaml:2: expected one of mode, call, http, postgres, found mode and call"),
         ("params: {a: 1}\n", "mine.yaml:1: expected params together with call, found params alone"),
         ("sweep:\n  k2: [1]\n", "mine.yaml:2: expected a key of the retriever (k1?), found k2"),
         ("sweep:\n  k1: [1.0, x]\n", """mine.yaml:2: expected a valid number as k1, found 'x'"""),
@@ -173,3 +173,14 @@ def test_a_plan_takes_objects(folder: Path) -> None:
     )
     report = run_benchmark(plan, folder / "out")
     assert {system.run: system["RR@10"] for system in report.evaluation.scores} == {"function": 0.5, "object": 1.0}
+
+
+def test_parameters_may_come_from_the_environment_and_are_not_in_the_identity(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEST_DOCUMENT", "document-of-a-secret")
+    (folder / "search.py").write_text("def make(best):\n    return lambda query: [best['id'], 'd2']\n")
+    (folder / "mine.yaml").write_text("call: ./search.py:make\nparams: {best: {id: '${BEST_DOCUMENT}'}}\n")
+    retriever = make_retriever(RetrieverSettings(mode="app/mine.yaml"), None)
+    assert retrieve_run(retriever, QUERIES, 1).docs.to_text() == ["document-of-a-secret"]
+    assert "document-of-a-secret" not in str(retriever.identity())

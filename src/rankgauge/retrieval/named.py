@@ -1,8 +1,8 @@
 """A retriever of the user's own, by the text or the section of a configuration that names it.
 
 ``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
-for its ``params``, one with ``http`` is a server. Every command opens retrievers here, and asks them through
-:mod:`rankgauge.retrieval.asking`.
+for its ``params``, one with ``http`` or ``postgres`` is a server. Every command opens retrievers here, and asks them
+through :mod:`rankgauge.retrieval.asking`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rankgauge.config.environment import expand
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.retrieval.asking.calls import CALL_OPTIONS
@@ -86,19 +87,24 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
 
         engine = HttpEngine(source.http)
         return OpenRetriever(engine, engine.name)
+    if source.postgres is not None:
+        from rankgauge.retrieval.engines.postgres import PostgresEngine
+
+        database = PostgresEngine(source.postgres)
+        return OpenRetriever(database, database.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(
-        f"{kind} has none of the keys that make a retriever: expected call, http, or mode: module:callable",
+        f"{kind} has none of the keys that make a retriever: expected call, http, postgres, or mode: module:callable",
         hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
     )
 
 
 def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
-    """What a function returns for its parameters."""
+    """What a function returns for its parameters, in whose texts ``${NAME}`` is an environment variable."""
     make = load_object(call, kind)
     try:
-        retriever = make(**params)
+        retriever = make(**_expanded(dict(params)))
     except RankgaugeError:
         raise
     except Exception as error:
@@ -109,3 +115,12 @@ def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
             f"{kind} {shown(call)} returned None instead of a retriever", hint="name a retriever itself with mode"
         )
     return OpenRetriever(retriever, call.rpartition(":")[2], {"call": Path(call).name, "params": dict(params)})
+
+
+def _expanded(value: Any) -> Any:
+    """A value with the environment variables of all its texts."""
+    if isinstance(value, str):
+        return expand(value)
+    if isinstance(value, dict):
+        return {key: _expanded(inner) for key, inner in value.items()}
+    return [_expanded(inner) for inner in value] if isinstance(value, list) else value
