@@ -36,10 +36,10 @@ class Server:
 
 
 def test_an_open_loop_does_not_wait_for_answers() -> None:
-    server = Server(SLOW * 4)
+    server, start = Server(SLOW * 4), time.perf_counter()
     found = evaluate_retriever(server, CASES, calls=RetrieverCalls(rate=100))
     assert server.most > 1
-    assert server.begun[-1] - server.begun[0] >= 11 / 100 - 0.001  # never earlier than scheduled
+    assert max(server.begun) - start >= 11 / 100  # never earlier than scheduled
     assert found.calls is not None
     assert found.calls.loop == "open loop, 100 queries per second"
 
