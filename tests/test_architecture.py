@@ -30,13 +30,15 @@ OWNERS: dict[str, str] = {
     "jinja2": "render/html/page.py",
     "ir_datasets": "io/formats/datasets.py",
     "narwhals": "io/formats/frames.py",
+    "psycopg": "retrieval/engines/postgres_client.py",
+    "psycopg_pool": "retrieval/engines/postgres_pool.py",
     "pandas": "evaluation/notebook.py",
     "polars": "evaluation/notebook.py",
     "pyarrow": "io/formats/arrow.py",
     "zstandard": "io/sources.py",
 }
 OPTIONAL = {  # and jinja2, which is always there and slow to import
-    "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "pgvector",
+    "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "psycopg_pool",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",
     "httpx", "jinja2",
 }  # fmt: skip

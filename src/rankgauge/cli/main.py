@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": "Score runs against judgments.",
     "gate": "Fail if retrieval got worse, for CI.",
     "fuse": "Combine runs into one.",
+    "index": "Load a corpus into PostgreSQL, to search it there.",
     "init": "Write a starter rankgauge.yaml.",
     "measures": "List the measures, or explain one.",
     "pipeline": "Evaluate routing, gate and reranking from a log.",

@@ -1,5 +1,6 @@
 from rankgauge.config.bands.bands import Bands as Bands
 from rankgauge.config.bands.loading import load_bands as load_bands
+from rankgauge.config.postgres import PostgresSection as PostgresSection
 from rankgauge.config.reading import load_config as load_config
 
 __all__: list[str]

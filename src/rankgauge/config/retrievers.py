@@ -9,12 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from rankgauge.config.postgres import PostgresSection
 from rankgauge.config.sections import ConfigSection, Text, section_fault
 from rankgauge.config.servers import HttpSection
 from rankgauge.errors import nearest, printable
 
 Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
-SOURCE_KEYS = ("mode", "call", "http")  # what is asked, in one of these ways
+SOURCE_KEYS = ("mode", "call", "http", "postgres")  # what is asked, in one of these ways
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]")
 
 
@@ -27,6 +28,7 @@ class RetrieverSection(ConfigSection):
     )
     params: dict[str, Any] | None = Field(default=None, description="The keyword arguments of call.")
     http: HttpSection | None = Field(default=None, description="Instead of mode, a server that is asked over HTTP.")
+    postgres: PostgresSection | None = Field(default=None, description="Instead of mode, a table of PostgreSQL.")
     sweep: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)] | None = Field(
         default=None,
         description="Values to try, by parameter: of call if there is one, else keys of this section. Every "

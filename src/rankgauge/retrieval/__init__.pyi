@@ -12,6 +12,9 @@ from rankgauge.retrieval.engines.gate import GatedRetriever as GatedRetriever
 from rankgauge.retrieval.engines.http import HttpEngine as HttpEngine
 from rankgauge.retrieval.engines.hybrid import Hybrid as Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical as Lexical
+from rankgauge.retrieval.engines.postgres import PostgresEngine as PostgresEngine
+from rankgauge.retrieval.engines.postgres_index import IndexResult as IndexResult
+from rankgauge.retrieval.engines.postgres_index import index_corpus as index_corpus
 from rankgauge.retrieval.engines.rerank import CallableReranker as CallableReranker
 from rankgauge.retrieval.engines.rerank import RerankedRetriever as RerankedRetriever
 from rankgauge.retrieval.engines.rerank import Reranker as Reranker

@@ -1,8 +1,8 @@
 """A retriever of the user's own, by the text or the section of a configuration that names it.
 
 ``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
-for its ``params``, one with ``http`` is a server. Every command opens retrievers here, and asks them through
-:mod:`rankgauge.retrieval.asking`.
+for its ``params``, one with ``http`` or ``postgres`` is a server. Every command opens retrievers here, and asks them
+through :mod:`rankgauge.retrieval.asking`.
 """
 
 from __future__ import annotations
@@ -81,17 +81,28 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
         return OpenRetriever(source)
     if source.call is not None:
         return _made(source.call, source.params or {}, kind)
-    if source.http is not None:
-        from rankgauge.retrieval.engines.http import HttpEngine
-
-        engine = HttpEngine(source.http)
+    engine = _server(source)
+    if engine is not None:
         return OpenRetriever(engine, engine.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(
-        f"{kind} has none of the keys that make a retriever: expected call, http, or mode: module:callable",
+        f"{kind} has none of the keys that make a retriever: expected call, http, postgres, or mode: module:callable",
         hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
     )
+
+
+def _server(section: RetrieverSection) -> Any:
+    """The engine of a section that describes a server; None for any other section."""
+    if section.http is not None:
+        from rankgauge.retrieval.engines.http import HttpEngine
+
+        return HttpEngine(section.http)
+    if section.postgres is not None:
+        from rankgauge.retrieval.engines.postgres import PostgresEngine
+
+        return PostgresEngine(section.postgres)
+    return None
 
 
 def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:

@@ -76,8 +76,9 @@ def _rich() -> Progress:
 class FetchLine:
     """Progress of fetching: a line that is overwritten on a terminal, one line every ten seconds elsewhere."""
 
-    def __init__(self, label: str = "") -> None:
-        self._label = f"{label}: " if label else ""
+    def __init__(self, label: str = "", verb: str = "fetched", unit: str = "query") -> None:
+        self._label = f"{label}: {verb}" if label else verb
+        self._unit = unit
         self._terminal, self._last, self._open = sys.stderr.isatty(), time.monotonic(), False
         self._first: tuple[int, float] | None = None
 
@@ -94,7 +95,7 @@ class FetchLine:
         resumed = seconds > started and completed > first  # the rate since the first line, without earlier answers
         rate = (completed - first) / (seconds - started) if resumed else completed / max(seconds, 1e-9)
         left = (total - completed) / max(rate, 1e-9)
-        line = f"{self._label}fetched {completed:,} of {plural(total, 'query')}, {rate:.0f}/s, {left:.0f} s left"
+        line = f"{self._label} {completed:,} of {plural(total, self._unit)}, {rate:.0f}/s, {left:.0f} s left"
         echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
         self._open = self._terminal
 
