@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from rankgauge.cli.main import run
 from tests.needs import ROOT, require
+from tests.postgres_server import PostgresServer, ServerUnavailable
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
@@ -20,6 +21,26 @@ def collections() -> Path:
     folder = Path(os.environ.get("RANKGAUGE_DATA", ROOT.parent / "shared" / "data"))
     require("collections", folder.is_dir())
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running PostgreSQL with pgvector; one per process of the tests."""
+    try:
+        server = PostgresServer()
+    except ServerUnavailable as error:
+        require("postgres", present=False, remedy=str(error))
+        raise  # require ends the test
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgres_dsn(postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The connection string of a new database, which is also the value of DATABASE_URL."""
+    dsn = postgres_server.new_database()
+    monkeypatch.setenv("DATABASE_URL", dsn)
+    return dsn
 
 
 class Outcome:

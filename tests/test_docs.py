@@ -38,7 +38,11 @@ def environment() -> dict[str, str]:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.parent != LIBRARY_PAGES], ids=lambda page: str(page.relative_to(ROOT))
 )
-def test_examples_run_and_print_what_the_page_says(page: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_examples_run_and_print_what_the_page_says(
+    page: Path, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest
+) -> None:
+    if "${DATABASE_URL}" in page.read_text(encoding="utf-8"):
+        environment["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
     for text in blocks(page, "console"):
         for command, expected in session(text):
             done = subprocess.run(
