@@ -162,6 +162,18 @@ def test_a_sweep_of_a_mode_changes_its_keys() -> None:
     assert {name: (one.k1, one.b) for name, one in swept.items()} == {"k1=1.0": (1.0, 0.5), "k1=2.0": (2.0, 0.5)}
 
 
+def test_a_sweep_of_a_server_changes_its_section() -> None:
+    section = {"postgres": {"dsn": "${DSN}", "kind": "vector-hnsw", "table": "t"}, "sweep": {"ef_search": [40, 200]}}
+    swept = load_config({"retrievers": {"pg": section}}).retrievers["pg"].swept()
+    assert [(name, one.postgres and one.postgres.ef_search) for name, one in swept.items()] == [
+        ("ef_search=40", 40),
+        ("ef_search=200", 200),
+    ]
+    section["sweep"] = {"ef_search": ["many"]}
+    with pytest.raises(InputError, match="expected a valid integer as ef_search, found 'many'"):
+        load_config({"retrievers": {"pg": section}})
+
+
 def test_a_plan_takes_objects(folder: Path) -> None:
     plan = BenchmarkPlan(
         "objects",

@@ -16,6 +16,7 @@ from rankgauge.errors import nearest, printable
 
 Weights = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2)]
 SOURCE_KEYS = ("mode", "call", "http", "postgres")  # what is asked, in one of these ways
+SERVER_KEYS = ("http", "postgres")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]")
 
 
@@ -31,8 +32,8 @@ class RetrieverSection(ConfigSection):
     postgres: PostgresSection | None = Field(default=None, description="Instead of mode, a table of PostgreSQL.")
     sweep: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], Field(min_length=1)] | None = Field(
         default=None,
-        description="Values to try, by parameter: of call if there is one, else keys of this section. Every "
-        "combination is a retriever of its own.",
+        description="Values to try, by parameter: of call, http or postgres if there is one, else keys of this "
+        "section. Every combination is a retriever of its own.",
     )
     k1: float | None = None
     b: float | None = None
@@ -72,9 +73,8 @@ class RetrieverSection(ConfigSection):
             raise section_fault((named[1],), f"one of {', '.join(SOURCE_KEYS)}", f"{named[0]} and {named[1]}")
         if self.params is not None and self.call is None:
             raise section_fault(("params",), "params together with call", "params alone")
-        if self.sweep is not None and self.call is None:
-            for key, values in self.sweep.items():
-                _check_swept(key, values)
+        for key, values in ({} if self.call is not None else self.sweep or {}).items():
+            self._check_swept(key, values)
         return self
 
     @property
@@ -86,32 +86,35 @@ class RetrieverSection(ConfigSection):
         """Every combination of the values of ``sweep``, by its parameters: ``alpha=0.3,beta=2``."""
         if self.sweep is None:
             return {"": self}
-        values = {key: value for key, value in self.model_dump().items() if key != "sweep" and value is not None}
         sections = {}
         for combination in product(*self.sweep.values()):
             chosen = dict(zip(self.sweep, combination, strict=True))
-            changed = values | ({"params": {**(self.params or {}), **chosen}} if self.call is not None else chosen)
             name = ",".join(f"{key}={_value_text(value)}" for key, value in chosen.items())
             if name in sections:
                 raise section_fault(("sweep",), "each combination once", name)
-            sections[name] = RetrieverSection.model_validate(changed)
+            sections[name] = self._changed(chosen)
         return sections
 
+    def _changed(self, chosen: dict[str, Any]) -> RetrieverSection:
+        """The same with other values: of the parameters of ``call``, of its server, or of its own keys."""
+        values = self.model_dump(exclude_unset=True, exclude={"sweep"})
+        part = "params" if self.call is not None else next((key for key in SERVER_KEYS if values.get(key)), None)
+        changed = chosen if part is None else {part: {**(values.get(part) or {}), **chosen}}
+        return RetrieverSection.model_validate({**values, **changed})
 
-SWEPT_KEYS = [key for key in RetrieverSection.model_fields if key not in ("params", "sweep")]
-
-
-def _check_swept(key: str, values: list[Any]) -> None:
-    """Raise if a section has no such key, or does not take each of the values."""
-    if key not in SWEPT_KEYS:
-        close = nearest(key, SWEPT_KEYS)
-        raise section_fault(("sweep", key), "a key of the retriever" + (f" ({close}?)" if close else ""), key)
-    for value in values:
-        try:
-            RetrieverSection.model_validate({key: value})
-        except ValidationError as error:
-            expected = error.errors()[0]["msg"].removeprefix("Input should be ")
-            raise section_fault(("sweep", key), f"{expected} as {key}", printable(repr(value))) from None
+    def _check_swept(self, key: str, values: list[Any]) -> None:
+        """Raise if there is no such key, or if it does not take each of the values."""
+        server = next((part for name in SERVER_KEYS if (part := getattr(self, name)) is not None), None)
+        keys = list(type(server or self).model_fields)
+        if key not in keys or key in ("params", "sweep"):
+            close = nearest(key, keys)
+            raise section_fault(("sweep", key), "a key of the retriever" + (f" ({close}?)" if close else ""), key)
+        for value in values:
+            try:
+                self._changed({key: value})
+            except ValidationError as error:
+                expected = error.errors()[0]["msg"].removeprefix("Input should be ")
+                raise section_fault(("sweep", key), f"{expected} as {key}", printable(repr(value))) from None
 
 
 def _value_text(value: Any) -> str:

@@ -82,22 +82,28 @@ def open_retriever(source: Any, kind: str = "retriever") -> OpenRetriever:
         return OpenRetriever(source)
     if source.call is not None:
         return _made(source.call, source.params or {}, kind)
-    if source.http is not None:
-        from rankgauge.retrieval.engines.http import HttpEngine
-
-        engine = HttpEngine(source.http)
+    engine = _server(source)
+    if engine is not None:
         return OpenRetriever(engine, engine.name)
-    if source.postgres is not None:
-        from rankgauge.retrieval.engines.postgres import PostgresEngine
-
-        database = PostgresEngine(source.postgres)
-        return OpenRetriever(database, database.name)
     if source.mode is not None and is_object_path(source.mode):
         return open_retriever(source.mode, kind)
     raise UsageError(
         f"{kind} has none of the keys that make a retriever: expected call, http, postgres, or mode: module:callable",
         hint="built-in modes need a corpus: use `rankgauge runs fetch` or `rankgauge benchmark run`",
     )
+
+
+def _server(section: RetrieverSection) -> Any:
+    """The engine of a section that describes a server; None for any other section."""
+    if section.http is not None:
+        from rankgauge.retrieval.engines.http import HttpEngine
+
+        return HttpEngine(section.http)
+    if section.postgres is not None:
+        from rankgauge.retrieval.engines.postgres import PostgresEngine
+
+        return PostgresEngine(section.postgres)
+    return None
 
 
 def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
