@@ -58,7 +58,7 @@ def test_a_template_sends_what_the_api_accepts_and_reads_what_it_returns(templat
     with serving(SearchServer(template, rank)) as address:
         engine = HttpEngine(section(template, url=f"{address}/"))
         results = engine.search("bread soup", 2)
-        run = CallableRetriever(engine).retrieve(QueryBatch.from_dict({"q": "bread soup"}), 4)
+        run = CallableRetriever(engine, name=engine.name).retrieve(QueryBatch.from_dict({"q": "bread soup"}), 4)
         assert engine.search("zebra", 2) == []
     vector = BagOfWords().embed([b""], ["bread soup"], "query")[0].tolist()
     vectors, texts = [vector] if template.endswith(HAS_VECTOR) else [], [] if "knn" in template else ["bread soup"]
@@ -154,7 +154,7 @@ def test_the_guide_has_every_key_and_its_examples_are_valid(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_qdrants_own_models_accept_the_requests_and_its_local_mode_gives_the_ranking(tmp_path: Path) -> None:
     python = ROOT / ".venv-libraries" / "bin" / "python"
-    require("libraries", python.exists())
+    require("libraries", python.exists(), remedy="`make test-deps` installs Qdrant's client and others")
     worker = Path(__file__).with_name("qdrant_worker.py")
     done = subprocess.run(
         [str(python), str(worker)],
