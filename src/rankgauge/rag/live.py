@@ -140,17 +140,21 @@ class _LiveEvaluation:
         if self.calls.journal is None:
             yield
             return
-        with Journal(Path(self.calls.journal), self._journal_header()) as self.journal:
+        with Journal(Path(self.calls.journal), self._journal_header()) as journal:
             for index, case in enumerate(self.cases.cases):
-                kept = self.journal.answers.get(case.id)
+                kept = journal.answers.get(case.id)
                 if kept is not None and kept.status != Status.FAILED:
                     facts, scores = kept.facts, tuple(kept.scores)
                     repeated = facts.repeated + facts.collapsed
                     ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
                     self.outcomes[index] = self._outcome(index, ranking, None)
             self.pending = [index for index in self.pending if index not in self.outcomes]
-            yield
-            self.journal.remove()
+            self.journal = journal
+            try:
+                yield
+            finally:
+                self.journal = None  # what is still in flight after an interrupt must not write to a closed journal
+            journal.remove()
 
     def _journal_header(self) -> dict[str, Any]:
         cases, rules = self.cases.cases, self.rules
