@@ -18,6 +18,7 @@ from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
+from rankgauge.core.secrets import mask_values
 from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
@@ -214,7 +215,7 @@ def fetch_manifest(
     return {
         "schema": FETCH_SCHEMA,
         "rankgauge": __version__,
-        "retriever": identity,
+        "retriever": mask_values(identity),
         "corpus": None if corpus is None else {"path": corpus.source, "sha256": corpus.sha256},
         "queries": _file_entry(sources.queries, count=len(result.answers)),
         "k": k,
