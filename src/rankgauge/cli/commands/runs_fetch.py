@@ -13,6 +13,7 @@ import click
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import parse_weights
 from rankgauge.cli.options.asking import MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
@@ -137,6 +138,7 @@ class FetchSources:
         "--manifest", type=click.Path(), metavar="FILE", help="Write what was fetched to FILE, with hashes, as JSON."
     ),
 )
+@NO_CODE
 def command(
     config: str | None, retriever: str | None, options: dict[str, Any], request: FetchRequest, output: FetchOutput
 ) -> None:
