@@ -43,7 +43,7 @@ def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None
     """Write a folder completely or not at all; an existing folder is replaced only if it holds an index."""
     if folder.exists() and not (folder / HEADER_FILE).exists() and any(folder.iterdir()):
         raise InputError.at(folder, None, "exists and does not hold an index", hint="name a new folder")
-    temporary = folder.with_name(f".{folder.name}.{os.urandom(6).hex()}.tmp")
+    temporary, replaced = (folder.with_name(f".{folder.name}.{os.urandom(6).hex()}.tmp") for _ in range(2))
     try:
         temporary.mkdir(parents=True)
         for name, array in arrays.items():
@@ -51,13 +51,14 @@ def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None
         text = json.dumps({**header, "arrays": list(arrays)}, ensure_ascii=True, indent=1)
         (temporary / HEADER_FILE).write_text(text, encoding="utf-8")
         if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(temporary, folder)  # noqa: PTH105 - the name says that an existing folder is replaced
+            folder.rename(replaced)  # a folder that is being deleted is not an index, and would be in the way
+        temporary.rename(folder)
     except OSError as error:
         raise InputError.at(folder, None, f"cannot write: {error.strerror or error}") from None
     finally:
-        with suppress(OSError):
-            shutil.rmtree(temporary)
+        for path in (temporary, replaced):
+            with suppress(OSError):
+                shutil.rmtree(path)
 
 
 def ids_to_arrays(ids: Ids, name: str = "ids") -> dict[str, NDArray[Any]]:
