@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rankgauge.cli.main import run
 
-LIMIT = 1.3
+LIMIT = 1.5  # sorting, and data that leaves the caches, make a little more than 1
 REPEAT = 2
 
 

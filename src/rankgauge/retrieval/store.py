@@ -28,15 +28,28 @@ def load_arrays(folder: Path, make_header: Callable[[], Mapping[str, Any]]) -> d
     """
     try:
         stored = json.loads((folder / HEADER_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, EOFError):
+    except (OSError, ValueError, RecursionError):
         return None
-    names = stored.pop("arrays", None)
-    if stored != json.loads(json.dumps(make_header())) or not isinstance(names, list):
+    names = stored.pop("arrays", None) if isinstance(stored, dict) else None
+    if not isinstance(names, list) or not all(isinstance(name, str) and Path(name).name == name for name in names):
+        return None
+    if stored != json.loads(json.dumps(make_header())):
         return None
     try:
-        return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
-    except (OSError, ValueError, EOFError):
+        return {name: read_array(folder / f"{name}.npy") for name in names}
+    except InputError:
         return None
+
+
+def read_array(path: str | Path) -> NDArray[Any]:
+    """The memory-mapped array in a .npy file."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # numpy parses the header as Python, which raises whatever a parser can
+        raise InputError.at(path, None, f"not a .npy table: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise InputError.at(path, None, "not a .npy table: it is an archive")
+    return array
 
 
 def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
