@@ -215,12 +215,20 @@ def test_init_names_the_missing_files(tmp_path: Path, command: Command, monkeypa
     assert command("init", "--force").code == 0
 
 
-def test_the_commands_of_the_workflow_run(workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("no_code", ["", "--no-code"])  # for a pull request of the project, and of a fork
+def test_the_commands_of_the_workflow_run(
+    no_code: str, workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("bm25s")
     monkeypatch.chdir(workshop)
     assert command("init", "--ci", "github").code == 0
     lines = Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8").split("\n")
-    ran = [line.split("run: rankgauge ")[1].split() for line in lines if "run: rankgauge " in line]
+    ran = [
+        line.split("run: rankgauge ")[1].replace("$NO_CODE", no_code).split()
+        for line in lines
+        if "run: rankgauge " in line
+    ]
+    assert any("'--no-code' || ''" in line and "!= github.repository" in line for line in lines)
     assert [words[:2] for words in ran] == [["runs", "fetch"], ["gate", "qrels.trec"]]
     for words in ran:
         done = command(*words)

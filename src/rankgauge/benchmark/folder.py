@@ -54,6 +54,8 @@ def claim(folder: Path) -> Path:
     if target.exists() and not target.is_dir():
         raise InputError.at(folder, None, "cannot write: it is a file", hint="name a folder")
     work = target.with_name(f"{target.name}.partial")
+    for leftover in work.rglob(".*.tmp"):  # of a process that was killed while it wrote a file
+        leftover.unlink(missing_ok=True)
     for path, expected_files in ((target, _benchmark_files(target)), (work, None)):
         foreign_file = _foreign_file(path, expected_files)
         if foreign_file is not None:

@@ -135,7 +135,7 @@ def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, An
         "method": identity.get("mode", result.retriever.name),
         "params": manifests.plain_values(dict(identity)),
         "run": {"path": run_path(name), "sha256": run.sha256, "results": count},
-        "failed queries": manifests.plain_values(result.fetched.failures),
+        "failed queries": {query: manifests.plain_text(reason) for query, reason in result.fetched.failures.items()},
     }
 
 

@@ -36,6 +36,7 @@ from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.core.secrets import error_text
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.corpus.corpus import Corpus
@@ -107,7 +108,7 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
         except RankgaugeError as error:
             failed[name] = error
         except (Exception, SystemExit) as error:  # whatever an engine raises, the others go on
-            failed[name] = RetrieverError(f"{type(error).__name__}: {error}")
+            failed[name] = RetrieverError(error_text(error))
         runner.listener.finished(name, failed[name].message if name in failed else None)
     return results, failed
 

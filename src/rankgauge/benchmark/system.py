@@ -12,6 +12,7 @@ from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import SystemResult
 from rankgauge.core.formatting import plural
+from rankgauge.core.secrets import error_text
 from rankgauge.errors import RetrieverError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
@@ -75,7 +76,7 @@ class SystemRunner:
         try:
             return measure_latency(retriever, self.queries, self.plan.k, self.plan.latency)
         except (Exception, SystemExit) as error:
-            self.listener.warned(name, f"latency could not be measured: {error}")
+            self.listener.warned(name, f"latency could not be measured: {error_text(error)}")
             return Latency()
 
     def _index_folder(self, settings: RetrieverSettings) -> Path:

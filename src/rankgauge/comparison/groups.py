@@ -18,6 +18,7 @@ from rankgauge.comparison.statistics import (
     separate_correction,
     separately_corrected,
 )
+from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Column
 from rankgauge.evaluation.groups import groups
 from rankgauge.stats.correction import correct
@@ -93,23 +94,25 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
     ``alpha`` is the strictest level that the correction can leave to this p, which must be small enough to reach it.
     """
     measure, statistics = pair.system.measures[index].name, pair.statistics
-    by_label = {label: pair.values(index, pair.shared & members) for label, members in groups(pair.system.columns, by)}
-    large = {label: values for label, values in by_label.items() if _units(pair, values[2]) >= MIN_GROUP_SIZE}
+    *values, kept = pair.values(index, pair.shared)
+    rows = np.cumsum(kept) - 1  # of the values, which only some queries have
+    by_label = {label: np.flatnonzero(members & kept) for label, members in groups(pair.system.columns, by)}
+    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_GROUP_SIZE}
     if len(large) < 2:
         noun = "queries" if pair.units is None else "units"
         reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} {noun}"
         return Interaction(by, pair.name, measure, None, None, reason)
+    queries = np.concatenate(list(large.values()))
     tested = interaction(
-        np.concatenate([system - baseline for system, baseline, _ in large.values()]),
-        [label for label, (system, _, _) in large.items() for _ in system],
-        units=None if pair.units is None else np.concatenate([pair.units[kept] for _, _, kept in large.values()]),
+        (values[0] - values[1])[rows[queries]],
+        [label for label, members in large.items() for _ in members],
+        units=None if pair.units is None else pair.units[queries],
         alpha=alpha,
         resampling=Resampling(min(statistics.resamples or RESAMPLES, RESAMPLES), statistics.seed, (measure, by)),
     )
     return Interaction(by, pair.name, measure, tested.p, tested.p, tested.reason)
 
 
-def _units(pair: Pair, queries: Mask) -> int:
+def _units(pair: Pair, queries: Ints) -> int:
     """The number of units among some queries; without units each query is one."""
-    count = int(queries.sum())
-    return len(set(unit_numbers(None if pair.units is None else pair.units[queries], count).tolist()))
+    return len(queries) if pair.units is None else len(set(unit_numbers(pair.units[queries], len(queries)).tolist()))

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
+from rankgauge.core.secrets import register_references
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -20,6 +21,7 @@ SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metri
 def load_config(source: str | Path | Mapping[str, Any]) -> Config:
     """Read a ``rankgauge.yaml``, or its content as a mapping. An empty file is valid and sets nothing."""
     if isinstance(source, Mapping):
+        register_references(repr(source))
         return _config(Loaded(_plain(source)), "configuration")
     return _config(_load(source), str(source))
 
@@ -45,6 +47,7 @@ def _load(path: str | Path) -> Loaded:
             text = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise InputError(f"cannot read {printable(str(path), None)}: {error.strerror}") from error
+    register_references(text.decode("utf-8", "replace"))
     return load_yaml(text, str(path))
 
 

@@ -37,8 +37,13 @@ def groups(columns: Mapping[str, Column], by: str | Sequence[str]) -> Iterator[t
     check_columns(names, columns)
     rows = list(zip(*(columns[name].tolist() for name in names), strict=True))
     labels = [" / ".join(map(_label, row)) for row in rows]
-    for label in sorted(set(labels)):
-        yield label, np.array([other == label for other in labels], dtype=bool)
+    queries_of: dict[str, list[int]] = {}
+    for query, label in enumerate(labels):
+        queries_of.setdefault(label, []).append(query)
+    for label in sorted(queries_of):
+        members = np.zeros(len(labels), dtype=bool)
+        members[queries_of[label]] = True
+        yield label, members
 
 
 def check_columns(

@@ -15,6 +15,7 @@ from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
+SHOWN_CUTOFFS = 10
 
 __all__ = ["Note", "merge_notes", "notes_on"]
 
@@ -106,7 +107,7 @@ def _shallow(hits: Hits, cutoffs: list[int]) -> Note | None:
     beyond = [cutoff for cutoff in cutoffs if cutoff > deepest]
     if not beyond or not deepest:
         return None
-    cutoffs_text = ", ".join(f"@{cutoff}" for cutoff in beyond)
+    cutoffs_text = listing((f"@{cutoff}" for cutoff in beyond), SHOWN_CUTOFFS)
     documents = plural(deepest, "document")
     return Note("shallow-run", f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
 

@@ -61,9 +61,9 @@ class Scores(Tabular):
             parsed,
             self.conventions.measure(measure),
         ):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
-            for measures in (self.measures, self.requested):
-                if name in measures:
-                    return measures.index(name)
+            for indexes in self._indexes:
+                if name in indexes:
+                    return indexes[name]
         raise KeyError(f"{parsed} was not evaluated; there are {', '.join(map(str, self.measures))}")
 
     def only(self, measures: Sequence[str | Measure]) -> Scores:
@@ -75,6 +75,12 @@ class Scores(Tabular):
             requested=tuple(self.requested[column] for column in columns) if self.requested else (),
             values=self.values[:, columns],
         )
+
+    @cached_property
+    def _indexes(self) -> tuple[dict[Measure, int], ...]:
+        """The first column of each measure, as it was evaluated, and as it was requested."""
+        numbered = ([*enumerate(measures)] for measures in (self.measures, self.requested))
+        return tuple({measure: index for index, measure in reversed(measures)} for measures in numbered)
 
     @cached_property
     def over_queries(self) -> dict[str, tuple[float | None, int]]:

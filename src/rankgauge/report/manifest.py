@@ -16,18 +16,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.secrets import mask_secrets, mask_values
 from rankgauge.io.records import read_document
 
 MANIFEST_SCHEMA = "rankgauge.manifest/1"
 MANIFEST_KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
-_CREDENTIALS = re.compile(r"(\w[\w+.-]*://)[^/\s@]+@")
-_SECRET_NAMES = "token|secret|password|passwd|pwd|api[_-]?key|authorization"
-_SECRET = re.compile(
-    rf"""(?i)\b([\w-]*(?:{_SECRET_NAMES}))\b["']?\s*[=:]\s*(?:(?:bearer|basic)\s+)?(?:"[^"]*"|'[^']*'|[^\s,;&"'}}]+)"""
-)
-_SECRET_KEY = re.compile(rf"(?i)(?:{_SECRET_NAMES})$")
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}")
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
 LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
@@ -92,24 +86,15 @@ def plain_path(path: str | Path) -> str:
 
 def plain_text(text: str) -> str:
     """A message without credentials, in which absolute paths are reduced to names."""
-    text = _SECRET.sub(r"\1=…", _FILE.sub("/", _CREDENTIALS.sub(r"\1", text)))
-    text = _BEARER.sub(r"\1 …", text)
+    text = _FILE.sub("/", mask_secrets(text))
     for root in (Path.cwd(), Path.home()):  # literally: the name of a folder may contain spaces
         text = text.replace(f"{root}{os.sep}", "")
     return _HOME.sub("", _ABSOLUTE.sub("", text))
 
 
-def _is_secret(key: object, value: object) -> bool:
-    return isinstance(value, str) and bool(value) and _SECRET_KEY.search(str(key)) is not None
-
-
 def plain_values(value: Any) -> Any:
-    """Data in which every text is passed through ``plain_text``, and the value of a secret's key is masked."""
-    if isinstance(value, Mapping):
-        return {key: "…" if _is_secret(key, inner) else plain_values(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_values(inner) for inner in value]
-    return plain_text(value) if isinstance(value, str) else value
+    """Data in which every text is passed through ``plain_text``, and the values of secrets are masked."""
+    return mask_values(value, plain_text)
 
 
 def to_bytes(manifest: Mapping[str, Any]) -> bytes:

@@ -12,7 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import UsageError, nearest, printable, shown
+from rankgauge.retrieval.code_policy import check_code
 
 FILE_SUFFIX = ".py"
 REASON_CHARACTERS = 200
@@ -37,6 +39,7 @@ def load_object(path: str, kind: str) -> Any:
             f"{kind} must be module:callable, found {shown(path)}",
             hint="for example mypackage.search:find, or ./search.py:find",
         )
+    check_code(path, kind)
     module, _, name = path.rpartition(":")
     try:
         loaded: Any = _load_file(Path(module)) if module.endswith(FILE_SUFFIX) else _load_module(module)
@@ -93,12 +96,12 @@ def _find_modules_in(folder: Path) -> None:
 def _reason(error: BaseException) -> str:
     """Why an import failed, with the line of the user's code, unless the module itself was not found."""
     if isinstance(error, ImportError | FileNotFoundError):
-        return printable(str(error), REASON_CHARACTERS)
+        return printable(error_message(error), REASON_CHARACTERS)
     if isinstance(error, SyntaxError):
         return printable(f"{Path(error.filename or '?').name}:{error.lineno}: SyntaxError: {error.msg}")
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return printable(f"{place}: {type(error).__name__}: {error}", REASON_CHARACTERS)
+    return printable(f"{place}: {error_text(error)}", REASON_CHARACTERS)
 
 
 def has_parameter(function: Callable[..., Any], name: str) -> bool:

@@ -24,6 +24,7 @@ from rankgauge.benchmark.plan import (
 )
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
@@ -158,6 +159,7 @@ class BenchmarkOutput:
     ),
     HTML,
 )
+@NO_CODE
 def command(
     config_file: str | None, source: Source, asking: dict[str, Any], options: dict[str, Any], output: BenchmarkOutput
 ) -> int | None:

@@ -13,11 +13,13 @@ import click
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import parse_weights
 from rankgauge.cli.options.asking import MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
+from rankgauge.core.secrets import mask_values
 from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
@@ -136,6 +138,7 @@ class FetchSources:
         "--manifest", type=click.Path(), metavar="FILE", help="Write what was fetched to FILE, with hashes, as JSON."
     ),
 )
+@NO_CODE
 def command(
     config: str | None, retriever: str | None, options: dict[str, Any], request: FetchRequest, output: FetchOutput
 ) -> None:
@@ -214,7 +217,7 @@ def fetch_manifest(
     return {
         "schema": FETCH_SCHEMA,
         "rankgauge": __version__,
-        "retriever": identity,
+        "retriever": mask_values(identity),
         "corpus": None if corpus is None else {"path": corpus.source, "sha256": corpus.sha256},
         "queries": _file_entry(sources.queries, count=len(result.answers)),
         "k": k,

@@ -92,7 +92,8 @@ def reproducible_command(context: click.Context, omit: Sequence[str] = ()) -> st
     words = context.command_path.split()
     for parameter in context.command.params:
         name = parameter.name or ""
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or name in omit:
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not is_given or name in omit or name not in context.params:
             continue
         content = context.params[name]
         for value in content if isinstance(content, tuple) else (content,):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import Option, is_given, option_names, with_options
 from rankgauge.cli.options.reading import READING_OPTIONS
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS
@@ -73,6 +74,7 @@ OPTIONS: tuple[Option, ...] = (
     *ANSWER_OPTIONS,
     *CALL_OPTIONS,
     MAX_FAILURES,
+    NO_CODE,
 )
 CALL_NAMES = option_names(*CALL_OPTIONS)
 RESULT_NAMES = ["out", "k", *option_names(*ANSWER_OPTIONS, MAX_FAILURES)]

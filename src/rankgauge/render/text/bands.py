@@ -17,14 +17,19 @@ def heading(bands: Bands) -> str:
 
 def band_of(scores: Scores, measure: str, value: float | None, bands: Bands) -> Band | None:
     """The band of a value of an evaluated measure; None if it has none."""
-    index = [evaluated.name for evaluated in scores.measures].index(measure)
-    names = scores.requested or scores.measures  # RBP may have bands if RBP(max_rel=3) was evaluated
-    return bands.band_of(scores.measures[index], value) or bands.band_of(names[index], value)
+    index = next(index for index, evaluated in enumerate(scores.measures) if evaluated.name == measure)
+    return _band_at(scores, index, value, bands)
 
 
 def bands_of(scores: Scores, bands: Bands) -> dict[str, Band | None]:
     """The band of each measure's value over all queries; None for a measure that has no bands."""
-    return {name: band_of(scores, name, value, bands) for name, (value, _) in scores.over_queries.items()}
+    values = enumerate(scores.over_queries.items())  # in the order of the measures
+    return {name: _band_at(scores, index, value, bands) for index, (name, (value, _)) in values}
+
+
+def _band_at(scores: Scores, index: int, value: float | None, bands: Bands) -> Band | None:
+    names = scores.requested or scores.measures  # RBP may have bands if RBP(max_rel=3) was evaluated
+    return bands.band_of(scores.measures[index], value) or bands.band_of(names[index], value)
 
 
 def reached(scores: Scores, bands: Bands) -> dict[str, Band]:

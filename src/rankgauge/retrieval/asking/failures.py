@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import RetrieverError, UsageError, printable
 
 SHOWN_FAILURES = 3
@@ -68,13 +69,13 @@ def record_answer(query: str, facts: AnswerFacts) -> None:
 
 
 def failure_text(error: BaseException) -> str:
-    """Why a query failed, in one line of text."""
-    message = str(error)
+    """Why a query failed, in one line of text without secrets."""
     if isinstance(error, NoAnswer):
-        return message
+        return error_message(error)
     if isinstance(error, TimeoutError):
+        message = error_message(error)
         return f"timeout: {message}" if message else "timeout"
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return error_text(error)
 
 
 def check_max_failures(max_failures: int | None) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, shown
 from rankgauge.io.sources import sha256_of_file
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.store import read_array
 
 
 class PrecomputedEmbedder:
@@ -44,10 +44,7 @@ class PrecomputedEmbedder:
 
 
 def _load_table(path: str | Path, ids: Iterable[bytes]) -> tuple[dict[bytes, int], NDArray[Any]]:
-    try:
-        table = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError.at(path, None, f"not a .npy table: {error}") from None
+    table = read_array(path)
     rows = {name: row for row, name in enumerate(ids)}
     if table.ndim != 2 or len(table) != len(rows) or table.dtype.kind not in "fiu":
         raise InputError.at(

@@ -1,0 +1,36 @@
+"""The option ``--no-code``, of every command that can load code by its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rankgauge.cli.options.groups import Option
+from rankgauge.errors import printable
+
+
+def _apply(context: click.Context, parameter: click.Parameter, is_refused: bool) -> Any:
+    """Apply the policy until the command ends."""
+    from rankgauge.retrieval.code_policy import CodePolicy, code_policy
+
+    def announce(kind: str, path: str) -> None:
+        origin = " from the working folder" if _is_in_working_folder(path) else ""
+        click.echo(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})", err=True)
+
+    context.with_resource(code_policy(CodePolicy(is_allowed=not is_refused, announce=announce)))
+
+
+def _is_in_working_folder(path: str) -> bool:
+    module = path.rpartition(":")[0].partition(".")[0]
+    return Path(module).is_dir() or Path(f"{module}.py").is_file()
+
+
+NO_CODE: Option = click.option(
+    "--no-code",
+    is_flag=True,
+    expose_value=False,
+    callback=_apply,
+    help="Refuse module:callable, so that no code of a configuration or the working folder runs.",
+)

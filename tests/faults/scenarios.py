@@ -1,0 +1,197 @@
+"""What is written, and what must be there after a fault: each write path of rankgauge is one scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.cli.main import run
+from rankgauge.errors import RankgaugeError
+from rankgauge.evaluation.cache import MetricsCache
+
+SEARCH = """
+import os
+
+def find(query, k=10):
+    docs = [f"d{(len(query) * 7 + step) % 9}" for step in range(6)]
+    return docs[::-1] if os.environ["FAULTS_VERSION"] == "new" else docs
+"""
+CONFIG = """
+collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}
+measures: [nDCG@10, RR]
+retrievers:
+  find: {mode: "faults_search:find"}
+"""
+CACHED = "performance: {caching_enabled: true, cache_file: cache.sqlite}\nmeasures: [AP]\n"
+Content = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command that replaces its targets. ``read`` is what counts of them: times and versions may differ."""
+
+    targets: tuple[str, ...]
+    command: Callable[[], int]
+    read: Callable[[Path], Content | None]
+    is_valid: Callable[[], bool] = lambda: True
+    may_be_absent: bool = False  # for a moment, with everything beside it
+    starts_empty: bool = False  # the file is a store that grows, rather than one that is replaced
+
+
+def write_collection(folder: Path) -> None:
+    """The inputs of all scenarios."""
+    documents = [{"_id": f"d{n}", "text": f"word{n} word{n % 3} brake"} for n in range(9)]
+    queries = [{"_id": f"q{n}", "text": "word" * (n + 1)} for n in range(6)]
+    others = [{"_id": f"d{n}", "text": f"other{n}"} for n in range(12)]
+    for name, rows in (("corpus", documents), ("queries", queries), ("other", others)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "qrels.trec").write_text("".join(f"q{n} 0 d{(n * 2) % 9} 1\n" for n in range(6)))
+    for name, sign in (("old", 1), ("new", -1)):
+        lines = (f"q{n} Q0 d{d} 1 {sign * d} {name}\n" for n in range(6) for d in range(9))
+        (folder / f"{name}.trec").write_text("".join(lines))
+    (folder / "faults_search.py").write_text(SEARCH)
+    (folder / "rankgauge.yaml").write_text(CONFIG)
+    (folder / "cached.yaml").write_text(CACHED)
+
+
+def version() -> str:
+    """``old`` or ``new``: which content a command writes."""
+    return os.environ["FAULTS_VERSION"]
+
+
+def cli(*words: str) -> Callable[[], int]:
+    """A command line in which ``VERSION`` is the version."""
+    return lambda: run([word.replace("VERSION", version()) for word in words])
+
+
+def whole_files(*names: str) -> Callable[[Path], Content | None]:
+    """The files, byte by byte; None if none is there."""
+
+    def read(folder: Path) -> Content | None:
+        return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()} or None
+
+    return read
+
+
+def without_times(path: str, *keys: str) -> Callable[[Path], Content | None]:
+    """A JSON file without some of its keys."""
+
+    def read(folder: Path) -> Content | None:
+        if not (folder / path).is_file():
+            return None
+        data = json.loads((folder / path).read_bytes())
+        return {path: json.dumps({key: value for key, value in data.items() if key not in keys}).encode()}
+
+    return read
+
+
+def benchmark_folder(folder: Path) -> Content | None:
+    """The run of a benchmark, if every file of it is there."""
+    out = folder / "out"
+    if not out.exists():
+        return None
+    for name in (MANIFEST, REPORT, COMPARISON, PAGE):
+        assert (out / name).stat().st_size, name
+    return {"run": (out / "runs/find.trec").read_bytes()}
+
+
+def cached_values(folder: Path) -> Content | None:
+    """The entries of the cache; a file without a table holds nothing."""
+    if not (folder / "cache.sqlite").exists():
+        return None
+    with sqlite3.connect(folder / "cache.sqlite") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return None
+        return dict(connection.execute("SELECT key, value FROM entries ORDER BY key").fetchall()) or None
+
+
+def put_values() -> int:
+    """Several values in one transaction of a cache."""
+    try:
+        with MetricsCache("cache.sqlite") as cache:
+            cache.put({f"{version()}{n}": version().encode() * 50 for n in range(20)})
+    except RankgaugeError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    return 0
+
+
+def read_index(folder: Path) -> Content | None:
+    """The files of an index; a damaged one counts as absent, because it is built again."""
+    files = {path.name: path.read_bytes() for path in sorted((folder / "index/lexical").glob("*"))}
+    return files if "header.json" in files else None
+
+
+def fetch_with_index() -> int:
+    """An index of another corpus, in the same folder."""
+    corpus = "other.jsonl" if version() == "new" else "corpus.jsonl"
+    return run(
+        ["runs", "fetch", "--corpus", corpus, "--queries", "queries.jsonl", "--index", "index", "-o", "run.trec"]
+    )
+
+
+def write_workflow() -> int:
+    """A workflow in the place of an older file."""
+    if version() == "old":
+        Path(".gitlab-ci.yml").write_text("old\n")
+        return 0
+    return run(["init", "--ci", "gitlab", "--force"])
+
+
+def verified() -> bool:
+    """Whether ``report verify`` finds nothing wrong."""
+    return run(["report", "verify", "out"]) == 0
+
+
+FETCH = ("runs", "fetch", "--mode", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
+GATE = ("gate", "qrels.trec", "VERSION.trec", "-m", "AP", "-m", "nDCG@5")
+SCENARIOS: dict[str, Scenario] = {
+    "convert": Scenario(("out.csv",), cli("convert", "VERSION.trec", "out.csv"), whole_files("out.csv")),
+    "convert to gzip": Scenario(
+        ("out.jsonl.gz",), cli("convert", "VERSION.trec", "out.jsonl.gz"), whole_files("out.jsonl.gz")
+    ),
+    "fuse": Scenario(
+        ("fused.trec",), cli("fuse", "VERSION.trec", "old.trec", "-o", "fused.trec"), whole_files("fused.trec")
+    ),
+    "fetch": Scenario(("run.trec",), cli(*FETCH, "-o", "run.trec"), whole_files("run.trec")),
+    "fetch manifest": Scenario(
+        ("run.trec", "fetch.json"),
+        cli(*FETCH, "-o", "run.trec", "--manifest", "fetch.json"),
+        without_times("fetch.json", "seconds", "latency"),
+    ),
+    "baseline": Scenario(
+        ("base.json",), cli(*GATE, "--write-baseline", "base.json"), without_times("base.json", "created")
+    ),
+    "page": Scenario(
+        ("page.html",), cli("evaluate", "qrels.trec", "VERSION.trec", "--html", "page.html"), whole_files("page.html")
+    ),
+    "summary": Scenario(
+        ("summary.md",),
+        cli("gate", "qrels.trec", "VERSION.trec", "--require", "AP>=0", "--summary", "summary.md"),
+        whole_files("summary.md"),
+    ),
+    "benchmark": Scenario(
+        ("out",),
+        cli("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out"),
+        benchmark_folder,
+        verified,
+        may_be_absent=True,
+    ),
+    "cache": Scenario(("cache.sqlite",), put_values, cached_values, starts_empty=True),
+    "cached evaluation": Scenario(
+        ("cache.sqlite",),
+        cli("evaluate", "qrels.trec", "VERSION.trec", "--config", "cached.yaml"),
+        cached_values,
+        starts_empty=True,
+    ),
+    "index": Scenario(("index", "run.trec"), fetch_with_index, read_index, may_be_absent=True),
+    "workflow": Scenario((".gitlab-ci.yml",), write_workflow, whole_files(".gitlab-ci.yml")),
+}
+ALL: Sequence[str] = tuple(SCENARIOS)
