@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 
+from rankgauge.core.secrets import register_secret
 from rankgauge.errors import UsageError, shown
-
-MASK = "…"
-MIN_SECRET_LENGTH = 4  # a shorter value, such as 1, appears everywhere
-_SECRETS: set[str] = set()
 
 
 def expand(text: str) -> str:
     """Replace each ``${NAME}`` by the value of that environment variable; ``$${`` is a literal ``${``.
 
-    The values are secrets from now on: :func:`mask_secrets` removes them.
+    The values are secrets from now on: :mod:`rankgauge.core.secrets` masks them.
     """
     parts: list[str] = []
     position = 0
@@ -40,16 +37,3 @@ def expand(text: str) -> str:
         parts += [text[position:start], value]
         position = end + 1
     return "".join([*parts, text[position:]])
-
-
-def register_secret(value: str) -> None:
-    """Mask a value from now on."""
-    if len(value) >= MIN_SECRET_LENGTH:
-        _SECRETS.add(value)
-
-
-def mask_secrets(text: str) -> str:
-    """A text without the values that were registered."""
-    for value in sorted(_SECRETS, key=len, reverse=True):  # one may be a part of another
-        text = text.replace(value, MASK)
-    return text

@@ -17,7 +17,6 @@ from rankgauge.errors import UsageError, nearest, printable, shown
 from rankgauge.retrieval.code_policy import check_code
 
 FILE_SUFFIX = ".py"
-REASON_CHARACTERS = 200
 _FILES: dict[Path, ModuleType] = {}  # the modules loaded from files, by resolved path
 
 
@@ -96,12 +95,11 @@ def _find_modules_in(folder: Path) -> None:
 def _reason(error: BaseException) -> str:
     """Why an import failed, with the line of the user's code, unless the module itself was not found."""
     if isinstance(error, ImportError | FileNotFoundError):
-        return printable(error_message(error), REASON_CHARACTERS)
+        return printable(error_message(error), None)
     if isinstance(error, SyntaxError):
         return printable(f"{Path(error.filename or '?').name}:{error.lineno}: SyntaxError: {error.msg}")
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return printable(f"{place}: {error_text(error)}", REASON_CHARACTERS)
+    return printable(f"{Path(frame.filename).name}:{frame.lineno}: {error_text(error)}", None)
 
 
 def has_parameter(function: Callable[..., Any], name: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rankgauge.config.environment import expand
 from rankgauge.config.retrievers import RetrieverSection
+from rankgauge.core.secrets import error_text
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.retrieval.asking.calls import CALL_OPTIONS
 from rankgauge.retrieval.loading import in_folder, is_object_path, load_object
@@ -114,8 +115,7 @@ def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
     except RankgaugeError:
         raise
     except Exception as error:
-        text = printable(f"{type(error).__name__}: {error}", 200)
-        raise UsageError(f"{kind} {shown(call)}: it could not be made: {text}") from error
+        raise UsageError(f"{kind} {shown(call)}: it could not be made: {printable(error_text(error), None)}") from error
     if retriever is None:
         raise UsageError(
             f"{kind} {shown(call)} returned None instead of a retriever", hint="name a retriever itself with mode"

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from rankgauge import evaluate_retriever
 from rankgauge.benchmark.folder import MANIFEST
-from rankgauge.config.environment import mask_secrets
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
+from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch

@@ -23,8 +23,13 @@ def _apply(context: click.Context, parameter: click.Parameter, is_refused: bool)
 
 
 def _is_in_working_folder(path: str) -> bool:
-    module = path.rpartition(":")[0].partition(".")[0]
-    return Path(module).is_dir() or Path(f"{module}.py").is_file()
+    from rankgauge.retrieval.loading import FILE_SUFFIX
+
+    module = path.rpartition(":")[0]
+    if module.endswith(FILE_SUFFIX):
+        return Path(module).resolve().is_relative_to(Path.cwd())
+    name = module.partition(".")[0]
+    return Path(name).is_dir() or Path(f"{name}{FILE_SUFFIX}").is_file()
 
 
 NO_CODE: Option = click.option(

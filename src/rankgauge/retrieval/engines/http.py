@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
-from rankgauge.config.environment import expand, mask_secrets
+from rankgauge.config.environment import expand
 from rankgauge.config.filling import RequestTemplate
 from rankgauge.config.reading import load_section
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
+from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.named import embedder

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.config.postgres import PostgresSection
+from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError
 from rankgauge.io.text import replace_lone_surrogates
 from rankgauge.retrieval.embedders.named import embedder
@@ -21,7 +21,6 @@ from rankgauge.retrieval.engines.vector import embed_texts
 DEFAULT_EF_SEARCH = 40  # pgvector's own
 MAX_EF_SEARCH = 1000
 OPERATING_KEYS = {"dsn", "pool_size", "connect_timeout", "statement_timeout"}  # they do not determine the answers
-PASSWORD = re.compile(r"(?<=://)([^:/@]*):.*(?=@)|(?i:(password)\s*=\s*)('(?:[^'\\]|\\.)*'|\S+)")
 
 
 class PostgresEngine:
@@ -45,7 +44,7 @@ class PostgresEngine:
         return {
             "engine": "postgres",
             **settings,
-            "dsn": without_password(self._section.dsn),
+            "dsn": mask_secrets(self._section.dsn),
             "embedder": None if self._embedder is None else dict(self._embedder.identity()),
             "versions": self._table.versions,
             "content": self._table.content,
@@ -97,8 +96,3 @@ class PostgresEngine:
 def clean_text(text: str) -> str:
     """A text that PostgreSQL can store: a NUL character, which it cannot hold, becomes a space."""
     return replace_lone_surrogates(text).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
-
-
-def without_password(dsn: str) -> str:
-    """A connection string as the configuration has it, with variables, and without a password."""
-    return PASSWORD.sub(lambda match: f"{match[1]}:…" if match[2] is None else "password=…", dsn)
