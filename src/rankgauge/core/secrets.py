@@ -27,6 +27,8 @@ _NAMES = (
 _SCHEMES = "bearer|basic|digest|token|negotiate|ntlm|apikey|aws4-hmac-sha256"
 _SECRET_KEY = re.compile(rf"(?ix)(?:{_NAMES})$")
 _HEADERS_KEY = re.compile(r"(?i)headers$")
+_OPEN_HEADER = re.compile(r"(?i)(?:accept(?:-\w+)?|content-type|host|user-agent)$")
+_ONLY_REFERENCE = re.compile(r"(?:\w+ )?\$\{[A-Za-z_]\w*\}")  # Bearer ${NAME} tells no secret
 _REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*)")
 
 # Each is one pass: nothing before the name is matched, so that long text costs no more than its length.
@@ -90,25 +92,27 @@ def mask_secrets(text: str) -> str:
 def mask_values(value: Any, clean: Callable[[str], str] = mask_secrets) -> Any:
     """Structured data in which every text is cleaned, and everything under the name of a secret is masked."""
     if isinstance(value, Mapping):
-        return {
-            key: _masked(inner) if _names_a_secret(key) else mask_values(inner, clean) for key, inner in value.items()
-        }
+        return {key: _masked(inner, key) or mask_values(inner, clean) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [mask_values(inner, clean) for inner in value]
     return clean(value) if isinstance(value, str) else value
 
 
-def _masked(value: Any) -> Any:
-    """A mask for each value: how many there are, and whether there is one, is not a secret."""
+def _masked(value: Any, key: object) -> Any:
+    """What is under the name of a secret, masked; None under any other name, and if nothing is there."""
+    if _HEADERS_KEY.search(str(key)) and isinstance(value, Mapping):
+        return {name: text if _OPEN_HEADER.match(str(name)) else _mask_all(text) for name, text in value.items()}
+    return _mask_all(value) if _SECRET_KEY.search(str(key)) or _HEADERS_KEY.search(str(key)) else None
+
+
+def _mask_all(value: Any) -> Any:
+    """A mask for each value: how many there are is not a secret, nor is the name of an environment variable."""
     if isinstance(value, Mapping):
-        return {key: _masked(inner) for key, inner in value.items()}
+        return {key: _mask_all(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_masked(inner) for inner in value]
-    return value if value is None or isinstance(value, bool) or value == "" else MASK
-
-
-def _names_a_secret(key: object) -> bool:
-    return _SECRET_KEY.search(str(key)) is not None or _HEADERS_KEY.search(str(key)) is not None
+        return [_mask_all(inner) for inner in value]
+    is_open = value is None or isinstance(value, bool) or value == "" or _ONLY_REFERENCE.fullmatch(str(value))
+    return value if is_open else MASK
 
 
 def error_text(error: BaseException) -> str:

@@ -15,7 +15,6 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run, Status
-from rankgauge.core.secrets import mask_values
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
 from rankgauge.io.writing import check_not_an_input
@@ -140,7 +139,7 @@ def journal_header(retriever: Retriever, queries: QueryBatch, k: int) -> dict[st
     for text in queries.texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
-    return {"retriever": mask_values(dict(retriever.identity())), "queries": digest.hexdigest(), "k": k}
+    return {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
 
 
 def run_from_answers(answers: Sequence[FetchedAnswer], name: str) -> Run:
