@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rankgauge.cli.commands
 from rankgauge.retrieval.loading import load_object
 
 Command = Callable[..., Any]
@@ -47,6 +50,8 @@ CALLS = {
     "a reranker": (*FETCH, "--rerank", "named_code:rerank"),
     "a gate": (*FETCH, "--gate", "named_code:rule"),
     "a router": (*FETCH, "--expert", "e=corpus.jsonl", "--router", "named_code:route"),
+    "a file": ("runs", "fetch", "--mode", "./named_code.py:find", "--queries", "queries.jsonl", "-o", "run.trec"),
+    "a retriever file": ("evaluate", "--retriever", "retriever.yaml", "--cases", "cases.jsonl"),
     "a live retriever": ("evaluate", "--retriever", "named_code:find", "--cases", "cases.jsonl"),
 }
 
@@ -56,6 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A collection with code beside it, which has not been loaded yet."""
     (tmp_path / "named_code.py").write_text(MODULE)
     (tmp_path / "rankgauge.yaml").write_text(CONFIG)
+    (tmp_path / "retriever.yaml").write_text('mode: "named_code:find"\n')
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n{"_id": "d2", "text": "two"}\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
     (tmp_path / "qrels.trec").write_text("q1 0 d1 1\nq2 0 d2 1\n")
@@ -63,13 +69,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "named_code", raising=False)
+    monkeypatch.delitem(sys.modules, "named_code.py", raising=False)
     return tmp_path
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_code_is_announced_once(name: str, folder: Path, command: Command) -> None:
     done = command(*CALLS[name])
-    assert done.err.count("loading code from the working folder: named_code:") == 1, done.err
+    place = f" from the working folder: {'./named_code.py:find' if name == 'a file' else 'named_code:'}"
+    assert done.err.count(f"loading code{place}") == done.err.count("loading code") == 1, done.err
     assert (folder / "loaded").exists()
 
 
@@ -92,3 +100,15 @@ def test_built_in_retrievers_load_no_code(folder: Path, command: Command) -> Non
 def test_python_code_that_names_code_may_load_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert load_object("named_code:find", "retriever")("one") == ["d1"]
     assert capsys.readouterr().err == ""
+
+
+LOADERS = re.compile(r"rankgauge\.(retrieval\.(named|loading|fetch\.modes|engines\.postgres_index)|rag\.live) import")
+
+
+def test_every_command_that_can_load_code_has_the_option() -> None:
+    folder = Path(rankgauge.cli.commands.__file__).parent
+    loading = {path.stem for path in folder.glob("*.py") if LOADERS.search(path.read_text(encoding="utf-8"))}
+    assert loading == {"benchmark_run", "runs_fetch", "index", "live"}  # live is that of evaluate
+    for name in (loading - {"live"}) | {"evaluate"}:
+        command = import_module(f"rankgauge.cli.commands.{name}").command
+        assert "no_code" in {parameter.name for parameter in command.params}, name

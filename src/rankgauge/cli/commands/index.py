@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
@@ -31,6 +32,7 @@ from rankgauge.retrieval.named import section_of_file
     metavar="N",
     help="Write N documents per transaction.",
 )
+@NO_CODE
 def command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
     """Load a corpus into PostgreSQL, to search it there.
 
