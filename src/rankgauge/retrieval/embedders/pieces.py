@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import InputError, MissingExtraError
+from rankgauge.retrieval.embedders.offline import stay_offline
 
 
 def load_tokenizer(path: Path, extra: str) -> Any:
     """Load a tokenizer from its JSON file; it neither pads nor truncates."""
+    stay_offline()
     try:
         # Its threads are unsafe with a later fork, which it warns about unless this is set.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")

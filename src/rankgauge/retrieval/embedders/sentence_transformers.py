@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MissingExtraError
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.offline import allow_downloads
 
 
 class SentenceTransformerEmbedder:
@@ -55,6 +56,7 @@ class CrossEncoderReranker:
 
 def import_library(purpose: str) -> Any:
     """Import sentence-transformers, or raise an error that says how to install it."""
+    allow_downloads()
     try:
         import sentence_transformers
     except ImportError:
