@@ -1,6 +1,7 @@
 # make demo       install and run the demo
 # make test       everything that must hold: lint, types, documentation, tests, coverage
 # make test-fast  the tests that take about a minute; every room is covered
+# make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples
 # make bench      measure next to the other tools
@@ -12,13 +13,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
+LOWEST := .venv-lowest
 DEBIAN := chromium fonts-dejavu-core
 LIBRARIES := .venv-libraries
 
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-fast check docs picture bench test-deps test-libraries clean
+.PHONY: demo test test-fast test-lowest check docs picture bench test-deps test-libraries clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -30,6 +32,13 @@ test: check
 
 test-fast: $(TEST)
 	$(PYTEST) -m "not slow"
+
+# A virtual environment of its own; uv comes from pip.
+test-lowest: | $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
+	$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
 
 check: $(TEST)
 	$(BIN)/ruff check .
