@@ -122,11 +122,11 @@ def test_no_secret_survives_in_a_known_place(secret: str, place: str, before: st
 def test_masking_takes_time_in_proportion_to_the_length(unit: str) -> None:
     def seconds(length: int) -> float:
         text = unit * (length // len(unit))
-        begin = time.perf_counter()
+        begin = time.process_time()
         mask_secrets(text)
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
-    assert min(seconds(96_000) for _ in range(2)) < 30 * max(min(seconds(12_000) for _ in range(3)), 0.001)
+    assert min(seconds(96_000) for _ in range(3)) < 32 * max(min(seconds(12_000) for _ in range(3)), 0.002)
 
 
 def test_structured_data_is_masked_by_the_names_of_its_keys() -> None:
