@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -14,6 +13,7 @@ from rankgauge.io.corpus.file import DocumentKeys, FileCorpus
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.delimited import delimiter_of
 from rankgauge.io.formats.jsonl import read_records
+from rankgauge.io.formats.jsontext import parse_plain_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, has_name
 from rankgauge.io.sources import read_bytes
 
@@ -26,10 +26,7 @@ class JsonLinesCorpus(FileCorpus):
         for number, line in enumerate(self._read_lines(), start=1):
             if not line.strip():
                 continue
-            try:
-                row = json.loads(line.decode("utf-8"))  # given bytes, json would first guess the encoding
-            except ValueError as error:
-                raise InputError.at(self.source, number, f"not JSON: {error}") from None
+            row = parse_plain_json(self.source, number, line)
             if not isinstance(row, dict):
                 raise InputError.at(self.source, number, f"expected an object, found {shown(line)}")
             keys = keys or self._keys(number, row)

@@ -121,9 +121,7 @@ def fetch_run(
     check_tag(name)
     start = time.monotonic()
     journal_path = target.with_name(target.name + ".journal")
-    if options.restart:
-        journal_path.unlink(missing_ok=True)
-    with Journal(journal_path, journal_header(retriever, queries, k)) as journal:
+    with Journal(journal_path, journal_header(retriever, queries, k), restart=options.restart) as journal:
         resumed = len(journal.answers) - len(_failures(journal.answers.values()))
         with _FetchedAnswers(journal, len(queries), options.max_failures, progress) as fetched:
             _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)
