@@ -23,7 +23,7 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, score
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.join.inputs import as_qrels, check_runs
 from rankgauge.io.join.joining import join_run, run_and_notes
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
@@ -98,6 +98,7 @@ def evaluate_runs_cached(
     topics: Any = None,
 ) -> Evaluation:
     """Score several runs with a cache in a file. The evaluation has no joins: cached values need none."""
+    check_runs(runs)
     reading = reading or Reading()
     judgments = as_qrels(qrels, reading)
     texts: dict[str, str] = {}

@@ -66,6 +66,15 @@ def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> No
         raise _Checked
 
 
+def check_outputs(paths: Iterable[str | Path | None], *, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise, before the work, if one of several outputs cannot be written, or if two are the same file."""
+    outputs = [path for path in paths if path is not None]
+    for at, path in enumerate(outputs):
+        check_writable(path, inputs=inputs)
+        if any(os.path.realpath(path) == os.path.realpath(other) for other in outputs[:at]):
+            raise InputError.at(path, None, "two outputs cannot be the same file", hint="choose another file")
+
+
 class _Checked(Exception):
     """Ends a write before it begins."""
 

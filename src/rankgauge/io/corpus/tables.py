@@ -11,7 +11,7 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import CorpusDocument
 from rankgauge.io.corpus.file import DocumentKeys, FileCorpus
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.delimited import delimiter_of
+from rankgauge.io.formats.delimited import csv_problem, delimiter_of
 from rankgauge.io.formats.jsonl import read_records
 from rankgauge.io.formats.jsontext import parse_plain_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, has_name
@@ -54,7 +54,10 @@ class DelimitedCorpus(FileCorpus):
         text = (line.decode("utf-8", "surrogateescape") + "\n" for line in self._read_lines())
         first = next(text, "")
         delimiter = delimiter_of(first.encode("utf-8", "surrogateescape")).decode("ascii")
-        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        try:
+            names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        except csv.Error as error:
+            raise InputError.at(self.source, 1, csv_problem(error)) from None
         has_header = any(has_name(name, DOC_ID_NAMES) for name in names)
         if not has_header and len(names) != 2:
             raise InputError.at(
@@ -77,7 +80,7 @@ class DelimitedCorpus(FileCorpus):
                     yield self._document(lines_before + 1, dict(zip(columns, row, strict=True)), keys)
                 lines_before = reader.line_num + skipped_lines
         except csv.Error as error:
-            raise InputError.at(self.source, lines_before + 1, f"wrong quotation marks: {error}") from None
+            raise InputError.at(self.source, lines_before + 1, csv_problem(error)) from None
 
 
 class ArrowCorpus(FileCorpus):

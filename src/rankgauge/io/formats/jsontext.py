@@ -71,9 +71,9 @@ def decode_json(source: str, line: int | None, text: str, decoder: json.JSONDeco
     except JsonLimitError as error:
         raise InputError.at(source, line, str(error), hint=hint) from None
     except ValueError as error:
-        if "digits" in str(error):  # Python converts no integer of more than 4,300
-            raise InputError.at(source, line, "a whole number with thousands of digits", hint=hint) from None
-        raise InputError.at(source, line, f"not JSON: {error}", hint=hint) from None
+        too_long = "digits" in str(error)  # Python converts no integer of more than 4,300
+        problem = "a number has thousands of digits" if too_long else str(error)
+        raise InputError.at(source, line, f"not JSON: {problem}", hint=hint) from None
 
 
 def reject_constant(name: str) -> None:

@@ -18,6 +18,7 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import RankgaugeError, RankgaugeWarning, location
+from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
 
@@ -32,6 +33,7 @@ TaskResult = tuple[Joined | Exception, list[str]]  # the join or why it failed, 
 
 def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat) -> list[Joined]:
     """Join judgments with each run, in order."""
+    check_runs(runs)
     sizes, report = [_file_size(run) for run in runs], reading.progress
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     are_large = all(sizes) and sum(sizes) >= MIN_BYTES_FOR_PROCESSES

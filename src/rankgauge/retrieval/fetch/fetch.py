@@ -18,7 +18,7 @@ from rankgauge.core.run import Run, Status
 from rankgauge.core.secrets import mask_values
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.retrieval.asking.answers import RankedResults
 from rankgauge.retrieval.asking.failures import (
     AnswerFacts,
@@ -114,9 +114,7 @@ def fetch_run(
         raise UsageError(f"k and the batch size must be at least 1, found {k} and {options.batch_size}")
     check_max_failures(options.max_failures)
     target, name = Path(out), options.tag or retriever.name
-    check_not_an_input(target, options.inputs)
-    if target.is_dir():
-        raise InputError.at(target, None, "cannot write: it is a folder")
+    check_writable(target, inputs=options.inputs)
     check_no_white_space(queries.ids, "query id")
     check_tag(name)
     start = time.monotonic()
