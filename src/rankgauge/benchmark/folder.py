@@ -15,7 +15,7 @@ import numpy as np
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder
+from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.records import parse_record
 from rankgauge.io.rows import build_qrels, build_run
@@ -85,8 +85,10 @@ def _check_work_folder(work: Path) -> None:
         raise InputError.at(
             work, None, "exists and was not made by an interrupted benchmark of yours", hint=NEW_FOLDER_HINT
         )
-    _check_only(work, None)
     check_no_links(work)
+    for part in (work, *(work / name for name in SUBFOLDERS)):
+        sweep(part)  # a file that was being written when the benchmark was killed
+    _check_only(work, None)
 
 
 def check_no_links(folder: Path) -> None:

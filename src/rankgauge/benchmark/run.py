@@ -77,7 +77,8 @@ def run_benchmark(
     for note in _language_notes(plan, documents, batch):
         listener.noted(note)
     with claim(folder) as work:
-        inputs = BenchmarkInputs(plan, _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries"), queries)
+        copies = _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries")
+        inputs = BenchmarkInputs(plan, *copies, queries)
         with _index_folder(index) as indexes:
             runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
             results, failed = _run_systems(runner)
