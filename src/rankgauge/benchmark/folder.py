@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +218,7 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
         title=collection["name"],
         topics=queries,
         snippets={} if collection["source"] is None else _snippets(inputs.files[SNIPPETS]),
-        costs={name: Cost(**cost) for name, cost in manifest["times"]["costs"].items()},
+        costs={name: _cost(cost) for name, cost in manifest["times"]["costs"].items()},
         validations=tuple(validations),
         failed=manifest["failed"],
         manifest=_reproducible_part(manifest),
@@ -233,6 +233,10 @@ def _settings(manifest: Mapping[str, Any]) -> Settings:
         raise InputError.at(MANIFEST, None, f"settings: {error.message}", hint=error.hint) from None
     except TypeError as error:  # a name that is not a setting
         raise InputError.at(MANIFEST, None, f"settings: {error}") from None
+
+
+def _cost(values: Mapping[str, Any]) -> Cost:
+    return Cost(**{field.name: values[field.name] for field in fields(Cost) if field.name in values})
 
 
 def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:

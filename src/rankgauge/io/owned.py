@@ -30,7 +30,7 @@ def create_temporary(target: Path) -> tuple[Path, IO[bytes]]:
     sweep(target.parent)
     while True:
         path = _temporary_name(target)
-        file = os.fdopen(os.open(path, OPEN_FLAGS | os.O_CREAT | os.O_EXCL, 0o666), "w+b")
+        file = _open(path, os.O_CREAT | os.O_EXCL)
         if _is_held(file, path):
             return path, file
         file.close()  # another process took it for a leftover before it was locked
@@ -66,7 +66,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 def is_marked(folder: Path) -> bool:
     """Whether ``lock_folder`` marked a folder, or was interrupted when it did."""
     try:
-        with os.fdopen(os.open(folder / LOCK_FILE, OPEN_FLAGS), "rb") as file:
+        with _open(folder / LOCK_FILE) as file:
             return stat.S_ISREG(os.fstat(file.fileno()).st_mode) and LOCK_MAGIC.startswith(file.read(100))
     except OSError:
         return False
@@ -80,7 +80,7 @@ def open_locked(path: Path, magic: bytes, kind: str) -> IO[bytes]:
     """
     while True:
         try:
-            file = os.fdopen(os.open(path, OPEN_FLAGS | os.O_CREAT, 0o666), "r+b")
+            file = _open(path, os.O_CREAT)
         except (OSError, ValueError) as error:
             reason = "it is a symbolic link" if path.is_symlink() else getattr(error, "strerror", None) or error
             raise InputError.at(path, None, f"cannot write: {reason}") from None
@@ -131,7 +131,7 @@ def _remove_leftover(path: Path, *, is_folder: bool) -> None:
     except ImportError:
         return
     lock_path = path / LOCK_FILE if is_folder else path
-    with os.fdopen(os.open(lock_path, OPEN_FLAGS), "r+b") as file:
+    with _open(lock_path) as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             return
@@ -142,6 +142,11 @@ def _remove_leftover(path: Path, *, is_folder: bool) -> None:
             shutil.rmtree(path)
         else:
             remove_locked(file, path)
+
+
+def _open(path: Path, flags: int = 0) -> IO[bytes]:
+    """Open a file to read and write; one that is created can be read by everybody that the umask allows."""
+    return open(path, "r+b", opener=lambda name, _: os.open(name, OPEN_FLAGS | flags, 0o666))
 
 
 def _temporary_name(target: Path) -> Path:

@@ -16,6 +16,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.formats.jsontext import JsonLimitError, decode_json, reject_constant, unique_keys
 from rankgauge.io.shapes import JSON_TYPE_NAMES, Shape, described, first_misfit, has_type
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits, read_bytes
+from rankgauge.io.text import has_lone_surrogate
 
 MAX_RECORD_BYTES = 1 << 30
 MAX_DEPTH = 64
@@ -88,8 +89,9 @@ def parse_record(
     if len(data) > MAX_RECORD_BYTES:
         raise InputError.at(source, line, f"JSON of more than {MAX_RECORD_BYTES} bytes", hint=hint)
     value = decode_json(source, line, data.decode("utf-8", "surrogateescape"), _DECODER, hint=hint)
-    if _is_deeper(value, MAX_DEPTH):
-        raise InputError.at(source, line, "JSON is nested too deeply", hint=hint)
+    problem = _problem(value, has_escapes=b"\\u" in data)
+    if problem is not None:
+        raise InputError.at(source, line, problem, hint=hint)
     misfit = None if shape is None else first_misfit(value, shape)
     if misfit is not None:
         where = f" at {misfit.path}" if misfit.path else ""
@@ -97,15 +99,21 @@ def parse_record(
     return value
 
 
-def _is_deeper(value: Any, limit: int) -> bool:
-    """Whether lists and objects are nested more deeply, without recursion."""
+def _problem(value: Any, *, has_escapes: bool) -> str | None:
+    """What no writer of ours produces: deep nesting, or a text that cannot be encoded; found without recursion."""
     level = [value]
-    for _ in range(limit + 1):
-        containers = [item for item in level if isinstance(item, (dict, list))]
-        level = [inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)]
+    for _ in range(MAX_DEPTH + 1):
+        texts = [item for item in level if isinstance(item, str)] if has_escapes else []
+        objects = [item for item in level if isinstance(item, dict)]
+        texts += [key for item in objects for key in item] if has_escapes else []
+        bad_text = next((text for text in texts if has_lone_surrogate(text)), None)
+        if bad_text is not None:
+            return f"expected Unicode text, found {shown(bad_text)}"
+        level = [inner for item in level if isinstance(item, list) for inner in item]
+        level += [inner for item in objects for inner in item.values()]
         if not level:
-            return False
-    return True
+            return None
+    return "JSON is nested too deeply"
 
 
 def _integer(text: str) -> int:
