@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
+from rankgauge.cli.group import COMMANDS, cli
 from rankgauge.cli.lazy import Commands, LazyGroup
-from rankgauge.cli.main import COMMANDS, cli
 from rankgauge.io.formats.log import KEYS
 from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
 from rankgauge.io.formats.registry import FORMATS
@@ -48,7 +48,9 @@ def cli_page() -> str:
     lines += [
         "Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 a gate or a validation"
     ]
-    lines += ["failed, 2 bad input, 64 usage error, 130 interrupted. `trec_eval` has its own (1, 2, 4, 7).", ""]
+    lines += ["failed, 2 bad input, 64 usage error, 70 a bug in rankgauge (with a traceback to report), 71 out of"]
+    lines += ["memory, 129 and 143 ended by SIGHUP and SIGTERM, 130 interrupted, 141 the reader of a pipe is gone."]
+    lines += ["`trec_eval` has its own (1, 2, 4, 7). `RANKGAUGE_DEBUG=1` shows the traceback of every error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
     for name, command in commands(COMMANDS):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")

@@ -8,7 +8,7 @@ The main verbs and types are here. The rest is in namespaces: ``rankgauge.stats`
 from rankgauge._version import __version__ as __version__
 from rankgauge.core.lazy import attach
 
-__getattr__, _public_names, __all__ = attach(__name__, __file__)
+__getattr__, _public_names = attach(__name__, __file__)
 
 
 def __dir__() -> list[str]:

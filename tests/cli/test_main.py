@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from rankgauge.cli.main import COMMANDS
+from rankgauge.cli.group import COMMANDS
 
 Command = Callable[..., Any]
 

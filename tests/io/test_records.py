@@ -10,6 +10,7 @@ import pytest
 
 from rankgauge import InputError
 from rankgauge.io.records import read_document
+from rankgauge.io.shapes import Maybe
 from rankgauge.io.sources import sha256_of_file
 
 SOURCE = Path(__file__).parents[2] / "src" / "rankgauge"
@@ -20,7 +21,10 @@ def test_a_document_of_the_schema_is_read(tmp_path: Path) -> None:
     path = tmp_path / "d.json"
     document = {"schema": SCHEMA, "rows": [{"a": 1.5, "b": None}], "name": "ü"}
     path.write_text(json.dumps(document), encoding="utf-8")
-    assert read_document(path, SCHEMA, keys=("rows", "name")) == document
+    assert (
+        read_document(path, SCHEMA, shape={"rows": [{"a": float, "b": Maybe(float), "c?": int}], "name": str})
+        == document
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,9 +40,14 @@ def test_a_document_of_the_schema_is_read(tmp_path: Path) -> None:
             '{"schema": "rankgauge.example/2"}',
             "d.json: expected version 1 of the schema rankgauge.example at schema, found version '2'",
         ),
-        ('{"schema": "rankgauge.example/1"}', "d.json: expected the field 'rows', found none\nhint: make it again"),
+        ('{"schema": "rankgauge.example/1"}', "d.json: expected a value at rows, found nothing\nhint: make it again"),
         ('{"schema": "rankgauge.example/1", "rows": 1, "rows": 2}', "d.json: expected each key once"),
         ('{"schema": "rankgauge.example/1", "rows": NaN}', "d.json: not JSON: NaN"),
+        ('{"rows": 1e999}', "d.json: expected finite numbers, found '1e999'"),
+        ('{"rows": 1' + "0" * 400 + "}", "d.json: expected whole numbers up to 2^63, found '1000"),
+        ('{"rows": 1' + "0" * 5000 + "}", "d.json: expected whole numbers up to 2^63, found '1000"),
+        ('{"schema": "rankgauge.example/1", "rows": true}', "expected a whole number at rows, found 'true'"),
+        ('{"rows":' + "[" * 65 + "]" * 65 + "}", "d.json: JSON is nested too deeply"),
         ('{"a":' * 5000 + "1" + "}" * 5000, "d.json: JSON is nested too deeply"),
     ],
 )
@@ -46,7 +55,7 @@ def test_what_is_wrong_with_a_document_is_named(tmp_path: Path, text: str, messa
     path = tmp_path / "d.json"
     path.write_text(text)
     with pytest.raises(InputError) as error:
-        read_document(path, SCHEMA, keys=("rows",), hint="make it again")
+        read_document(path, SCHEMA, shape={"rows": int}, hint="make it again")
     assert message in str(error.value)
     with pytest.raises(InputError, match="cannot read"):
         read_document(tmp_path / "missing", SCHEMA)

@@ -84,18 +84,18 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_before_the_input_is_read
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
-    original = Path.open
+    original = os.open
 
-    def refused(path: Path, mode: str = "r", *more: Any, **named: Any) -> Any:
-        if "x" in mode and "locked" in str(path):
+    def refused(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        if flags & os.O_CREAT and "locked" in str(path):
             raise PermissionError(errno.EACCES, "Permission denied")
-        return original(path, mode, *more, **named)
+        return original(path, flags, *more, **named)
 
     def untouched(*_: object, **__: object) -> None:
         pytest.fail("the input was read")
 
     (tmp_path / "locked").mkdir()
-    monkeypatch.setattr(Path, "open", refused)  # root may write anywhere, so the mode alone tests nothing
+    monkeypatch.setattr(os, "open", refused)  # root may write anywhere, so the mode alone tests nothing
     monkeypatch.setattr(conversion, "read_rows", untouched)
     monkeypatch.setattr(conversion, "read_bytes", untouched)
     outcome = command("convert", tmp_path / "in", tmp_path / "locked" / "out.json")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ import numpy as np
 
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, UsageError
+from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.records import parse_record
 from rankgauge.io.rows import build_qrels, build_run
 from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
@@ -35,13 +37,18 @@ RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER = "runs", "evaluations", "inputs"
 SUBFOLDERS = (RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER)
 SNIPPETS = f"{INPUTS_FOLDER}/snippets.jsonl"
 MAX_PLACES = 3  # of each fault in the report of a validation
+NEW_FOLDER_HINT = "name a new folder: -o DIR"
+REPLACED_SUFFIX = ".rankgauge-replaced"  # of the old folder, for the moment in which the new one takes its name
+SNIPPET_SHAPE = {"_id": str, "text": str}
 BENCHMARK_FILES = {MANIFEST, REPORT, COMPARISON, PAGE, *SUBFOLDERS}
 
 
-def claim(folder: Path) -> Path:
-    """Create a working folder beside ``folder``, which replaces it at the end.
+@contextmanager
+def claim(folder: Path) -> Iterator[Path]:
+    """A working folder beside ``folder``, for this process only, which ``install`` puts in its place at the end.
 
-    ``folder`` must not exist, or hold a benchmark and nothing else, so that no other files are lost.
+    ``folder`` must not exist, or hold a benchmark and nothing else, so that no other files are lost. A working folder
+    that exists is used again only if an interrupted benchmark of the same user made it.
     """
     target = folder.resolve()
     if target == Path.cwd() or not target.name:
@@ -53,21 +60,42 @@ def claim(folder: Path) -> Path:
         )
     if target.exists() and not target.is_dir():
         raise InputError.at(folder, None, "cannot write: it is a file", hint="name a folder")
+    _restore_replaced(target)
+    _check_only(target, _benchmark_files(target))
     work = target.with_name(f"{target.name}.partial")
-    for leftover in work.rglob(".*.tmp"):  # of a process that was killed while it wrote a file
-        leftover.unlink(missing_ok=True)
-    for path, expected_files in ((target, _benchmark_files(target)), (work, None)):
-        foreign_file = _foreign_file(path, expected_files)
-        if foreign_file is not None:
-            raise InputError.at(
-                path, None, f"exists and contains other files ({foreign_file})", hint="name a new folder: -o DIR"
-            )
+    _check_work_folder(work)
     try:
-        for name in SUBFOLDERS:
-            (work / name).mkdir(parents=True, exist_ok=True)
+        work.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError.at(work, None, f"cannot write: {error.strerror}") from None
-    return work
+    with lock_folder(work):
+        for name in SUBFOLDERS:
+            (work / name).mkdir(exist_ok=True)
+        yield work
+
+
+def _check_work_folder(work: Path) -> None:
+    """Raise if a working folder is not one of ours: its files will be overwritten and deleted."""
+    if not work.exists() and not work.is_symlink():
+        return
+    if work.is_symlink() or not work.is_dir():
+        raise InputError.at(work, None, "exists and is not a folder", hint=NEW_FOLDER_HINT)
+    is_other_users = hasattr(os, "geteuid") and work.stat().st_uid != os.geteuid()
+    if is_other_users or (any(work.iterdir()) and not is_marked(work)):
+        raise InputError.at(
+            work, None, "exists and was not made by an interrupted benchmark of yours", hint=NEW_FOLDER_HINT
+        )
+    check_no_links(work)
+    for part in (work, *(work / name for name in SUBFOLDERS)):
+        sweep(part)  # a file that was being written when the benchmark was killed
+    _check_only(work, None)
+
+
+def check_no_links(folder: Path) -> None:
+    """Raise if a folder of ours contains a symbolic link, which would lead to a file outside of it."""
+    link = next((path for path in sorted(folder.rglob("*")) if path.is_symlink()), None)
+    if link is not None:
+        raise InputError.at(link, None, "is a symbolic link, and a benchmark has none", hint="copy the file instead")
 
 
 def _benchmark_files(folder: Path) -> set[str]:
@@ -77,30 +105,50 @@ def _benchmark_files(folder: Path) -> set[str]:
     return {*manifests.load(folder / MANIFEST)["files"], MANIFEST}
 
 
-def _foreign_file(folder: Path, expected_files: set[str] | None) -> str | None:
-    """A file that is not part of the benchmark; if its files are unknown, one outside of its subfolders."""
-    files = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()] if folder.is_dir() else []
-    for name in sorted(files):
-        is_expected = name.parts[0] in BENCHMARK_FILES if expected_files is None else name.as_posix() in expected_files
-        if not is_expected:
-            return name.as_posix()
-    return None
+def _check_only(folder: Path, expected_files: set[str] | None) -> None:
+    """Raise if a folder has a file that is not part of the benchmark; if its files are unknown, by their folders."""
+    for name in _file_names(folder):
+        top = name.partition("/")[0]
+        if (top not in BENCHMARK_FILES) if expected_files is None else (name not in expected_files):
+            raise InputError.at(folder, None, f"exists and contains other files ({name})", hint=NEW_FOLDER_HINT)
+
+
+def _file_names(folder: Path) -> list[str]:
+    """The paths of all files of a folder, in order, without our mark."""
+    files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
+    return sorted(name for name in files if name != LOCK_FILE)
 
 
 def install(work: Path, folder: Path) -> None:
     """Replace the folder with the finished working folder."""
     target = folder.resolve()
-    old = target.with_name(f".{target.name}.{os.urandom(6).hex()}.old")
+    old = target.with_name(f".{target.name}{REPLACED_SUFFIX}")
     try:
         if target.exists():
             target.rename(old)
         work.rename(target)
+        (target / LOCK_FILE).unlink(missing_ok=True)
         if old.exists():
             shutil.rmtree(old)
     except OSError as error:
         raise InputError.at(
             folder, None, f"cannot write: {error.strerror}", hint=f"the results are in {work.name}"
         ) from None
+
+
+def _restore_replaced(target: Path) -> None:
+    """Finish what ``install`` was killed in: put the replaced folder back, or delete it if the new one is there."""
+    old = target.with_name(f".{target.name}{REPLACED_SUFFIX}")
+    if old.is_symlink() or not (old / MANIFEST).is_file():
+        return
+    _check_only(old, _benchmark_files(old))
+    try:
+        if target.exists():
+            shutil.rmtree(old)
+        else:
+            old.rename(target)
+    except OSError as error:
+        raise InputError.at(old, None, f"cannot write: {error.strerror}") from None
 
 
 def run_path(system: str) -> str:
@@ -136,6 +184,7 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
     names = [collection["qrels"]["path"], collection["topics"]["path"]]
     names += [system["run"]["path"] for system in manifest["method"]["retrieval"]]
     names += [] if collection["source"] is None else [SNIPPETS]
+    check_no_links(folder)
     missing = next((folder / name for name in names if not (folder / name).is_file()), None)
     if missing is not None:
         raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
@@ -165,16 +214,29 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
     return build_report(
         _judgments_of_queries(judgments, queries),
         runs,
-        Settings.from_dict(manifest["settings"]),
+        _settings(manifest),
         title=collection["name"],
         topics=queries,
         snippets={} if collection["source"] is None else _snippets(inputs.files[SNIPPETS]),
-        costs={name: Cost(**cost) for name, cost in manifest["times"]["costs"].items()},
+        costs={name: _cost(cost) for name, cost in manifest["times"]["costs"].items()},
         validations=tuple(validations),
         failed=manifest["failed"],
         manifest=_reproducible_part(manifest),
         reproduce=manifest["implementation"]["executable"]["cmd"],
     )
+
+
+def _settings(manifest: Mapping[str, Any]) -> Settings:
+    try:
+        return Settings.from_dict(manifest["settings"])
+    except UsageError as error:
+        raise InputError.at(MANIFEST, None, f"settings: {error.message}", hint=error.hint) from None
+    except TypeError as error:  # a name that is not a setting
+        raise InputError.at(MANIFEST, None, f"settings: {error}") from None
+
+
+def _cost(values: Mapping[str, Any]) -> Cost:
+    return Cost(**{field.name: values[field.name] for field in fields(Cost) if field.name in values})
 
 
 def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:
@@ -200,7 +262,8 @@ def _reproducible_part(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _snippets(file: LoadedFile) -> dict[str, str]:
-    rows = [json.loads(line) for line in file.stored.decode("utf-8", "surrogateescape").split("\n") if line]
+    lines = enumerate(file.stored.split(b"\n"), start=1)
+    rows = [parse_record(file.path, number, line, shape=SNIPPET_SHAPE) for number, line in lines if line]
     return {row["_id"]: row["text"] for row in rows}
 
 
@@ -214,10 +277,10 @@ def rendered(report: Report) -> dict[str, bytes]:
 
 def digests(folder: Path, files: Mapping[str, LoadedFile] | None = None) -> dict[str, str]:
     """The hash of every file of a benchmark except its manifest, by name; ``files`` are in memory already."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    check_no_links(folder)
     in_memory = files or {}
     return {
         name: in_memory[name].sha256 if name in in_memory else sha256_of_file(folder / name)
-        for name in names
+        for name in _file_names(folder)
         if name != MANIFEST
     }

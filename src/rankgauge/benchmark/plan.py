@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
+from rankgauge.report.manifest_shape import SYSTEM_NAME
 from rankgauge.retrieval.fetch.modes import (
     OWN_MODE,
     RETRIEVER_MODES,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rankgauge.config.retrievers import RetrieverSection
     from rankgauge.config.schema import Config
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]*")
 RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
@@ -90,7 +89,7 @@ class BenchmarkPlan:
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
         object.__setattr__(self, "systems", planned)
         for name in self.systems:
-            if not NAME.fullmatch(name):
+            if not SYSTEM_NAME.fullmatch(name):
                 raise UsageError(
                     f"a retriever's name must be usable as a file name, found {shown(name)}",
                     hint="use only letters, digits and . _ + - = ,",

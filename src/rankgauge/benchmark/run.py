@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +40,7 @@ from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.owned import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.rows import build_qrels
 from rankgauge.io.sources import LoadedFile, load_file
@@ -76,25 +76,26 @@ def run_benchmark(
     batch = QueryBatch.from_queries(queries)
     for note in _language_notes(plan, documents, batch):
         listener.noted(note)
-    work = claim(folder)
-    inputs = BenchmarkInputs(plan, _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries"), queries)
-    with _index_folder(index) as indexes:
-        runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
-        results, failed = _run_systems(runner)
-    if not results:
-        if not any((work / RUNS_FOLDER).glob("*.journal")):
-            shutil.rmtree(work)
-        raise next(iter(failed.values()))
-    runs = {name: load_file(work / run_path(name)) for name in results}
-    snippets, count = _write_snippets(work, documents, [result.fetched.run for result in results.values()])
-    files = [inputs.qrels, inputs.queries, *runs.values(), *snippets]
-    _remove_leftovers(work, list(results), {_name(work, file) for file in files})
-    corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
-    manifest = manifest_of(inputs, corpus, runs, results, failed)
-    manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-    stored = StoredInputs({_name(work, file): file for file in files}, queries, judgments, validation)
-    report = write_reports(work, manifest, stored)
-    install(work, folder)
+    with claim(folder) as work:
+        copies = _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries")
+        inputs = BenchmarkInputs(plan, *copies, queries)
+        with _index_folder(index) as indexes:
+            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
+            results, failed = _run_systems(runner)
+        if not results:
+            if not any((work / RUNS_FOLDER).glob("*.journal")):
+                shutil.rmtree(work)
+            raise next(iter(failed.values()))
+        runs = {name: load_file(work / run_path(name)) for name in results}
+        snippets, count = _write_snippets(work, documents, [result.fetched.run for result in results.values()])
+        files = [inputs.qrels, inputs.queries, *runs.values(), *snippets]
+        _remove_leftovers(work, list(results), {_name(work, file) for file in files})
+        corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
+        manifest = manifest_of(inputs, corpus, runs, results, failed)
+        manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
+        stored = StoredInputs({_name(work, file): file for file in files}, queries, judgments, validation)
+        report = write_reports(work, manifest, stored)
+        install(work, folder)
     return report
 
 
@@ -163,8 +164,8 @@ def _index_folder(path: str | Path | None) -> Iterator[Path]:
     if path is not None:
         yield Path(path)
         return
-    with tempfile.TemporaryDirectory(prefix="rankgauge-") as temporary:
-        yield Path(temporary)
+    with temporary_folder() as temporary:
+        yield temporary
 
 
 def _store(file: LoadedFile, folder: Path, name: str) -> LoadedFile:

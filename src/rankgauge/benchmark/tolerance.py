@@ -22,7 +22,7 @@ DERIVED_FIELDS = frozenset(
     )
 )
 SENTENCE_FIELDS = frozenset({"answer"})  # texts that show such statistics, rounded
-_DECIMAL = re.compile(r"([+−-]?[0-9][0-9,]*\.[0-9]+)")
+_DECIMAL = re.compile(r"([+−-]?[0-9][0-9,]{0,30}\.[0-9]+)")  # bounded: a text of digits is not searched again and again
 
 
 def within_tolerance(field: FieldDifference) -> bool:

@@ -13,6 +13,8 @@ from rankgauge._version import __version__
 from rankgauge.benchmark.folder import INPUTS_FOLDER, MANIFEST, PAGE, RUNS_FOLDER, digests, read_report, rendered
 from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
 from rankgauge.benchmark.tolerance import same_but_for_rounding, within_tolerance
+from rankgauge.errors import InputError, location
+from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 
@@ -111,10 +113,10 @@ def _differences(root: Path, recomputed: Mapping[str, bytes], same_version: bool
 def _json_change(name: str, stored: bytes, recomputed: bytes, same_version: bool) -> tuple[FileChange | None, int]:
     """The first field that differs by more than the tolerance; and how many differ by less, up to there."""
     try:
-        old, new = json.loads(stored), json.loads(recomputed)
-    except ValueError as error:
-        return FileChange(name, None, f"is not valid JSON: {error}"), 0
-    if not same_version and isinstance(old, dict):
+        old, new = parse_object(name, stored), parse_object(name, recomputed)
+    except InputError as error:
+        return FileChange(name, None, error.message.removeprefix(location(name, None))), 0
+    if not same_version:
         old["rankgauge"] = new["rankgauge"] = None
     tolerated = 0
     for field in differing_fields(old, new):

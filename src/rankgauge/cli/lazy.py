@@ -30,6 +30,9 @@ class LazyGroup(click.Group):
         if cmd_name not in self.lazy:
             return None
         command: click.Command = import_module(f"rankgauge.cli.commands.{self.prefix}{cmd_name}").command
+        for parameter in command.params:
+            if isinstance(parameter.type, click.Path):
+                parameter.type.readable = False  # its reader says why it cannot be read: bad input, not a usage error
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,89 +1,47 @@
-"""The entry point: find the command, run it, turn errors into messages and exit codes."""
+"""The entry point: prepare the process, run a command, and end with its exit code.
+
+Nothing is imported at its top: an interrupt is handled from the first line of ``main`` on.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
+TYPE_CHECKING = False  # as in typing
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-import click
-
-from rankgauge._version import __version__
-from rankgauge.cli.lazy import LazyGroup
-from rankgauge.errors import RankgaugeError
-
-# Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
-COMMANDS = {
-    "agreement": "Show whether two sets of judgments rank runs in the same order.",
-    "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
-    "convert": "Write judgments or a run in another format.",
-    "compare": "Show which run is better, with what confidence, and which queries changed.",
-    "demo": "Run a benchmark on the bundled collection.",
-    "evaluate": "Score runs against judgments.",
-    "gate": "Fail if retrieval got worse, for CI.",
-    "fuse": "Combine runs into one.",
-    "index": "Load a corpus into PostgreSQL, to search it there.",
-    "init": "Write a starter rankgauge.yaml.",
-    "measures": "List the measures, or explain one.",
-    "pipeline": "Evaluate routing, gate and reranking from a log.",
-    "qrels": "Validate judgments.",
-    "report": "Write the HTML report of a benchmark, or verify its folder.",
-    "rq": "Check whether searching a story finds the right scenes.",
-    "runs": "Make or validate runs.",
-    "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
-    "tune": "Tune the weights of a fusion on held-out queries.",
-}
-EXIT_BAD_INPUT, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 2, 64, 130, 141
-
-
-@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", message="rankgauge %(version)s")
-def cli() -> None:
-    """Did my retrieval get better, how certain is that, and which queries changed?
-
-    \b
-    rankgauge demo                              run the demo
-    rankgauge evaluate qrels.txt my.run         score a run
-    rankgauge compare qrels.txt old.run my.run  compare two runs
-    rankgauge runs validate my.run              find faults in a run
-    rankgauge measures nDCG                     explain a measure
-    """  # noqa: D301 - click reads the character \b itself
-
-
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code."""
-    try:
-        with cli.make_context("rankgauge", list(sys.argv[1:] if arguments is None else arguments)) as context:
-            code = cli.invoke(context)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else 0
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.ClickException as error:
-        click.echo(f"error: {error.format_message()}", err=True)
-        failed_context = getattr(error, "ctx", None)
-        if failed_context is not None:
-            click.echo(f"hint: {failed_context.command_path} --help", err=True)
-        return EXIT_USAGE
-    except click.exceptions.Abort:
-        return EXIT_INTERRUPTED
-    except RankgaugeError as error:
-        click.echo(f"error: {error}", err=True)
-        return error.exit_code
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader is gone: print nothing, and keep the interpreter from writing again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BROKEN_PIPE
-    except OSError as error:
-        # Commands report errors of their own files, so this is standard output: a full disk, for example.
-        click.echo(f"error: cannot write: {error.strerror or error}", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_BAD_INPUT
+EXIT_INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the console script."""
-    sys.exit(run())
+    import sys
+
+    code = EXIT_INTERRUPTED
+    try:
+        from rankgauge.cli.process import end_quietly, handle_signals, open_missing_streams
+
+        open_missing_streams()
+        handle_signals()
+        code = run()
+        end_quietly()
+    except KeyboardInterrupt as interrupt:  # outside of the command: while it is imported, or as it ends
+        code = getattr(interrupt, "exit_code", EXIT_INTERRUPTED)
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line in this process and return its exit code."""
+    import sys
+
+    try:
+        from rankgauge.cli.group import checked_arguments, cli
+
+        words = checked_arguments(sys.argv[1:] if arguments is None else arguments)
+        with cli.make_context("rankgauge", words) as context:
+            code = cli.invoke(context)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except BaseException as error:
+        from rankgauge.cli.failures import report_failure
+
+        return report_failure(error)

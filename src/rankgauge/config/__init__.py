@@ -12,4 +12,4 @@ configuration is read.
 
 from rankgauge.core.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)

@@ -3,28 +3,40 @@
 A package lists its public names once, in its ``__init__.pyi``, one line per name, which type checkers read too:
 
     from rankgauge.comparison.compare import compare as compare
+
+Importing this module imports nothing: it runs before the command line can handle an interrupt.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-LINE = re.compile(r"^from (?P<module>[\w.]+) import (?P<name>\w+) as (?P=name)$", re.MULTILINE)
+LINE = r"(?m)^from (?P<module>[\w.]+) import (?P<name>\w+) as (?P=name)$"
 
 
-def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package, from the stub beside its ``__init__.py``."""
-    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-    homes = {match["name"]: match["module"] for match in LINE.finditer(stub)}
-    names = sorted(homes)
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__``, which also makes ``__all__``, and ``__dir__`` of a package, from the stub beside its file."""
+    homes: dict[str, str] = {}
+
+    def public_names() -> list[str]:
+        if not homes:
+            import re
+            from pathlib import Path
+
+            stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+            homes.update({match["name"]: match["module"] for match in re.finditer(LINE, stub)})
+        return sorted(homes)
 
     def get_attribute(name: str) -> Any:
-        if name not in homes:
+        if name == "__all__":
+            return public_names()
+        if name.startswith("__") or name not in public_names():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module
+
         return getattr(import_module(homes[name]), name)
 
-    return get_attribute, lambda: names, names
+    return get_attribute, public_names

@@ -71,12 +71,12 @@ class MetricsCache:
             return value
 
     def put(self, entries: Mapping[str, bytes]) -> None:
-        """Store entries. If another process was first, its entry stays: the same key has the same value."""
+        """Store entries, replacing any of the same key: it has the same value, unless it is damaged."""
         with self._lock:
             for key, value in entries.items():
                 self._remember(key, value)
             if self.path is not None and entries:
-                self._write("INSERT OR IGNORE INTO entries VALUES (?, ?)", list(entries.items()))
+                self._write("INSERT OR REPLACE INTO entries VALUES (?, ?)", list(entries.items()))
 
     def clear(self) -> None:
         """Delete all entries, in the file too."""
@@ -108,7 +108,7 @@ class MetricsCache:
         """
         key = _metric_key(query_id, metric, k, content)
         value = self.get(key) if content is not None else self._get_from_memory(key)
-        return None if value is None else float(struct.unpack("<d", value)[0])
+        return None if value is None or len(value) != struct.calcsize("<d") else float(struct.unpack("<d", value)[0])
 
     def cache_metric(self, query_id: str, metric: str, k: int, value: float, *, content: str | None = None) -> None:
         """Store the value of a metric for a query, for this content."""
@@ -135,8 +135,9 @@ class MetricsCache:
             self._memory.popitem(last=False)
 
     def _read(self, key: str) -> bytes | None:
+        """The entry in the file; None if it is damaged: SQLite stores any type in any column."""
         row = self._query("SELECT value FROM entries WHERE key = ?", (key,))
-        return None if row is None else bytes(row[0])
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def _query(self, query: str, values: tuple[str, ...]) -> Any:
         try:

@@ -15,19 +15,23 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Run
+from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Floats
+from rankgauge.errors import InputError
 from rankgauge.evaluation.cache import MetricsCache, content_key
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, score
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.join.inputs import as_qrels, check_runs
 from rankgauge.io.join.joining import join_run, run_and_notes
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
-from rankgauge.measures.parse import parse_measure
+from rankgauge.io.records import parse_record
+from rankgauge.io.shapes import AtMost
 from rankgauge.measures.spec import Measure
+
+HEADER_SHAPE = {"status": [AtMost(max(Status))], "averaged": [bool], "without_relevant": [bool], "notes": [[str]]}
 
 
 def evaluate_cached(
@@ -50,26 +54,35 @@ def evaluate_cached(
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
-    cached = [cache.get(key) for key in (about, *keys)] if all(map(_is_built_in, requested)) else [None]
-    if all(value is not None for value in cached):
-        header, *stored = [value for value in cached if value is not None]
-        columns = [_parse_entry(value) for value in stored]
-        return Scores(
-            run=ranking.name,
-            run_sha256=ranking.sha256 if reading.fingerprint else None,
-            qrels=judgments.name,
-            qrels_sha256=judgments.sha256 if reading.fingerprint else None,
-            queries=tuple(judgments.queries.to_text()),
-            measures=tuple(measure for _, measure, _ in columns),
-            values=np.column_stack([values for _, _, values in columns]),
-            conventions=conventions,
-            columns=judgments.columns,
-            requested=tuple(name for name, _, _ in columns),
-            **_parse_header(header, file_notes),
-        )
+    is_cacheable = all(map(_is_built_in, requested))
+    header = _parse_header(cache.get(about), len(judgments.queries)) if is_cacheable else None
+    if header is not None:
+        measures = tuple(measure.frozen(judgments) for measure in requested)
+        columns = [
+            _parse_entry(cache.get(key), _names(*pair), len(judgments.queries))
+            for key, pair in zip(keys, zip(requested, measures, strict=True), strict=True)
+        ]
+        values = [column for column in columns if column is not None]
+        if len(values) == len(columns):
+            return Scores(
+                run=ranking.name,
+                run_sha256=ranking.sha256 if reading.fingerprint else None,
+                qrels=judgments.name,
+                qrels_sha256=judgments.sha256 if reading.fingerprint else None,
+                queries=tuple(judgments.queries.to_text()),
+                measures=measures,
+                values=np.column_stack(values),
+                conventions=conventions,
+                columns=judgments.columns,
+                requested=requested,
+                status=np.array(header["status"], dtype=np.uint8),
+                averaged=np.array(header["averaged"], dtype=bool),
+                without_relevant=np.array(header["without_relevant"], dtype=bool),
+                notes=file_notes + tuple(Note(code, message) for code, message in header["notes"]),
+            )
     joined = join_run(judgments, ranking, (), reading, conventions.compat)
     scores = score(judgments, joined, requested, conventions)
-    if all(map(_is_built_in, requested)):
+    if is_cacheable:
         cache.put({about: _header(scores), **{key: _entry(scores, index) for index, key in enumerate(keys)}})
     return replace(scores, notes=file_notes + scores.notes)
 
@@ -85,6 +98,7 @@ def evaluate_runs_cached(
     topics: Any = None,
 ) -> Evaluation:
     """Score several runs with a cache in a file. The evaluation has no joins: cached values need none."""
+    check_runs(runs)
     reading = reading or Reading()
     judgments = as_qrels(qrels, reading)
     texts: dict[str, str] = {}
@@ -119,13 +133,19 @@ def _cutoffs(qrels: Qrels, measure: Measure) -> list[object] | None:
 
 def _entry(scores: Scores, index: int) -> bytes:
     """The values of one measure: its name as requested, its name as evaluated, and a float for each query."""
-    names = f"{scores.requested[index]}\n{scores.measures[index]}\n".encode()
+    names = _names(scores.requested[index], scores.measures[index])
     return names + np.ascontiguousarray(scores.values[:, index], dtype="<f8").tobytes()
 
 
-def _parse_entry(entry: bytes) -> tuple[Measure, Measure, Floats]:
-    requested, name, values = entry.split(b"\n", 2)
-    return parse_measure(requested.decode()), parse_measure(name.decode()), np.frombuffer(values, dtype="<f8")
+def _names(requested: Measure, measure: Measure) -> bytes:
+    return f"{requested}\n{measure}\n".encode()
+
+
+def _parse_entry(entry: bytes | None, names: bytes, queries: int) -> Floats | None:
+    """The values of a measure, one per query; None if there are none, or the entry is damaged."""
+    if entry is None or not entry.startswith(names) or len(entry) != len(names) + queries * np.dtype("<f8").itemsize:
+        return None
+    return np.frombuffer(entry, dtype="<f8", offset=len(names))
 
 
 def _header(scores: Scores) -> bytes:
@@ -138,11 +158,13 @@ def _header(scores: Scores) -> bytes:
     return json.dumps(about).encode()
 
 
-def _parse_header(header: bytes, file_notes: tuple[Note, ...]) -> dict[str, Any]:
-    about = json.loads(header)
-    return {
-        "status": np.array(about["status"], dtype=np.uint8),
-        "averaged": np.array(about["averaged"], dtype=bool),
-        "without_relevant": np.array(about["without_relevant"], dtype=bool),
-        "notes": file_notes + tuple(Note(code, message) for code, message in about["notes"]),
-    }
+def _parse_header(header: bytes | None, queries: int) -> dict[str, Any] | None:
+    """What holds for all measures; None if there is nothing, or the entry is damaged."""
+    if header is None:
+        return None
+    try:
+        about: dict[str, Any] = parse_record("cache", None, header, shape=HEADER_SHAPE)
+    except InputError:
+        return None
+    sizes = {len(about[name]) for name in ("status", "averaged", "without_relevant")}
+    return about if sizes == {queries} and all(len(note) == 2 for note in about["notes"]) else None

@@ -53,7 +53,7 @@ def convert(
 
     Unless they are given, the kind and the format of the source are detected from its content, the target's format
     from its name. ``escape_formulas`` puts a ``'`` before ids that a spreadsheet would read as formulas (CSV and TSV
-    only); they are then no longer the same ids.
+    only); reading such a file removes it.
     """
     converter = _Converter(source, kind, from_format, to_format, columns, escape_formulas, limits)
     if str(target) == "-":

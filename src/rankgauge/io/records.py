@@ -1,20 +1,26 @@
-"""JSON files that rankgauge itself wrote: read back with their schema, their version and their keys checked.
+"""JSON that rankgauge itself wrote, read back: one strict loader for manifests, baselines, journals, indexes, caches.
 
-A schema is a name and a version, as in ``rankgauge.baseline/1``.
+Such a file may be damaged, or made by somebody else. Repeated keys, numbers that no writer of ours produces, deep
+nesting and more than the maximum size are errors, as is any value that differs from its declared shape. A schema is a
+name and a version, as in ``rankgauge.baseline/1``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
 from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import InputError, shown
-from rankgauge.io.formats.jsontext import JsonPairs, parse_json
+from rankgauge.io.formats.jsontext import JsonLimitError, decode_json, reject_constant, unique_keys
+from rankgauge.io.shapes import JSON_TYPE_NAMES, Shape, described, first_misfit, has_type
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits, read_bytes
+from rankgauge.io.text import has_lone_surrogate
 
-JSON_TYPE_NAMES: dict[type, str] = {str: "a string", int: "a whole number", dict: "an object", list: "a list"}
+MAX_RECORD_BYTES = 1 << 30
+MAX_DEPTH = 64
+MAX_INTEGER = 2**63
 
 
 class JsonDocument:
@@ -34,11 +40,11 @@ class JsonDocument:
             raise self.error(path, f"version {version} of the schema {name}", f"version {shown(found_version)}")
         raise self.error(path, f"the schema {schema}", shown(found_schema))
 
-    def check_keys(self, keys: Sequence[str]) -> None:
-        """Raise if a key is missing."""
-        missing_key = next((key for key in keys if key not in self.data), None)
-        if missing_key is not None:
-            raise InputError.at(self.source, None, f"expected the field '{missing_key}', found none", hint=self.hint)
+    def check_shape(self, shape: Shape) -> None:
+        """Raise if the document has another shape."""
+        misfit = first_misfit(self.data, shape)
+        if misfit is not None:
+            raise self.error(misfit.path, misfit.expected, misfit.found)
 
     def value(self, path: str, kind: type, *, within: dict[str, Any] | None = None, prefix: str = "") -> Any:
         """The value at a dotted path, of the type it must have; ``prefix`` is the path of the object ``within``."""
@@ -47,8 +53,8 @@ class JsonDocument:
             if not isinstance(value, dict) or key not in value:
                 raise self.error(prefix + path, JSON_TYPE_NAMES[kind], "nothing")
             value = value[key]
-        if not isinstance(value, kind) or isinstance(value, bool):
-            raise self.error(prefix + path, JSON_TYPE_NAMES[kind], shown(json.dumps(value)))
+        if not has_type(value, kind):
+            raise self.error(prefix + path, JSON_TYPE_NAMES[kind], described(value))
         return value
 
     def error(self, path: str, expected: str, found: str) -> InputError:
@@ -57,35 +63,72 @@ class JsonDocument:
 
 
 def read_document(
-    path: str | Path,
-    schema: str,
-    *,
-    keys: Sequence[str] = (),
-    hint: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    path: str | Path, schema: str, *, shape: Shape = dict, hint: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> dict[str, Any]:
-    """The object in a JSON file of a schema; raises if it is not JSON, has another schema, or lacks a key."""
+    """The object in a JSON file of a schema; raises if it is not JSON, or has another schema or shape."""
     data, _ = read_bytes(path, limits=limits)
     document = JsonDocument(str(path), parse_object(str(path), data, hint=hint), hint=hint)
     document.check_schema(schema)
-    document.check_keys(keys)
+    document.check_shape(shape)
     return document.data
 
 
 def parse_object(source: str, data: bytes, *, hint: str | None = None) -> dict[str, Any]:
-    """A JSON object as dicts all the way down; raises if it is not an object or a key appears twice in one."""
-    value = parse_json(source, None, data)
-    if not isinstance(value, JsonPairs):
+    """A JSON object as dicts all the way down; raises if it is not an object or exceeds a limit."""
+    value = parse_record(source, None, data, hint=hint)
+    if not isinstance(value, dict):
         kind = "a list" if isinstance(value, list) else shown(json.dumps(value))
         raise InputError.at(source, None, f"expected a JSON object, found {kind}", hint=hint)
-    try:
-        plain: dict[str, Any] = _plain(value, source)
-    except RecursionError:
-        raise InputError.at(source, None, "JSON is nested too deeply", hint=hint) from None
-    return plain
+    return value
 
 
-def _plain(value: Any, source: str) -> Any:
-    if isinstance(value, JsonPairs):
-        return {key: _plain(item, source) for key, item in value.to_dict(source, None).items()}
-    return [_plain(item, source) for item in value] if isinstance(value, list) else value
+def parse_record(
+    source: str, line: int | None, data: bytes, *, shape: Shape | None = None, hint: str | None = None
+) -> Any:
+    """A JSON value of our own as plain dicts and lists, of a shape if there is one."""
+    if len(data) > MAX_RECORD_BYTES:
+        raise InputError.at(source, line, f"JSON of more than {MAX_RECORD_BYTES} bytes", hint=hint)
+    value = decode_json(source, line, data.decode("utf-8", "surrogateescape"), _DECODER, hint=hint)
+    problem = _problem(value, has_escapes=b"\\u" in data)
+    if problem is not None:
+        raise InputError.at(source, line, problem, hint=hint)
+    misfit = None if shape is None else first_misfit(value, shape)
+    if misfit is not None:
+        where = f" at {misfit.path}" if misfit.path else ""
+        raise InputError.at(source, line, f"expected {misfit.expected}{where}, found {misfit.found}", hint=hint)
+    return value
+
+
+def _problem(value: Any, *, has_escapes: bool) -> str | None:
+    """What no writer of ours produces: deep nesting, or a text that cannot be encoded; found without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        texts = [item for item in level if isinstance(item, str)] if has_escapes else []
+        objects = [item for item in level if isinstance(item, dict)]
+        texts += [key for item in objects for key in item] if has_escapes else []
+        bad_text = next((text for text in texts if has_lone_surrogate(text)), None)
+        if bad_text is not None:
+            return f"expected Unicode text, found {shown(bad_text)}"
+        level = [inner for item in level if isinstance(item, list) for inner in item]
+        level += [inner for item in objects for inner in item.values()]
+        if not level:
+            return None
+    return "JSON is nested too deeply"
+
+
+def _integer(text: str) -> int:
+    if len(text) > len(str(MAX_INTEGER)) + 1 or abs(int(text)) > MAX_INTEGER:
+        raise JsonLimitError(f"expected whole numbers up to 2^63, found {shown(text)}")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise JsonLimitError(f"expected finite numbers, found {shown(text)}")
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=unique_keys, parse_constant=reject_constant, parse_int=_integer, parse_float=_float
+)

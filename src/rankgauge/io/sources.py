@@ -202,12 +202,25 @@ class LoadedFile(os.PathLike[str]):
 AnyFile = str | Path | LoadedFile
 
 
+def check_path(path: AnyFile, problem: str) -> None:
+    """Raise if no file can have this name."""
+    if "\0" in str(path):
+        raise InputError.at(str(path), None, f"{problem}: the name contains a NUL character")
+
+
 def load_file(path: str | Path) -> LoadedFile:
     """Read a file into memory, as it is stored."""
+    check_path(path, "cannot read")
     try:
         return LoadedFile(str(path), Path(path).read_bytes())
     except OSError as error:
         raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+
+
+def check_stdin(name: str) -> None:
+    """Raise if there is no standard input."""
+    if sys.stdin is None:
+        raise InputError.at(name, None, "cannot read: standard input is closed")
 
 
 @contextmanager
@@ -216,6 +229,9 @@ def open_source(
 ) -> Iterator[ByteStream]:
     """Open a source for reading; ``-`` is standard input. ``source`` is its name in messages."""
     name = str(path) if source is None else source
+    check_path(path, "cannot read")
+    if str(path) == "-":
+        check_stdin(name)
     try:
         raw: Any = (
             io.BytesIO(path.stored)
@@ -241,19 +257,23 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator
     if str(path) != "-" and (Path(path).is_file() or not Path(path).exists() or Path(path).is_dir()):
         yield Path(path)
         return
-    import tempfile
+    from rankgauge.io.owned import temporary_folder
 
-    with tempfile.NamedTemporaryFile(prefix="rankgauge-") as copy:
+    if str(path) == "-":
+        check_stdin(str(path))
+    with temporary_folder() as folder:
         try:
-            with sys.stdin.buffer if str(path) == "-" else Path(path).open("rb") as pipe:
+            with (
+                sys.stdin.buffer if str(path) == "-" else Path(path).open("rb") as pipe,
+                (folder / "copy").open("xb") as copy,
+            ):
                 while data := pipe.read(READ_BYTES):
                     copy.write(data)
                     if copy.tell() > limits.total:
                         raise InputError.at(path, None, f"more than {limits.total} bytes", hint=MAX_BYTES_HINT)
         except OSError as error:
             raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
-        copy.flush()
-        yield Path(copy.name)
+        yield folder / "copy"
 
 
 def read_bytes(
@@ -267,6 +287,7 @@ def read_bytes(
 def sha256_of_file(path: str | Path) -> str:
     """The hash of a file as it is stored, as ``sha256sum`` prints it."""
     digest = _new_sha256()
+    check_path(path, "cannot read")
     try:
         with Path(path).open("rb") as file:
             while data := file.read(READ_BYTES):

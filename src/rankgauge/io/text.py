@@ -16,6 +16,11 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
+def has_lone_surrogate(text: str) -> bool:
+    """Whether a text cannot be encoded."""
+    return not text.isascii() and _LONE_SURROGATES.search(text) is not None
+
+
 def replace_lone_surrogates(text: str) -> str:
     """A text that can be encoded: a lone surrogate, which JSON can contain, becomes the replacement character."""
     return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)

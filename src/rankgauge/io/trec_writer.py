@@ -106,8 +106,13 @@ def with_ranks(rows: Rows) -> Rows:
 
 def check_tag(tag: str) -> None:
     """Raise if a run's tag is not one word."""
-    if not tag or WHITE_SPACE.search(_encode(tag)):
+    if not is_word(tag):
         raise InputError(f"a run's tag must be one word, found {shown(tag)}", hint="choose one: --tag NAME")
+
+
+def is_word(text: str) -> bool:
+    """Whether a text can be a column of a TREC file."""
+    return bool(text) and not WHITE_SPACE.search(_encode(text))
 
 
 def check_no_white_space(ids: Ids, what: str) -> None:

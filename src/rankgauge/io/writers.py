@@ -11,6 +11,7 @@ import numpy as np
 
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, shown
+from rankgauge.io.formats.formulas import guard_formula, guard_marked
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.rows import Rows
 from rankgauge.io.trec_writer import (
@@ -24,7 +25,6 @@ from rankgauge.io.trec_writer import (
 )
 
 QUOTE = '"'
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def msmarco(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
@@ -93,9 +93,8 @@ def _write_table(
 ) -> None:
     # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
     special = re.compile(f'[{delimiter}"\r\n]')
-    columns = [column.to_text() for column in ids]
-    if escape_formulas:
-        columns = [["'" + cell if cell.startswith(FORMULA_STARTS) else cell for cell in column] for column in columns]
+    guard = guard_formula if escape_formulas else guard_marked
+    columns = [[guard(cell) for cell in column.to_text()] for column in ids]
     out.write(delimiter.join(names).encode("ascii") + b"\n")
     for cells, value in zip(zip(*columns, strict=True), values, strict=True):
         quoted = [f'"{cell.replace(QUOTE, QUOTE * 2)}"' if special.search(cell) else cell for cell in cells]

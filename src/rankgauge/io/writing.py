@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -10,40 +11,43 @@ from pathlib import Path
 from typing import IO
 
 from rankgauge.errors import InputError
+from rankgauge.io.owned import create_temporary
+from rankgauge.io.sources import check_path
 
 
 @contextmanager
 def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> Iterator[IO[bytes]]:
     """An open file that replaces ``path`` if the block succeeds, and leaves no trace if it does not.
 
-    Enter it before the work starts: a folder that is not writable, or a target that is one of ``inputs`` (also by a
-    symbolic link or a different spelling), is an error at once. Each call has a temporary name of its own, so that of
-    two processes the last one wins and their output is never mixed. A symbolic link is followed and kept; a pipe or a
-    device is written to directly.
+    Enter it before the work starts, or call ``check_writable`` then: a folder that is not writable, or a target that is
+    one of ``inputs`` (also by a symbolic link or a different spelling), is an error at once. Each call has a temporary
+    file of its own, so that of two processes the last one wins and their output is never mixed. A symbolic link is
+    followed and kept; a pipe or a device is written to directly.
     """
-    target = Path(os.path.realpath(path))
     check_not_an_input(path, inputs)
-    if target.is_dir():
-        raise InputError.at(path, None, "cannot write: it is a folder")
-    if Path(path).exists() and not stat.S_ISREG(Path(path).stat().st_mode):
-        with _errors_as_input_errors(path), Path(path).open("wb") as device:
-            yield device
-        return
-    temporary = target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
-    with _errors_as_input_errors(path):
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    with errors_as_input_errors(path):
+        target = Path(os.path.realpath(path))
+        mode = _mode(Path(path))
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        if mode is not None and not stat.S_ISREG(mode):
+            with Path(path).open("wb") as device:
+                yield device
+            return
         if mode is not None and not os.access(target, os.W_OK):
-            raise PermissionError(13, "Permission denied")
-        out = temporary.open("xb")
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary, out = create_temporary(target)
     try:
-        with _errors_as_input_errors(path):
+        with errors_as_input_errors(path):
             with out:
                 if mode is not None:
-                    temporary.chmod(mode)
+                    temporary.chmod(stat.S_IMODE(mode))
                 yield out
                 out.flush()
                 os.fsync(out.fileno())
-            os.replace(temporary, target)  # noqa: PTH105 - the name says that it overwrites
+                if os.name == "nt":
+                    out.close()  # elsewhere it stays locked, so that no process takes it for a leftover
+                os.replace(temporary, target)  # noqa: PTH105 - the name says that it overwrites
             _sync_folder(target.parent)
     finally:
         # After success it no longer exists; an interrupt passes here too.
@@ -51,9 +55,43 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
             temporary.unlink()
 
 
+def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise, before the work, what ``write_atomically`` would raise after it."""
+    check_not_an_input(path, inputs)
+    with errors_as_input_errors(path):
+        mode = _mode(Path(path))
+    if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        return  # opening a pipe would wait for its reader
+    with suppress(_Checked), write_atomically(path):
+        raise _Checked
+
+
+def check_outputs(paths: Iterable[str | Path | None], *, inputs: Iterable[str | Path] = ()) -> None:
+    """Raise, before the work, if one of several outputs cannot be written, or if two are the same file."""
+    outputs = [path for path in paths if path is not None]
+    for at, path in enumerate(outputs):
+        check_writable(path, inputs=inputs)
+        if any(os.path.realpath(path) == os.path.realpath(other) for other in outputs[:at]):
+            raise InputError.at(path, None, "two outputs cannot be the same file", hint="choose another file")
+
+
+class _Checked(Exception):
+    """Ends a write before it begins."""
+
+
+def _mode(path: Path) -> int | None:
+    """The type and the permissions of a file; None if there is none."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
 def check_not_an_input(path: str | Path, inputs: Iterable[str | Path]) -> None:
     """Raise if an output is one of the inputs."""
+    check_path(path, "cannot write")
     for input_path in inputs:
+        check_path(input_path, "cannot read")
         is_same = os.path.realpath(input_path) == os.path.realpath(path)
         with suppress(OSError):
             is_same = is_same or Path(input_path).samefile(path)
@@ -62,7 +100,7 @@ def check_not_an_input(path: str | Path, inputs: Iterable[str | Path]) -> None:
 
 
 @contextmanager
-def _errors_as_input_errors(path: str | Path) -> Iterator[None]:
+def errors_as_input_errors(path: str | Path) -> Iterator[None]:
     """Turn an error of the operating system into one that names the file."""
     try:
         yield

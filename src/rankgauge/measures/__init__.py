@@ -3,4 +3,4 @@
 from rankgauge.core.lazy import attach
 from rankgauge.measures import families as families
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)

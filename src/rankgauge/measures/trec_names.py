@@ -38,7 +38,7 @@ Pairs = tuple[tuple[str, float], ...]
 DEFAULT_CUTOFFS = "5,10,15,20,30,100,200,500,1000"
 MULTIPLES = ".2,.4,.6,.8,1,1.2,1.4,1.6,1.8,2"
 C_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)")
-C_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+C_NUMBER = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)")
 C_HEXADECIMAL = re.compile(
     r"[ \t\n\v\f\r]*([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
 )

@@ -14,4 +14,4 @@ imported: documents are recognized by their shape. Names are imported when they 
 
 from rankgauge.core.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)

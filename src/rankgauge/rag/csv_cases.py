@@ -75,7 +75,7 @@ def _is_json(text: str) -> bool:
 def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from rankgauge.core.secrets import mask_secrets, mask_values
 from rankgauge.io.records import read_document
+from rankgauge.report.manifest_shape import MANIFEST_SHAPE
 
 MANIFEST_SCHEMA = "rankgauge.manifest/1"
-MANIFEST_KEYS = ("data", "method", "settings", "failed", "implementation", "platform", "times", "files", "sha256")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")
@@ -105,7 +105,7 @@ def to_bytes(manifest: Mapping[str, Any]) -> bytes:
 
 def load(path: Path) -> dict[str, Any]:
     """Read the manifest in a file; raise if it is not one."""
-    return read_document(path, MANIFEST_SCHEMA, keys=MANIFEST_KEYS, hint="run the benchmark again")
+    return read_document(path, MANIFEST_SCHEMA, shape=MANIFEST_SHAPE, hint="run the benchmark again")
 
 
 def is_intact(manifest: Mapping[str, Any]) -> bool:

@@ -13,4 +13,4 @@ Names are imported when they are first used.
 
 from rankgauge.core.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +14,37 @@ from numpy.typing import NDArray
 
 from rankgauge.core.ids import PADDING, Ids
 from rankgauge.errors import InputError
+from rankgauge.io.owned import LOCK_FILE, temporary_folder
+from rankgauge.io.records import parse_record
+from rankgauge.io.shapes import Matching
+from rankgauge.io.sources import read_bytes
+from rankgauge.io.writing import errors_as_input_errors
 
 HEADER_FILE = "header.json"
+ARRAY_NAME = Matching("the name of an array", lambda text: re.fullmatch(r"[a-z][a-z._]{0,40}", text) is not None)
+HEADER_SHAPE = {"arrays": [ARRAY_NAME]}
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def load_arrays(folder: Path, make_header: Callable[[], Mapping[str, Any]]) -> dict[str, NDArray[Any]] | None:
+def load_arrays(
+    folder: Path, make_header: Callable[[], Mapping[str, Any]], is_valid: Callable[[Arrays], bool]
+) -> dict[str, NDArray[Any]] | None:
     """The memory-mapped arrays of a folder; None if it does not exist, is damaged or has another header.
 
     The expected header is made only if there is one to compare with: it holds the hash of the corpus, which building
-    the index computes anyway.
+    the index computes anyway. ``is_valid`` says whether the arrays fit each other: what they contain is used as offsets
+    into each other, and a folder may come from somebody else.
     """
-    try:
-        stored = json.loads((folder / HEADER_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+    stored = _read_header(folder)
+    if stored is None:
         return None
-    names = stored.pop("arrays", None) if isinstance(stored, dict) else None
-    if not isinstance(names, list) or not all(isinstance(name, str) and Path(name).name == name for name in names):
-        return None
+    names = stored.pop("arrays")
     if stored != json.loads(json.dumps(make_header())):
         return None
     try:
-        return {name: read_array(folder / f"{name}.npy") for name in names}
-    except InputError:
+        arrays = {name: read_array(folder / f"{name}.npy") for name in names}
+        return arrays if is_valid(arrays) else None
+    except (InputError, KeyError):  # damaged, or an array is missing
         return None
 
 
@@ -53,31 +60,58 @@ def read_array(path: str | Path) -> NDArray[Any]:
 
 
 def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a folder completely or not at all; an existing folder is replaced only if it holds an index."""
-    if folder.exists() and not (folder / HEADER_FILE).exists() and any(folder.iterdir()):
-        raise InputError.at(folder, None, "exists and does not hold an index", hint="name a new folder")
-    temporary, replaced = (folder.with_name(f".{folder.name}.{os.urandom(6).hex()}.tmp") for _ in range(2))
+    """Write a folder completely or not at all; an existing folder is replaced only if it holds an index alone."""
+    target = Path(os.path.realpath(folder))
+    if target.exists() and not _holds_only_an_index(target):
+        raise InputError.at(folder, None, "exists and does not hold an index alone", hint="name a new folder")
+    with errors_as_input_errors(folder):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with temporary_folder(target) as temporary, temporary_folder(target) as replaced:
+            for name, array in arrays.items():
+                np.save(temporary / f"{name}.npy", array, allow_pickle=False)
+            text = json.dumps({**header, "arrays": list(arrays)}, ensure_ascii=True, indent=1)
+            (temporary / HEADER_FILE).write_text(text, encoding="utf-8")
+            if target.exists():
+                target.rename(replaced / "index")  # one that is half deleted is not an index, and would be in the way
+            temporary.rename(target)
+            (target / LOCK_FILE).unlink()
+
+
+def _read_header(folder: Path) -> dict[str, Any] | None:
+    path = folder / HEADER_FILE
     try:
-        temporary.mkdir(parents=True)
-        for name, array in arrays.items():
-            np.save(temporary / f"{name}.npy", array, allow_pickle=False)
-        text = json.dumps({**header, "arrays": list(arrays)}, ensure_ascii=True, indent=1)
-        (temporary / HEADER_FILE).write_text(text, encoding="utf-8")
-        if folder.exists():
-            folder.rename(replaced)  # a folder that is being deleted is not an index, and would be in the way
-        temporary.rename(folder)
-    except OSError as error:
-        raise InputError.at(folder, None, f"cannot write: {error.strerror or error}") from None
-    finally:
-        for path in (temporary, replaced):
-            with suppress(OSError):
-                shutil.rmtree(path)
+        header: dict[str, Any] = parse_record(str(path), None, read_bytes(path)[0], shape=HEADER_SHAPE)
+    except InputError:
+        return None
+    return header
+
+
+def _holds_only_an_index(folder: Path) -> bool:
+    """Whether every file in a folder is one that ``save_arrays`` wrote; an empty folder has none."""
+    if not folder.is_dir():
+        return False
+    header = _read_header(folder)
+    names = [] if header is None else [HEADER_FILE, LOCK_FILE, *(f"{name}.npy" for name in header["arrays"])]
+    return all(path.name in names and path.is_file() and not path.is_symlink() for path in folder.iterdir())
 
 
 def ids_to_arrays(ids: Ids, name: str = "ids") -> dict[str, NDArray[Any]]:
     """A column of ids as arrays."""
     packed = ids.compact()
     return {f"{name}.bytes": packed.buffer[: int(packed.length.sum())], f"{name}.length": packed.length}
+
+
+def valid_ids(arrays: Arrays, name: str = "ids") -> bool:
+    """Whether the arrays of a column of ids fit each other."""
+    data, length = arrays[f"{name}.bytes"], arrays[f"{name}.length"]
+    if not has_form(data, np.uint8, 1) or not has_form(length, np.int64, 1):
+        return False
+    return bool(np.all((length >= 0) & (length <= len(data)))) and int(length.sum()) == len(data)
+
+
+def has_form(array: NDArray[Any], kind: type[np.generic], dimensions: int) -> bool:
+    """Whether an array has a type and a number of dimensions."""
+    return array.dtype == np.dtype(kind) and array.ndim == dimensions
 
 
 def ids_from_arrays(arrays: Arrays, name: str = "ids") -> Ids:

@@ -168,6 +168,13 @@ CODES: dict[str, Code] = {
         "strip the spaces where the ids are created",
         RUNS_AND_QRELS,
     ),
+    "guarded-id": Code(
+        "warning",
+        "an id with a mark against formulas",
+        "A ' before =, +, - or @ keeps a spreadsheet from running the id as a formula. It is not part of the id.",
+        "no action needed if it was added for a spreadsheet; if it is part of the id, write JSON Lines or Parquet",
+        RUNS_AND_QRELS,
+    ),
     "invisible-character": Code(
         "warning",
         "an id with an invisible character",

@@ -24,7 +24,7 @@ from rankgauge.validation.ranks import queries_with_wrong_ranks
 from rankgauge.validation.table import CheckedRows
 
 SIX_COLUMNS = re.compile(rb"\s*(?:\S+\s+){5}\S+")
-RANK_COLUMN = re.compile(rb"(\s*(?:\S+\s+){3})(\S+)")
+RANK_COLUMN = re.compile(rb"\A(\s*(?:\S+\s+){3})(\S+)")
 RENUMBERED = {"rank", "duplicate-rank", "rank-order", "rank-gap", "rank-start", "duplicate-document", "too-deep"}
 NOT_REPAIRABLE = {"unreadable", "empty", "swapped"}
 

@@ -110,7 +110,7 @@ def test_an_incomplete_last_line_is_dropped(tmp_path: Path, cut: int) -> None:
 
 def test_an_incomplete_header_counts_as_no_journal(tmp_path: Path) -> None:
     expected = complete_run(tmp_path)
-    (tmp_path / "run.trec.journal").write_bytes(b'{"journal": "rankga')
+    (tmp_path / "run.trec.journal").write_bytes(b'{"journal":"rankga')
     assert fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "run.trec", k=3).resumed == 0
     assert (tmp_path / "run.trec").read_bytes() == expected
 
@@ -137,6 +137,10 @@ def test_a_damaged_journal_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=":4: damaged"):
         fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
     journal.write_bytes(b"something else\n")
+    with pytest.raises(InputError, match="is not a journal that rankgauge wrote"):
+        fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
+    assert journal.read_bytes() == b"something else\n"
+    journal.write_bytes(b'{"journal":"rankgauge.journal/2", broken\n')
     with pytest.raises(InputError, match="its first line is not a header"):
         fetch_run(counting_retriever(Counting()), QUERIES, out, k=3)
 
@@ -185,7 +189,7 @@ def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:
 
 def test_two_processes_cannot_fetch_into_the_same_file(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    with Journal(tmp_path / "r.journal", {}), pytest.raises(InputError, match="another process is fetching into it"):
+    with Journal(tmp_path / "r.journal", {}), pytest.raises(InputError, match="another process is using it"):
         fetch_run(counting_retriever(Counting()), QUERIES, tmp_path / "r")
 
 

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rankgauge.errors import InputError, RankgaugeWarning, location
+from rankgauge.io.formats.markdown import parse_heading
 
-MARKDOWN = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
-ANCHOR = re.compile(r"[ \t]*\{#([^\s{}]+)\}[ \t]*$")
+ANCHOR = re.compile(r"\{#([^\s{}]+)\}")
 NUMBERED_SCENE = re.compile(r"scene[ \t]+(\d+[a-z]?|[ivxl]+)(?:[ \t]*[:.–—-][ \t]*(.*))?$", re.IGNORECASE)
-EMPHASIS = re.compile(r"(?<!\w)[*_`]+|[*_`]+(?!\w)")
+# A run of marks at the beginning or the end of a word, looked at once: one inside of a word is part of it.
+EMPHASIS = re.compile(r"(?<![*_`])(?:(?<!\w)[*_`]++|[*_`]++(?!\w))")
 TITLE_WORD = re.compile(r"\w+")
 PLAIN_TEXT_LEVEL = 7  # the level of a heading without a Markdown mark: deeper than all Markdown levels
 
@@ -84,16 +85,21 @@ def _scene_headings(headings: list[SceneHeading]) -> list[SceneHeading]:
 
 def _headings(lines: list[str]) -> Iterator[SceneHeading]:
     for number, line in enumerate(lines, 1):
-        markdown = MARKDOWN.match(line)
-        text = markdown.group(2) if markdown else line.strip()
-        anchor = ANCHOR.search(text)
-        text = text[: anchor.start()] if anchor else text
+        markdown = parse_heading(line)
+        text, anchor = split_anchor(markdown.text if markdown else line.strip())
         scene = NUMBERED_SCENE.match(text)
         if markdown or scene:
             title = (scene.group(2) or "") if scene else text
             name = f"scene-{scene.group(1).lower()}" if scene else "-".join(TITLE_WORD.findall(text.lower()))
-            level = len(markdown.group(1)) if markdown else PLAIN_TEXT_LEVEL
-            yield SceneHeading(number, level, anchor.group(1) if anchor else name, title, scene is not None)
+            level = markdown.level if markdown else PLAIN_TEXT_LEVEL
+            yield SceneHeading(number, level, anchor or name, title, scene is not None)
+
+
+def split_anchor(text: str) -> tuple[str, str | None]:
+    """A heading without the ``{#id}`` at its end, and the id; None if it has none."""
+    start = text.rfind("{")
+    anchor = ANCHOR.fullmatch(text, start) if start >= 0 else None
+    return (text[:start].rstrip(" \t"), anchor.group(1)) if anchor else (text, None)
 
 
 def _without_emphasis(text: str) -> str:

@@ -42,7 +42,7 @@ WRITABLE_FORMATS = ", ".join(format.name for format in FORMATS if format.write i
 @click.option(
     "--escape-formulas",
     is_flag=True,
-    help="Put a ' before ids that a spreadsheet would read as a formula (csv and tsv; this changes the ids).",
+    help="Put a ' before ids that a spreadsheet would read as a formula (csv and tsv); reading the file removes it.",
 )
 def command(
     source: str,

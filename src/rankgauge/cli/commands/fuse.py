@@ -9,7 +9,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.reading import read_run
 from rankgauge.io.trec_writer import write_run
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
@@ -61,7 +61,7 @@ def command(
     """
     if len(runs) < 2:
         raise UsageError("fusion needs at least two runs, found one")
-    check_not_an_input(out, runs)
+    check_writable(out, inputs=runs)
     weight_values = None if weights is None else parse_weights(weights)
     with collected_notes() as notes:
         rankings = [read_run(path) for path in runs]

@@ -29,7 +29,7 @@ from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
-from rankgauge.io.writing import check_not_an_input, write_atomically
+from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
@@ -164,10 +164,8 @@ def command(
         against = None  # a configured baseline is being replaced
     inputs = [qrels, run, *(file for file in (against, output.corpus) if file)]
     check_one_stdin(*inputs)
-    for path in (output.store, output.summary):
-        if path is not None:
-            check_not_an_input(path, inputs)
     output.page.check(*inputs)
+    check_outputs((output.store, output.summary, output.path), inputs=inputs)
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:

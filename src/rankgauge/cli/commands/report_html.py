@@ -11,6 +11,7 @@ from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.options.html import write_page
 from rankgauge.errors import InputError, printable
 from rankgauge.io.records import read_document
+from rankgauge.io.writing import check_writable
 from rankgauge.render.text.benchmark import BENCHMARK_SCHEMA
 from rankgauge.report import manifest as manifests
 
@@ -34,6 +35,7 @@ def command(source: str, out: str) -> None:
     if changed is not None:
         raise InputError.at(folder, None, changed, hint="`rankgauge report verify` lists everything that has changed")
     inputs = [folder / name for name in (MANIFEST, *manifest["files"]) if name != PAGE]
+    check_writable(out, inputs=inputs)
     write_page(read_report(folder, manifest), out, inputs=inputs)
     click.echo(f"wrote {printable(out, None)}", err=True)
 

@@ -26,7 +26,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES, first_file, read_corpus
 from rankgauge.io.queries import read_queries
 from rankgauge.io.sources import sha256_of_file
-from rankgauge.io.writing import check_not_an_input, write_atomically
+from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.decisions import Decisions, write_decisions
 from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
@@ -58,10 +58,8 @@ class FetchOutput:
     manifest: str | None
 
     def check(self, inputs: list[str]) -> None:
-        """Raise if a file would overwrite an input."""
-        for path in (self.out, self.log, self.manifest):
-            if path is not None:
-                check_not_an_input(path, inputs)
+        """Raise, before any work, if a file cannot be written or would overwrite an input."""
+        check_outputs((self.out, self.log, self.manifest), inputs=inputs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from rankgauge.errors import printable
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.retrieval.fusion.grid import TUNED_METHODS
 from rankgauge.retrieval.fusion.tune import TuningResult, tune
 
@@ -89,7 +89,7 @@ def command(
     """
     inputs = [path for path in (qrels, *runs, request.dev, request.test, topics) if path is not None]
     if out is not None:
-        check_not_an_input(out, inputs)
+        check_writable(out, inputs=inputs)
     with collected_notes() as notes:
         judgments = read_qrels(qrels)
         result = tune(

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from rankgauge.cli.options.groups import option_group
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import check_not_an_input, write_atomically
+from rankgauge.io.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from rankgauge.config.settings import Settings
@@ -44,11 +44,9 @@ class PageRequest:
             if self.corpus is not None:
                 raise UsageError("--corpus is for the HTML report", hint="write one: --html FILE")
             return
-        if self.path == "-" or Path(self.path).is_dir() or not Path(self.path).parent.is_dir():
-            raise InputError.at(
-                self.path, None, "cannot write a report there", hint="name a file in an existing folder"
-            )
-        check_not_an_input(self.path, [file for file in (*files, self.corpus) if file is not None])
+        if self.path == "-":
+            raise InputError.at(self.path, None, "cannot write a report there", hint="name a file")
+        check_writable(self.path, inputs=[file for file in (*files, self.corpus) if file is not None])
 
     def reading(self, reading: Reading) -> Reading:
         """How files are read if their rankings are shown: whole, so that no file is opened again."""

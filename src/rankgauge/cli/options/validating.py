@@ -11,7 +11,7 @@ from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import use_color, width, write
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.sources import read_bytes
-from rankgauge.io.writing import check_not_an_input, write_atomically
+from rankgauge.io.writing import check_writable, write_atomically
 from rankgauge.render.text import validation as render
 from rankgauge.validation.findings import Validation, unreadable
 from rankgauge.validation.repair import Repair
@@ -77,7 +77,7 @@ def validate_files(
             raise UsageError(
                 "--fix takes one file, which cannot be standard input", hint="validate the files one at a time"
             )
-        check_not_an_input(output.fix, [*files, *(path for path in inputs if path)])
+        check_writable(output.fix, inputs=[*files, *(path for path in inputs if path)])
     validations = [_validated(file, validate) for file in files]
     if output.format == "json":
         write(render.as_json(validations))

@@ -12,7 +12,7 @@ from rankgauge.evaluation.conventions import Conventions
 from rankgauge.measures.spec import Measure
 
 ROUNDING = 1e-12  # a mean of 0.7 may come out as 0.7 − 1e-16, and is 0.7
-SHAPE = re.compile(r"\s*(?P<measure>.+?)\s*(?P<sign>>=|<=|≥|≤|>|<)\s*(?P<bound>[^<>=≥≤]+?)\s*", re.DOTALL)
+SIGN = re.compile(r">=|<=|≥|≤|>|<")
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bound: value >= bound - ROUNDING,
     "<=": lambda value, bound: value <= bound + ROUNDING,
@@ -51,16 +51,23 @@ def parse_requirement(text: str, conventions: Conventions | None = None) -> Requ
     """Parse a requirement, whose measure may be in any notation."""
     if not isinstance(text, str):
         raise UsageError(f"a requirement must be a text, found {type(text).__name__}", hint=EXAMPLE)
-    match = SHAPE.fullmatch(text)
-    if match is None:
+    name, sign, number = _split(text)
+    if not name or not number or "=" in number:
         raise UsageError(
             f"a requirement must be a measure, one of >=, >, <=, <, and a number, found {shown(text)}", hint=EXAMPLE
         )
-    measure = (conventions or Conventions()).measure(match["measure"])
-    bound = _number(match["bound"], text)
-    sign = ASCII_SIGNS.get(match["sign"], match["sign"])
+    measure, bound = (conventions or Conventions()).measure(name), _number(number, text)
     _check_reachable(Requirement(measure, sign, bound), text)
     return Requirement(measure, sign, bound)
+
+
+def _split(text: str) -> tuple[str, str, str]:
+    """The texts before and after the last sign, and the sign; empty texts if there is none."""
+    signs = list(SIGN.finditer(text))
+    if not signs:
+        return "", "", ""
+    sign = signs[-1]
+    return text[: sign.start()].strip(), ASCII_SIGNS.get(sign.group(), sign.group()), text[sign.end() :].strip()
 
 
 def _check_reachable(requirement: Requirement, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import InputError, printable, shown
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
+from rankgauge.io.shapes import described, has_type
 from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream, Limits, open_source
 
 BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"
@@ -95,7 +95,10 @@ class _StoredBaseline(JsonDocument):
             [[self.score(per_query[query], query, name) for name in measures] for query in queries], dtype=np.float64
         ).reshape(len(queries), len(measures))
         name = self.value("name", str, within=content, prefix=f"scores.runs[{index}].")
-        return BaselineRun(name, content.get("sha256"), values, retrieved, content)
+        sha256 = content.get("sha256")
+        if sha256 is not None and not isinstance(sha256, str):
+            raise self.error(f"scores.runs[{index}].sha256", "a string or null", described(sha256))
+        return BaselineRun(name, sha256, values, retrieved, content)
 
     def score(self, row: Any, query: str, measure: str) -> float:
         """The value of a measure for a query; NaN if there is none."""
@@ -104,16 +107,15 @@ class _StoredBaseline(JsonDocument):
         value = row[measure]
         if value is None:
             return math.nan
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            path = f"per_query of {shown(query)}, {printable(measure)}"
-            raise self.error(path, "a number or null", shown(json.dumps(value)))
+        if not has_type(value, float):
+            raise self.error(f"per_query of {shown(query)}, {printable(measure)}", "a number or null", described(value))
         return float(value)
 
     def retrieved(self, content: Any) -> dict[str, tuple[str, ...]]:
         """The documents of each query."""
         if not isinstance(content, dict):
-            raise self.error("retrieved", "an object for each run", shown(json.dumps(content)))
+            raise self.error("retrieved", "an object for each run", described(content))
         for query, docs in content.items():
             if not isinstance(docs, list) or not all(isinstance(doc, str) for doc in docs):
-                raise self.error(f"retrieved of {shown(query)}", "a list of document ids", shown(json.dumps(docs)))
+                raise self.error(f"retrieved of {shown(query)}", "a list of document ids", described(docs))
         return {query: tuple(docs) for query, docs in content.items()}

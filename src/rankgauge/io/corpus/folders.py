@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
+from rankgauge.io.formats.markdown import first_heading
 from rankgauge.io.sources import sha256_of_file
 
 SUFFIXES = (".txt", ".md", ".markdown")
-HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
 class FolderCorpus(Corpus):
@@ -32,9 +31,9 @@ class FolderCorpus(Corpus):
     def __iter__(self) -> Iterator[CorpusDocument]:
         for name, file in self._files:
             text = _read(file).decode("utf-8", "replace").removeprefix("\ufeff")
-            heading = HEADING.search(text) if file.suffix.lower() != ".txt" else None
-            title = heading.group(1) if heading else ""
-            body = text if heading is None else text[: heading.start()] + text[heading.end() :]
+            heading = first_heading(text) if file.suffix.lower() != ".txt" else None
+            title = heading.text if heading else ""
+            body = text if heading is None else text[: heading.start] + text[heading.end :]
             yield CorpusDocument(name, title, body.strip())
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -12,8 +11,9 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import CorpusDocument
 from rankgauge.io.corpus.file import DocumentKeys, FileCorpus
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.delimited import delimiter_of
+from rankgauge.io.formats.delimited import csv_problem, delimiter_of
 from rankgauge.io.formats.jsonl import read_records
+from rankgauge.io.formats.jsontext import parse_plain_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, has_name
 from rankgauge.io.sources import read_bytes
 
@@ -26,10 +26,7 @@ class JsonLinesCorpus(FileCorpus):
         for number, line in enumerate(self._read_lines(), start=1):
             if not line.strip():
                 continue
-            try:
-                row = json.loads(line.decode("utf-8"))  # given bytes, json would first guess the encoding
-            except ValueError as error:
-                raise InputError.at(self.source, number, f"not JSON: {error}") from None
+            row = parse_plain_json(self.source, number, line)
             if not isinstance(row, dict):
                 raise InputError.at(self.source, number, f"expected an object, found {shown(line)}")
             keys = keys or self._keys(number, row)
@@ -57,7 +54,10 @@ class DelimitedCorpus(FileCorpus):
         text = (line.decode("utf-8", "surrogateescape") + "\n" for line in self._read_lines())
         first = next(text, "")
         delimiter = delimiter_of(first.encode("utf-8", "surrogateescape")).decode("ascii")
-        names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        try:
+            names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
+        except csv.Error as error:
+            raise InputError.at(self.source, 1, csv_problem(error)) from None
         has_header = any(has_name(name, DOC_ID_NAMES) for name in names)
         if not has_header and len(names) != 2:
             raise InputError.at(
@@ -80,7 +80,7 @@ class DelimitedCorpus(FileCorpus):
                     yield self._document(lines_before + 1, dict(zip(columns, row, strict=True)), keys)
                 lines_before = reader.line_num + skipped_lines
         except csv.Error as error:
-            raise InputError.at(self.source, lines_before + 1, f"wrong quotation marks: {error}") from None
+            raise InputError.at(self.source, lines_before + 1, csv_problem(error)) from None
 
 
 class ArrowCorpus(FileCorpus):

@@ -17,7 +17,8 @@ from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
 CHUNK_ROWS = 1 << 15  # converted together, so that intermediate results stay in the cache
-DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# Possessive (++, *+): what is matched is not given back, so that a million digits are looked at once.
+DECIMAL = re.compile(rb"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
 Flags = NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals
 from rankgauge.io.formats.columns import SPACE, rows_from_columns
+from rankgauge.io.formats.formulas import GUARD, unguard_formula
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind, find_columns, is_header
 from rankgauge.io.formats.tokens import pad
@@ -30,6 +31,7 @@ POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
     "qrels": {3: ("query_id", "doc_id", "relevance"), 4: ("query_id", "iter", "doc_id", "relevance")},
     "run": {3: ("query_id", "doc_id", "score"), 6: ("query_id", "iter", "doc_id", "rank", "score", "tag")},
 }
+NO_ROWS = np.zeros(0, dtype=np.int64)
 HEADER_HINT = "a header? name its columns: columns={'query': …}, --column query=NAME"
 
 
@@ -40,6 +42,7 @@ class Cells:
     names: Sequence[str]
     line: Ints
     cells: Sequence[Ids]
+    is_guarded: bool = False  # whether a mark against formulas is not part of a text
 
     def column(self, name: str) -> Ids:
         """One column."""
@@ -47,14 +50,21 @@ class Cells:
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids, none of them empty."""
-        ids = self.column(name)
+        ids, guarded_rows = unguarded(self.column(name)) if self.is_guarded else (self.column(name), NO_ROWS)
+        faults.add(
+            "guarded-id",
+            self.line[guarded_rows],
+            expected=f"a {what} without a mark against formulas",
+            found=lambda at: f"a ' before {shown(ids[int(guarded_rows[at])])}, which is read without it",
+            severity="warning",
+        )
         empty_rows = np.flatnonzero(ids.length == 0)
         faults.add("empty-id", self.line[empty_rows], expected=f"a {what}", found="nothing")
         return ids
 
     def texts(self, name: str) -> Ids:
         """A column of texts, possibly empty."""
-        return self.column(name)
+        return unguarded(self.column(name))[0] if self.is_guarded else self.column(name)
 
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of decimal numbers; spaces around them are ignored."""
@@ -83,6 +93,13 @@ def tsv_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = 
     return _rows(faults, check_text(faults, data), b"\t", kind, columns)
 
 
+def csv_problem(error: csv.Error) -> str:
+    """What is wrong with a line that the csv module rejects."""
+    if "new-line" in str(error):
+        return "a carriage return in a cell without quotation marks: quote the cell, or convert the line endings"
+    return f"wrong quotation marks: {error}"
+
+
 def delimiter_of(line: bytes) -> bytes:
     """The delimiter of a file by its first line: a tab if there is one, else a comma or a semicolon."""
     return b"\t" if b"\t" in line else comma_or_semicolon(line)
@@ -95,7 +112,8 @@ def comma_or_semicolon(line: bytes) -> bytes:
 
 def _rows(faults: Faults, data: bytes, delimiter: bytes, kind: Kind, columns: Columns | None) -> Rows:
     cells = split_cells(faults, data, delimiter)
-    return rows_from_columns(faults, _with_names(faults, cells, kind, columns), kind, columns)
+    named = replace(_with_names(faults, cells, kind, columns), is_guarded=True)
+    return rows_from_columns(faults, named, kind, columns)
 
 
 def _with_names(faults: Faults, cells: Cells, kind: Kind, columns: Columns | None) -> Cells:
@@ -191,9 +209,22 @@ def _split_quoted(faults: Faults, data: bytes, delimiter: bytes) -> tuple[Ints, 
                 cells += [cell.encode("utf-8", "surrogateescape") for cell in row]
             lines_before = reader.line_num
     except csv.Error as error:
-        raise InputError.at(faults.source, lines_before + 1, f"wrong quotation marks: {error}") from None
+        raise InputError.at(faults.source, lines_before + 1, csv_problem(error)) from None
     count = np.array(sizes, dtype=np.int64)
     return np.array(lines, dtype=np.int64), RaggedCells(Ids.from_bytes(cells), np.cumsum(count) - count, count)
+
+
+def unguarded(ids: Ids) -> tuple[Ids, Ints]:
+    """The texts without the marks that keep a spreadsheet from running them, and which rows had one."""
+    quoted_rows = np.flatnonzero((ids.length > 0) & (ids.buffer[ids.start] == ord(GUARD)))
+    texts = ids.take(quoted_rows).to_text()
+    rows: Ints = quoted_rows[[unguard_formula(text) != text for text in texts]] if texts else quoted_rows
+    if not len(rows):
+        return ids, rows
+    start, length = ids.start.copy(), ids.length.copy()
+    start[rows] += 1
+    length[rows] -= 1
+    return Ids(ids.buffer, start, length), rows
 
 
 def strip_spaces(ids: Ids) -> Ids:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 COMMENT_START, COMMENT_END = "<!--", "-->"
+LONG_REFERENCE = re.compile(r"&#[0-9]{100,};?")  # no character, and Python converts no number of 4,300 digits
 BRACKETED = re.compile(r"<[^<>]*>")  # stops at the next bracket, so that no text is looked at twice
 
 
@@ -74,7 +75,7 @@ def find_elements(tags: list[Tag], names: Collection[str]) -> Iterator[Element]:
 
 def without_tags(text: str) -> str:
     """A text without tags, comments and declarations, with entities decoded and white space collapsed."""
-    return " ".join(html.unescape(BRACKETED.sub(" ", text)).split())
+    return " ".join(html.unescape(LONG_REFERENCE.sub("\ufffd", BRACKETED.sub(" ", text))).split())
 
 
 def decode(data: bytes) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import InputTypeError
+from rankgauge.errors import InputTypeError, shown
 from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.sources import LoadedFile
@@ -47,6 +48,14 @@ def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
     if is_frame(source):
         return run_from_frame(source, on_duplicate=reading.on_duplicate)
     raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(source).__name__}")
+
+
+def check_runs(runs: Any) -> None:
+    """Raise if something that is one run, or no list at all, is given as a list of runs."""
+    is_one = isinstance(runs, (str, bytes, os.PathLike, Run, Mapping)) or isinstance(getattr(runs, "run", None), Run)
+    if is_one or hasattr(runs, "columns") or not isinstance(runs, Iterable):  # a frame has columns
+        what = f"the path {shown(str(runs))}" if isinstance(runs, (str, os.PathLike)) else type(runs).__name__
+        raise InputTypeError(f"runs must be a list of runs, found {what}", hint="put one run in a list: [run]")
 
 
 def is_graded(rankings: Mapping[str, Any]) -> bool:

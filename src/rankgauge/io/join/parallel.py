@@ -12,21 +12,28 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
-from rankgauge.errors import RankgaugeError, RankgaugeWarning
+from rankgauge.errors import RankgaugeError, RankgaugeWarning, location
+from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
 
+if TYPE_CHECKING:
+    import subprocess
+
 MIN_BYTES_FOR_PROCESSES = 1 << 26  # starting processes costs more than it saves below this
-TaskResult = tuple[Joined | RankgaugeError, list[str]]  # the join or why it failed, and the warnings
+# The folder of the package comes last, in case nothing but the caller's program finds it.
+WORKER_CODE = "import sys; sys.path.append(sys.argv[1]); from rankgauge.io.join.parallel import work; work()"
+TaskResult = tuple[Joined | Exception, list[str]]  # the join or why it failed, and the warnings
 
 
 def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat) -> list[Joined]:
     """Join judgments with each run, in order."""
+    check_runs(runs)
     sizes, report = [_file_size(run) for run in runs], reading.progress
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     are_large = all(sizes) and sum(sizes) >= MIN_BYTES_FOR_PROCESSES
@@ -56,27 +63,71 @@ def _join_in_processes(
     tasks = [pickle.dumps((qrels, str(run), replace(reading, progress=None), compat)) for run in runs]
     bytes_read = 0
     joins = []
-    with ThreadPoolExecutor(workers) as pool:  # a thread for each process, only to wait for it
-        for size, (result, messages) in zip(sizes, pool.map(_run_task, tasks), strict=True):
-            for message in messages:
-                warnings.warn(message, RankgaugeWarning, stacklevel=4)
-            if isinstance(result, RankgaugeError):
-                raise result
-            joins.append(result)
-            bytes_read += size
-            if reading.progress is not None:
-                reading.progress(bytes_read, sum(sizes))
+    processes = _Processes()
+    with ThreadPoolExecutor(workers, initializer=_block_interrupts) as pool:  # each thread waits for one process
+        try:
+            for size, (result, messages) in zip(sizes, pool.map(processes.run, tasks, map(str, runs)), strict=True):
+                for message in messages:
+                    warnings.warn(message, RankgaugeWarning, stacklevel=4)
+                if isinstance(result, Exception):
+                    raise result
+                joins.append(result)
+                bytes_read += size
+                if reading.progress is not None:
+                    reading.progress(bytes_read, sum(sizes))
+        except BaseException:
+            processes.kill()  # an interrupt, or the error of one run: nobody wants the others
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return joins
 
 
-def _run_task(task: bytes) -> TaskResult:
-    import pickle
-    import subprocess
+def _block_interrupts() -> None:
+    """Let the processes that this thread starts ignore an interrupt of the terminal: this process ends them."""
+    import signal
 
-    command = [sys.executable, "-c", "from rankgauge.io.join.parallel import work; work()"]
-    process = subprocess.run(command, input=task, stdout=subprocess.PIPE, check=True)
-    result: TaskResult = pickle.loads(process.stdout)
-    return result
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+
+
+class _Processes:
+    """The processes that are running. A process never imports modules of the working folder: ``-P``."""
+
+    def __init__(self) -> None:
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._killed = False
+
+    def run(self, task: bytes, path: str) -> TaskResult:
+        """Give a task to a new process, and wait for its result."""
+        import pickle
+        import subprocess
+
+        command = [sys.executable, "-P", "-c", WORKER_CODE, str(Path(__file__).parents[3])]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            self._running.append(process)
+            if self._killed:
+                process.kill()
+            output, _ = process.communicate(task)
+        if process.returncode:
+            raise RankgaugeError(
+                f"{location(path, None)}the process that read it {_reason(process.returncode)}",
+                hint="if memory ran out, read one run after the other: parallel_processing: false in rankgauge.yaml",
+            )
+        result: TaskResult = pickle.loads(output)
+        return result
+
+    def kill(self) -> None:
+        """End all of them."""
+        self._killed = True
+        for process in self._running:
+            process.kill()
+
+
+def _reason(code: int) -> str:
+    """Why a process ended without a result."""
+    import signal
+
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
 
 
 def work() -> None:
@@ -84,12 +135,12 @@ def work() -> None:
     import pickle
 
     qrels, path, reading, compat = pickle.loads(sys.stdin.buffer.read())
-    result: Joined | RankgaugeError
+    result: Joined | Exception
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         try:
             result = join_any(qrels, path, reading, compat)
-        except RankgaugeError as error:
+        except Exception as error:
             result = error
     messages = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]
     sys.stdout.buffer.write(pickle.dumps((result, messages)))

@@ -6,12 +6,17 @@ import csv
 import json
 from collections.abc import Iterable, Sequence
 
+from rankgauge.io.formats.formulas import guard_formula
+
 Value = str | int | float | None
 Record = dict[str, Value]
 
 
 def as_csv(fields: Sequence[str], records: Iterable[Record]) -> str:
-    """A header and one line per record; a field that a record does not have is empty."""
+    """A header and one line per record; a field that a record does not have is empty.
+
+    A text that a spreadsheet would run as a formula gets a ``'`` before it; numbers stay numbers.
+    """
     lines = _CsvLines()
     writer = csv.writer(lines)
     writer.writerow(fields)
@@ -31,7 +36,7 @@ class _CsvLines:
 
 def _exact(value: Value) -> str:
     """The shortest text that reads back as the same number."""
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+    return "" if value is None else guard_formula(value) if isinstance(value, str) else repr(value)
 
 
 def as_jsonl(fields: Sequence[str], records: Iterable[Record]) -> str:

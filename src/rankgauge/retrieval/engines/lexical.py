@@ -38,7 +38,7 @@ class Lexical:
         self.parameters = parameters or Bm25Parameters()
         self._documents = documents
         self._vocabulary = Vocabulary(stemmer, stopwords)
-        stored = None if index is None else store.load_arrays(Path(index), self.identity)
+        stored = None if index is None else store.load_arrays(Path(index), self.identity, _are_valid)
         self.rebuilt = stored is None
         self._ids, self._postings = self._build() if stored is None else self._from_arrays(stored)
         if index is not None and self.rebuilt:
@@ -99,3 +99,25 @@ class Lexical:
             "absent": postings.absent,
         }
         store.save_arrays(folder, self.identity(), arrays)
+
+
+def _are_valid(arrays: store.Arrays) -> bool:
+    """Whether stored arrays fit each other: offsets lead into the postings, and postings to documents."""
+    forms: dict[str, type[np.generic]] = {
+        "offsets": np.int64,
+        "docs": np.int32,
+        "weight": np.float32,
+        "absent": np.float32,
+    }
+    if not all(store.has_form(arrays[name], kind, 1) for name, kind in forms.items()):
+        return False
+    if not (store.valid_ids(arrays) and store.valid_ids(arrays, "stems")):
+        return False
+    offsets, docs, words = arrays["offsets"], arrays["docs"], len(arrays["stems.length"])
+    sizes_fit = (len(offsets), len(arrays["absent"]), len(arrays["weight"])) == (words + 1, words, len(docs))
+    return (
+        sizes_fit
+        and (int(offsets[0]), int(offsets[-1])) == (0, len(docs))
+        and bool(np.all(np.diff(offsets) >= 0))
+        and bool(np.all((docs >= 0) & (docs < len(arrays["ids.length"]))))
+    )

@@ -131,7 +131,7 @@ def table_record(connection: Connection[Any], table: int) -> dict[str, Any] | No
     row = connection.execute("SELECT obj_description(%s, 'pg_class')", [table]).fetchone()
     try:
         record = json.loads((row or [None])[0] or "null")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) and record.get("schema") == INDEX_VERSION else None
 

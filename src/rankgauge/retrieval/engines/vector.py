@@ -52,7 +52,7 @@ class Vector:
         self.center = float(center)
         if not 0 <= self.center <= 1:
             raise UsageError(f"center must be from 0 (subtract nothing) to 1 (the whole mean), found {self.center:g}")
-        stored = None if index is None else store.load_arrays(Path(index), self._header)
+        stored = None if index is None else store.load_arrays(Path(index), self._header, _are_valid)
         self.rebuilt = stored is None
         if stored is None:
             self.ids, self.vectors = self._embed_documents()
@@ -111,6 +111,13 @@ class Vector:
             texts = [document.full_text for document in batch]
             parts.append(embed_texts(self.embedder, [document.id for document in batch], texts, "document"))
         return unique_ids(self._documents.source, names, lines), _join_parts(parts, len(names))
+
+
+def _are_valid(arrays: store.Arrays) -> bool:
+    """Whether stored arrays fit each other."""
+    vectors, shift = arrays["vectors"], arrays["shift"]
+    have_forms = store.has_form(vectors, np.float32, 2) and store.has_form(shift, np.float64, 1)
+    return have_forms and store.valid_ids(arrays) and vectors.shape == (len(arrays["ids.length"]), len(shift))
 
 
 def mean_vector(vectors: UnitVectors) -> Floats:

@@ -17,7 +17,7 @@ from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.retrieval.asking.answers import RankedResults
 from rankgauge.retrieval.asking.failures import (
     AnswerFacts,
@@ -113,16 +113,12 @@ def fetch_run(
         raise UsageError(f"k and the batch size must be at least 1, found {k} and {options.batch_size}")
     check_max_failures(options.max_failures)
     target, name = Path(out), options.tag or retriever.name
-    check_not_an_input(target, options.inputs)
-    if target.is_dir():
-        raise InputError.at(target, None, "cannot write: it is a folder")
+    check_writable(target, inputs=options.inputs)
     check_no_white_space(queries.ids, "query id")
     check_tag(name)
     start = time.monotonic()
     journal_path = target.with_name(target.name + ".journal")
-    if options.restart:
-        journal_path.unlink(missing_ok=True)
-    with Journal(journal_path, journal_header(retriever, queries, k)) as journal:
+    with Journal(journal_path, journal_header(retriever, queries, k), restart=options.restart) as journal:
         resumed = len(journal.answers) - len(_failures(journal.answers.values()))
         with _FetchedAnswers(journal, len(queries), options.max_failures, progress) as fetched:
             _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)

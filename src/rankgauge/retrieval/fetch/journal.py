@@ -8,20 +8,39 @@ journal with another header belongs to another fetch and is refused.
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import Any
 
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, shown
+from rankgauge.io.owned import open_locked, remove_locked
+from rankgauge.io.records import parse_record
+from rankgauge.io.shapes import Matching
+from rankgauge.io.trec_writer import is_word
 from rankgauge.retrieval.asking.failures import AnswerFacts
 
 JOURNAL_VERSION = "rankgauge.journal/2"
+JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
+INFINITE = ("inf", "-inf")
 FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of")
+ID_SHAPE = Matching("an id without white space", is_word)
+ANSWER_SHAPE = {
+    "query": ID_SHAPE,
+    "docs": [ID_SHAPE],
+    "scores": [(float, str)],
+    "failed?": (str, bool),
+    "repeated?": int,
+    "collapsed?": int,
+    "fault?": str,
+    "short_of?": int,
+    "decision?": dict,
+}
 SYNC_INTERVAL = 1.0  # seconds between two calls of fsync
 SHOWN_DIFFERENCES = 3
 
@@ -39,7 +58,8 @@ class FetchedAnswer:
 
     def to_line(self) -> bytes:
         """The line of the journal."""
-        row: dict[str, Any] = {"query": self.query, "docs": self.docs, "scores": self.scores}
+        scores = [score if math.isfinite(score) else str(score) for score in self.scores]
+        row: dict[str, Any] = {"query": self.query, "docs": self.docs, "scores": scores}
         if self.status == Status.FAILED:
             row["failed"] = self.facts.error or True
         row |= {name: value for name in FACT_FIELDS if (value := getattr(self.facts, name))}
@@ -49,37 +69,35 @@ class FetchedAnswer:
 
     @classmethod
     def from_line(cls, line: bytes) -> FetchedAnswer:
-        """Parse a line; raise ValueError, KeyError or TypeError if it is not an answer."""
-        row = json.loads(line)
-        docs, scores = list(map(str, row["docs"])), list(map(float, row["scores"]))
+        """Parse a line; raise InputError if it is not an answer."""
+        row = parse_record("journal", None, line, shape=ANSWER_SHAPE)
+        docs, scores = row["docs"], [_score(score) for score in row["scores"]]
         if len(docs) != len(scores):
-            raise ValueError("expected as many scores as documents")
+            raise InputError("expected as many scores as documents")
         failed = row.get("failed")
         status = Status.FAILED if failed else Status.ANSWERED if docs else Status.EMPTY
         error = failed if isinstance(failed, str) else None
         facts = AnswerFacts(error, **{name: row[name] for name in FACT_FIELDS if name in row})
-        return cls(str(row["query"]), docs, scores, status, dict(row.get("decision", {})), facts)
+        return cls(row["query"], docs, scores, status, row.get("decision", {}), facts)
 
 
 class Journal:
-    """An open journal: the answers it already holds, and a file to append to."""
+    """An open journal: the answers it already holds, and a file to append to; ``restart`` discards the answers.
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    A file of the same name that is not a journal, or a link to any file, is an error and stays as it is.
+    """
+
+    def __init__(self, path: Path, header: Mapping[str, Any], *, restart: bool = False) -> None:
         self.path = path
         self.answers: dict[str, FetchedAnswer] = {}
         header_line = json.dumps({"journal": JOURNAL_VERSION, **header}, sort_keys=True, separators=(",", ":"))
+        self._file = open_locked(path, JOURNAL_MAGIC, "a journal")
         try:
-            self._file = path.open("a+b")
-        except OSError as error:
-            raise InputError.at(path, None, f"cannot write: {error.strerror or error}") from None
-        try:
-            _lock(self._file, path)
-            self._file.seek(0)
-            size = self._load(header_line.encode("ascii"), self._file.read())
+            size = 0 if restart else self._load(header_line.encode("ascii"), self._file.read())
+            self._file.truncate(size)
         except BaseException:
             self._file.close()
             raise
-        self._file.truncate(size)
         self._file.seek(size)
         if not size:
             self._file.write(header_line.encode("ascii") + b"\n")
@@ -104,7 +122,7 @@ class Journal:
 
     def remove(self) -> None:
         """Delete the journal: the fetch is complete."""
-        self.path.unlink(missing_ok=True)
+        remove_locked(self._file, self.path)
 
     def _flush(self, *, sync: bool) -> None:
         self._file.flush()
@@ -128,7 +146,7 @@ class Journal:
         for number, line in enumerate(rest, start=2):
             try:
                 answer = FetchedAnswer.from_line(line)
-            except (ValueError, KeyError, TypeError):
+            except InputError:
                 raise InputError.at(
                     self.path, number, f"damaged: {shown(line)}", hint="discard the journal and start over: --restart"
                 ) from None
@@ -136,27 +154,18 @@ class Journal:
         return size
 
 
-def _lock(file: IO[bytes], path: Path) -> None:
-    """Allow one process at a time; on a system without such locks, the user is responsible."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise InputError.at(
-            path, None, "another process is fetching into it", hint="wait, or name another output"
-        ) from None
+def _score(value: float | str) -> float:
+    """A score; JSON has no infinite numbers, which are written as text."""
+    if isinstance(value, str) and value not in INFINITE:
+        raise InputError(f"expected a number, found {shown(value)}")
+    return float(value)
 
 
 def _describe_difference(stored_header: bytes, header: bytes) -> str:
     """The fields in which two headers differ, in words."""
     try:
-        stored, current = json.loads(stored_header), json.loads(header)
-    except ValueError:
-        return "its first line is not a header"
-    if not isinstance(stored, dict):
+        stored, current = (parse_record("journal", None, line, shape=dict) for line in (stored_header, header))
+    except InputError:
         return "its first line is not a header"
     before, after = _flatten(stored), _flatten(current)
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]

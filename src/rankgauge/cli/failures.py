@@ -1,0 +1,117 @@
+"""Whatever ends a command early, as a message on standard error and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+import click
+
+from rankgauge._version import __version__
+from rankgauge.cli.process import discard_stdout
+from rankgauge.errors import RankgaugeError, printable
+
+EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_MEMORY = 2, 64, 70, 71
+EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
+DEBUG_VARIABLE = "RANKGAUGE_DEBUG"  # set to anything, it shows the traceback of every error
+BUG_HINT = "report it on the project's issue tracker, with the command and the lines above"
+MEMORY_HINT = (
+    "give the process more memory (ulimit -v), evaluate fewer runs at once, or read one run after the other: "
+    "parallel_processing: false in rankgauge.yaml"
+)
+SOURCE_FOLDER = Path(__file__).parents[1]
+
+
+def report_failure(error: BaseException) -> int:
+    """Print what ended a command, and return the exit code."""
+    if DEBUG_VARIABLE in os.environ and not isinstance(error, click.exceptions.Exit):
+        traceback.print_exception(error)
+    with suppress(OSError):  # if standard error cannot be written to, there is nowhere to say so
+        return _report(error)
+    return EXIT_BAD_INPUT
+
+
+def _report(error: BaseException) -> int:
+    match error:
+        case click.exceptions.Exit():
+            return _flushed(error.exit_code)
+        case SystemExit():
+            if isinstance(error.code, int) or error.code is None:
+                return error.code or 0
+            return _print_error(printable(str(error.code), None), None, EXIT_BAD_INPUT)
+        case click.exceptions.Abort():
+            return EXIT_INTERRUPTED
+        case KeyboardInterrupt():
+            click.echo(f"ended by {error}" if str(error) else "interrupted", err=True)
+            return getattr(error, "exit_code", EXIT_INTERRUPTED)
+        case click.ClickException():
+            return _print_usage_error(error)
+        case RankgaugeError():
+            return _print_error(str(error), None, error.exit_code)
+        case BrokenPipeError():
+            discard_stdout()  # the reader is gone: print nothing, now and at exit
+            return EXIT_BROKEN_PIPE
+        case OSError():
+            # Commands report errors of their own files, so this is standard output: a full disk, for example.
+            discard_stdout()
+            return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
+        case MemoryError():
+            return _print_error("out of memory", MEMORY_HINT, EXIT_MEMORY)
+        case _:
+            return _print_unexpected(error)
+
+
+def _flushed(code: int) -> int:
+    """The exit code of a command that has printed everything, or that of the failure to print it."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _report(error)
+    return code
+
+
+def _print_usage_error(error: click.ClickException) -> int:
+    context = getattr(error, "ctx", None)
+    hint = None if context is None else f"{context.command_path} --help"
+    return _print_error(error.format_message(), hint, EXIT_USAGE)
+
+
+def _print_unexpected(error: BaseException) -> int:
+    """Print an error of the user's own code with its place, or one of rankgauge with its traceback."""
+    message = f"{type(error).__name__}: {printable(str(error), None)}"
+    user_line = _line_of_user_code(error.__traceback__)
+    if user_line is not None:
+        hint = None if DEBUG_VARIABLE in os.environ else f"{DEBUG_VARIABLE}=1 shows the traceback"
+        return _print_error(f"{user_line}: {message}", hint, EXIT_BAD_INPUT)
+    if DEBUG_VARIABLE not in os.environ:
+        traceback.print_exception(error)
+    return _print_error(f"this is a bug in rankgauge {__version__}: {message}", BUG_HINT, EXIT_BUG)
+
+
+def _line_of_user_code(trace: TracebackType | None) -> str | None:
+    """The innermost line that is part neither of rankgauge nor of an installed library; None if there is none."""
+    library_folders = [SOURCE_FOLDER, Path(os.__file__).parent, *_site_folders()]
+    found = None
+    for frame in traceback.extract_tb(trace):
+        path = Path(frame.filename)
+        is_file = path.is_absolute() and path.is_file()
+        if is_file and not any(path.is_relative_to(folder) for folder in library_folders):
+            found = f"{printable(frame.filename, None)}:{frame.lineno}"
+        elif path.is_relative_to(SOURCE_FOLDER):
+            found = None
+    return found
+
+
+def _site_folders() -> list[Path]:
+    import sysconfig
+
+    return [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
+
+
+def _print_error(message: str, hint: str | None, code: int) -> int:
+    click.echo(f"error: {message}" + (f"\nhint: {hint}" if hint else ""), err=True)
+    return code

@@ -1,0 +1,53 @@
+"""The commands, and the group that finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from rankgauge._version import __version__
+from rankgauge.cli.lazy import LazyGroup
+
+# Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
+COMMANDS = {
+    "agreement": "Show whether two sets of judgments rank runs in the same order.",
+    "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
+    "convert": "Write judgments or a run in another format.",
+    "compare": "Show which run is better, with what confidence, and which queries changed.",
+    "demo": "Run a benchmark on the bundled collection.",
+    "evaluate": "Score runs against judgments.",
+    "gate": "Fail if retrieval got worse, for CI.",
+    "fuse": "Combine runs into one.",
+    "index": "Load a corpus into PostgreSQL, to search it there.",
+    "init": "Write a starter rankgauge.yaml.",
+    "measures": "List the measures, or explain one.",
+    "pipeline": "Evaluate routing, gate and reranking from a log.",
+    "qrels": "Validate judgments.",
+    "report": "Write the HTML report of a benchmark, or verify its folder.",
+    "rq": "Check whether searching a story finds the right scenes.",
+    "runs": "Make or validate runs.",
+    "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
+    "tune": "Tune the weights of a fusion on held-out queries.",
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", message="rankgauge %(version)s")
+def cli() -> None:
+    """Did my retrieval get better, how certain is that, and which queries changed?
+
+    \b
+    rankgauge demo                              run the demo
+    rankgauge evaluate qrels.txt my.run         score a run
+    rankgauge compare qrels.txt old.run my.run  compare two runs
+    rankgauge runs validate my.run              find faults in a run
+    rankgauge measures nDCG                     explain a measure
+    """  # noqa: D301 - click reads the character \b itself
+
+
+def checked_arguments(arguments: Sequence[str]) -> list[str]:
+    """The arguments; raises if one contains a NUL, which no file name and no option does."""
+    if any("\0" in argument for argument in arguments):
+        raise click.UsageError("an argument contains a NUL character")
+    return list(arguments)

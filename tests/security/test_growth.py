@@ -1,0 +1,146 @@
+"""No text makes a regular expression, or a reader, take more than about linear time."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import rankgauge
+
+SOURCE = Path(rankgauge.__file__).parent
+# Repeated, between a beginning and an end, these are the texts that make a regular expression try again and again.
+UNITS = """a A 1 0 . , - + / \\ < > ( ) @ = : & # ~ ' " _ * { [ ^ | ` $ ! ; a= a/ /a a. 1, 1. e1 a: a@ <a #a {# ::
+           a- x\u00e9 token token= bearer scene 1:1 file:/ a://""".split()
+UNITS += [" ", "\t", "\n", "\r", "a ", " a", "# ", " #", "#\n", "a\n", " \n", "\t ", "bearer ", "password: ", "- "]
+BEGINNINGS = ("", "a", "# ", "a://", "scene 1 ", "words", "{#", "token", "bearer ", "~", "<", "x>", "\n")
+ENDS = ("", "\0", "x", " !", "\n", "@ ")
+SMALL, DOUBLINGS = 480, 3
+# Time for three doublings grows 8 times if it is linear, 64 times if it is quadratic.
+MAX_GROWTH = 32.0
+NEGLIGIBLE = 0.002  # seconds of processor time; below it, nothing can be said about growth
+METHODS: dict[str, Callable[[re.Pattern[Any], Any], object]] = {
+    "match": lambda pattern, text: pattern.match(text),
+    "fullmatch": lambda pattern, text: pattern.fullmatch(text),
+    "search": lambda pattern, text: pattern.search(text),
+    "split": lambda pattern, text: pattern.split(text),
+    "sub": lambda pattern, text: pattern.sub(text[:0], text),
+    "subn": lambda pattern, text: pattern.subn(text[:0], text),
+    "findall": lambda pattern, text: pattern.findall(text),
+    "finditer": lambda pattern, text: list(pattern.finditer(text)),
+}
+HOPELESS = 1.0  # seconds, for sizes that take milliseconds
+USER_PATTERNS = {"retrieval/engines/gate.py"}  # a pattern of the user's own configuration
+LITERAL_PREFIXES = {"validation/findings.py", "io/writers.py"}  # an escaped name, or one character, and a literal
+
+
+def processor_time(work: Callable[[], Any], attempts: int = 1) -> float:
+    """The least processor time of some attempts: other processes of the machine do not count."""
+    times = []
+    for _ in range(attempts):
+        start = time.thread_time()
+        work()
+        times.append(time.thread_time() - start)
+    return min(times)
+
+
+def grows_too_fast(work: Callable[[int], Callable[[], Any]], size: int) -> str | None:
+    """How the time grows over three doublings of the size, if that is more than linear."""
+    large = 0.0
+    for doublings in range(DOUBLINGS + 1):
+        large = processor_time(work(size << doublings))
+        if large > HOPELESS:
+            return f"{large:.1f} s for a size of {size << doublings}"
+    if large < NEGLIGIBLE:
+        return None
+    small = processor_time(work(size), attempts=5)
+    if large <= MAX_GROWTH * small:
+        return None
+    large = min(large, processor_time(work(size << DOUBLINGS), attempts=2))
+    return f"{small:.5f} s → {large:.5f} s" if large > MAX_GROWTH * max(small, NEGLIGIBLE / MAX_GROWTH) else None
+
+
+def regex_calls(path: Path) -> Iterator[tuple[ast.expr, str]]:
+    """The patterns that a file gives to the module ``re``, and the function it gives them to."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and function.startswith("re.") and function[3:] in {"compile", *METHODS}:
+            yield node.args[0], function[3:]
+
+
+def patterns() -> dict[str, tuple[re.Pattern[Any], set[str]]]:
+    """Every regular expression of the package, and the methods that are called of it."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+    called: dict[str, set[str]] = {}
+    for text in texts.values():
+        for name, method in re.findall(r"\b([A-Z_]{2,})\.(\w+)", text):
+            called.setdefault(name, set()).add(method)
+    found: dict[str, tuple[re.Pattern[Any], set[str]]] = {}
+    for path in texts:
+        calls = list(regex_calls(path))
+        place = path.relative_to(SOURCE).as_posix()
+        for pattern, function in calls:
+            if function != "compile" and isinstance(pattern, ast.Constant):
+                literal = re.compile(cast("str", pattern.value))
+                found[f"{place}: {literal.pattern[:60]!r}"] = (literal, {function})
+        if not any(function == "compile" for _, function in calls):
+            continue
+        module = import_module(f"rankgauge.{place.removesuffix('.py').replace('/', '.')}")
+        for name, value in vars(module).items():
+            if isinstance(value, re.Pattern):
+                found[f"{place}: {name}"] = (value, (called.get(name) or set(METHODS)) & set(METHODS))
+    return found
+
+
+PATTERNS = patterns()
+
+
+def test_every_pattern_is_a_constant_that_is_tested_here() -> None:
+    unknown = set()
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        for pattern, _ in regex_calls(path):
+            is_constant = isinstance(pattern, (ast.Constant, ast.JoinedStr)) or (
+                isinstance(pattern, ast.Name) and pattern.id.isupper()
+            )
+            if not is_constant:
+                unknown.add(name)
+    assert unknown == USER_PATTERNS | (unknown & LITERAL_PREFIXES)
+    assert len(PATTERNS) > 40
+
+
+def use(pattern: re.Pattern[Any], methods: set[str], text: str) -> Callable[[], None]:
+    """Everything that the package does with a pattern."""
+    data: Any = text.encode() if isinstance(pattern.pattern, bytes) else text
+
+    def work() -> None:
+        for method in methods:
+            METHODS[method](pattern, data)
+
+    return work
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_regular_expression_grows_faster_than_its_text(name: str) -> None:
+    pattern, methods = PATTERNS[name]
+    slowest: list[tuple[float, str, str, str]] = []
+    for unit in UNITS:
+        for begin in BEGINNINGS:
+            for end in ENDS:
+                text = begin + unit * (SMALL // 4 // len(unit)) + end
+                seconds = processor_time(use(pattern, methods, text))
+                assert seconds < 1, f"{begin!r} + {unit!r} * {SMALL // 4} + {end!r} takes {seconds:.1f} s"
+                slowest.append((seconds, begin, unit, end))
+    for _, begin, unit, end in sorted(slowest, reverse=True)[:4]:
+
+        def work(size: int, begin: str = begin, unit: str = unit, end: str = end) -> Callable[[], None]:
+            return use(pattern, methods, begin + unit * (size // len(unit)) + end)
+
+        growth = grows_too_fast(work, SMALL)
+        assert growth is None, f"{begin!r} + {unit!r} * n + {end!r}: {growth}"
