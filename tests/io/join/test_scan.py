@@ -21,7 +21,7 @@ from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evalu
 from rankgauge.core.hits import Joined
 from rankgauge.io.join import joining, parallel, scan
 from rankgauge.io.join.joining import join_file
-from rankgauge.io.join.scan import ScatteredError
+from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.options import Reading
 from rankgauge.io.sources import Limits
 

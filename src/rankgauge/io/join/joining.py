@@ -22,7 +22,8 @@ from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.join.inputs import as_run, is_graded
-from rankgauge.io.join.scan import Progress, Scan, ScatteredError, scan
+from rankgauge.io.join.blocks import Scan, ScatteredError
+from rankgauge.io.join.scan import Progress, scan
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows
 from rankgauge.io.rows import warn_of_faults

@@ -1,0 +1,33 @@
+"""The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, NumPy does the same.
+
+One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
+``join`` (the rows of a query) and ``block`` (a part of a file); ``module`` is the only one that knows Python.
+"""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+VARIABLE = "RANKGAUGE_SCANNER"
+NUMPY, COMPILED = "numpy", "compiled"
+
+
+def _load() -> tuple[ModuleType | None, str]:
+    """The extension, and why it is not used if it is not."""
+    if os.environ.get(VARIABLE, "").strip().lower() == NUMPY:
+        return None, f"{VARIABLE}={NUMPY}"
+    try:
+        from rankgauge.core.compiled import _scanner
+    except ImportError as error:
+        reason = "it was not built: the installation found no C compiler"
+        return None, reason if isinstance(error, ModuleNotFoundError) else f"it cannot be loaded: {error}"
+    return _scanner, ""
+
+
+scanner, _reason = _load()
+
+
+def describe() -> str:
+    """Which scanner is in use, and why it is not the compiled one."""
+    return COMPILED if scanner is not None else f"{NUMPY} ({_reason})"

@@ -1,0 +1,107 @@
+/* White space, found 64 bytes at a time: one bit a byte, then a list of positions, then the columns of a line.
+
+   White space is C's: space, tab, newline, vertical tab, form feed, carriage return; only a newline ends a line. */
+
+#include "scanner.h"
+
+#if defined(__SSE2__) || defined(_M_X64)
+#include <emmintrin.h>
+
+/* One bit for each of 64 bytes that is white space; *odd collects what is neither that nor visible ASCII. */
+INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
+    const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), four = _mm_set1_epi8(4);
+    const __m128i below = _mm_set1_epi8(0x20), last = _mm_set1_epi8(0x7F);
+    uint64_t white = 0;
+    for (int part = 0; part < 4; part++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(text + 16 * part));
+        __m128i shifted = _mm_sub_epi8(bytes, tab); /* white space other than a space is 0 … 4 now */
+        __m128i is_white =
+            _mm_or_si128(_mm_cmpeq_epi8(bytes, space), _mm_cmpeq_epi8(_mm_min_epu8(shifted, four), shifted));
+        /* As signed bytes, those that are not ASCII are below the space too. */
+        __m128i is_odd = _mm_or_si128(_mm_cmplt_epi8(bytes, below), _mm_cmpeq_epi8(bytes, last));
+        white |= (uint64_t)(uint32_t)_mm_movemask_epi8(is_white) << (16 * part);
+        *odd |= (uint32_t)_mm_movemask_epi8(_mm_andnot_si128(is_white, is_odd));
+    }
+    return white;
+}
+#else
+INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
+    uint64_t white = 0;
+    for (int at = 0; at < 64; at++) {
+        int is_white = text[at] == ' ' || (byte)(text[at] - '\t') <= 4;
+        white |= (uint64_t)is_white << at;
+        *odd |= !is_white && (text[at] < 0x20 || text[at] >= 0x7F);
+    }
+    return white;
+}
+#endif
+
+void blanks_begin(Blanks *blanks, const byte *text, uint32_t size) {
+    blanks->text = text;
+    blanks->size = size;
+    blanks->searched = blanks->next = blanks->count = 0;
+    blanks->is_ended = 0;
+    blanks->has_odd = 0;
+}
+
+INLINE uint32_t append_positions(uint32_t *out, uint32_t count, uint64_t white, uint32_t at) {
+    uint32_t *to = out + count;
+    int found = count_bits(white);
+    /* Eight at a time without a test between them: what is written too much is overwritten next. */
+    for (int written = 0; written < found; written += 8, to += 8)
+        for (int k = 0; k < 8; k++) {
+            to[k] = at + (uint32_t)(white ? lowest_bit(white) : 0);
+            white &= white - 1;
+        }
+    return count + (uint32_t)found;
+}
+
+/* Keep the positions that were not used yet and add those of the next part of the text. */
+void blanks_find(Blanks *blanks) {
+    uint32_t kept = blanks->count - blanks->next;
+    memmove(blanks->positions, blanks->positions + blanks->next, kept * sizeof *blanks->positions);
+    blanks->next = 0;
+    blanks->count = kept;
+    /* Fewer than 8 are kept, and 64 a group are added: with the 8 that are written too much they fit. */
+    for (int word = 0; word < WINDOW_WORDS - 1 && blanks->searched < blanks->size; word++) {
+        uint32_t at = blanks->searched, left = blanks->size - at;
+        uint64_t white;
+        if (LIKELY(left >= 64)) {
+            white = blanks_of(blanks->text + at, &blanks->has_odd);
+            blanks->searched = at + 64;
+        } else {
+            byte rest[64];
+            memset(rest, 'x', sizeof rest);
+            memcpy(rest, blanks->text + at, left);
+            white = blanks_of(rest, &blanks->has_odd);
+            blanks->searched = blanks->size;
+        }
+        blanks->count = append_positions(blanks->positions, blanks->count, white, at);
+    }
+    if (blanks->searched == blanks->size && !blanks->is_ended) {
+        blanks->is_ended = 1;
+        if (blanks->size && blanks->text[blanks->size - 1] != '\n') blanks->positions[blanks->count++] = blanks->size;
+    }
+}
+
+int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines) {
+    uint32_t begin = *at, count = 0;
+    for (;;) {
+        if (!blanks_ahead(blanks, 1)) {
+            *at = begin;
+            return 0;
+        }
+        uint32_t end = blanks->positions[blanks->next++];
+        if (end > begin) {
+            if (count < columns) line->begin[count] = begin, line->end[count] = end;
+            count++;
+        }
+        begin = end + 1;
+        if (end < blanks->size && blanks->text[end] != '\n') continue;
+        (*lines)++;
+        if (count) break;
+    }
+    *at = begin;
+    line->count = count;
+    return 1;
+}
