@@ -9,20 +9,21 @@
 #define DENSE_RANKS 10 /* the sampled ranks: the first ones of a query, then every fiftieth (io/checks/ranks.py) */
 #define SPARSE_RANKS 50
 
-/* The usual line: six columns with one blank between them and a newline behind the last. */
+/* The usual line: six columns with one and the same blank between them and a newline behind the last. */
 INLINE int usual_line(Blanks *blanks, uint32_t begin, Line *line) {
-    if (blanks_ahead(blanks, RUN_COLUMNS) < RUN_COLUMNS) return 0;
+    if (blanks_ahead(blanks, RUN_COLUMNS) < RUN_COLUMNS || blanks->has_runs) return 0;
     const uint32_t *ends = blanks->positions + blanks->next;
     const byte *text = blanks->text;
-    uint32_t is_wrong = 0;
-    for (int column = 0; column < RUN_COLUMNS; column++) {
-        line->begin[column] = begin;
+    if (!LIKELY(ends[RUN_COLUMNS - 1] < blanks->size && text[ends[RUN_COLUMNS - 1]] == '\n')) return 0;
+    byte blank = text[ends[0]], other = 0;
+    line->begin[0] = begin;
+    line->end[0] = ends[0];
+    for (int column = 1; column < RUN_COLUMNS; column++) {
+        line->begin[column] = ends[column - 1] + 1;
         line->end[column] = ends[column];
-        is_wrong |= ends[column] <= begin;
-        if (column < RUN_COLUMNS - 1) is_wrong |= text[ends[column]] == '\n';
-        begin = ends[column] + 1;
+        if (column < RUN_COLUMNS - 1) other |= text[ends[column]] ^ blank;
     }
-    if (is_wrong || ends[RUN_COLUMNS - 1] >= blanks->size || text[ends[RUN_COLUMNS - 1]] != '\n') return 0;
+    if (!LIKELY(other == 0 && blank != '\n')) return 0;
     blanks->next += RUN_COLUMNS;
     line->count = RUN_COLUMNS;
     return 1;
@@ -164,7 +165,7 @@ static BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {
     return BLOCK_OK;
 }
 
-BlockStatus scan_block(Join *join, Block *block) {
+static BlockStatus scan_block(Join *join, Block *block) {
     uint64_t hits_before = join->hit_count;
     Blanks *blanks = malloc(sizeof *blanks);
     if (!blanks) return BLOCK_MEMORY;

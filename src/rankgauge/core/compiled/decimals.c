@@ -11,7 +11,7 @@
 
 #define ZEROS 0x3030303030303030u
 #define DOTS 0x2E2E2E2E2E2E2E2Eu
-#define ONES 0x0101010101010101u
+#define ONE_EACH 0x0101010101010101u
 #define HIGH_BITS 0x8080808080808080u
 #define OVER 0x4646464646464646u /* brings '9' to 0x7F and all above it to the high bit */
 #define MAX_DIGITS 19
@@ -65,7 +65,7 @@ INLINE uint64_t eight_digits(uint64_t word) {
 
 /* The high bit of the lowest byte that is a point, or 0. */
 INLINE uint64_t lowest_dot(uint64_t word) {
-    uint64_t difference = word ^ DOTS, dots = (difference - ONES) & ~difference & HIGH_BITS;
+    uint64_t difference = word ^ DOTS, dots = (difference - ONE_EACH) & ~difference & HIGH_BITS;
     return dots & (~dots + 1);
 }
 
@@ -109,7 +109,7 @@ INLINE uint64_t divide(uint64_t high, uint64_t divisor, uint64_t *rest) {
 }
 
 /* number × 10^power for any number but 0, and powers within the table. */
-static double scale(uint64_t number, int power) {
+NOINLINE static double scale(uint64_t number, int power) {
     int shift = leading_zeros(number);
     number <<= shift;
     if (power >= 0) {
@@ -136,7 +136,7 @@ static double scale(uint64_t number, int power) {
     return round_to_double(quotient << normal, is_more, exponent - normal);
 }
 
-static DecimalStatus finish(uint64_t number, int power, int is_negative, double *value) {
+INLINE DecimalStatus finish(uint64_t number, int power, int is_negative, double *value) {
     double size;
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
     if (LIKELY(number < ((uint64_t)1 << 53) && power <= 0 && power >= -MAX_DOUBLE_POWER))
@@ -154,7 +154,7 @@ static DecimalStatus finish(uint64_t number, int power, int is_negative, double 
 }
 
 /* Digits, perhaps a point, perhaps an exponent; the sign is gone. */
-static DecimalStatus read_any(const byte *text, uint32_t length, int is_negative, double *value) {
+NOINLINE static DecimalStatus read_any(const byte *text, uint32_t length, int is_negative, double *value) {
     uint64_t number = 0;
     int64_t power = 0;
     uint32_t at = 0, digits = 0, seen = 0;
@@ -191,7 +191,7 @@ static DecimalStatus read_any(const byte *text, uint32_t length, int is_negative
     return finish(number, (int)power, is_negative, value);
 }
 
-DecimalStatus decimal_read(const byte *text, uint32_t length, double *value) {
+INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *value) {
     int is_negative = 0;
     if (length && (*text == '-' || *text == '+')) is_negative = *text == '-', text++, length--;
     if (!LIKELY(length && length <= 16)) return read_any(text, length, is_negative, value);
@@ -224,12 +224,13 @@ DecimalStatus decimal_read(const byte *text, uint32_t length, double *value) {
             decimals = 7 - (lowest_bit(dot) >> 3);
         }
         if (!(are_digits(first) && are_digits(second))) return read_any(begin, length, is_negative, value);
-        number = eight_digits(first) * 100000000u + eight_digits(second);
+        number = eight_digits(second);
+        if (first != ZEROS) number += eight_digits(first) * 100000000u;
     }
     return finish(number, -decimals, is_negative, value);
 }
 
-int decimal_is_infinite(const byte *text, uint32_t length) {
+static int decimal_is_infinite(const byte *text, uint32_t length) {
     static const char word[] = "infinity";
     if (length && (*text == '-' || *text == '+')) text++, length--;
     if (length != 3 && length != 8) return 0;

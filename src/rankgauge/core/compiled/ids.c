@@ -10,7 +10,7 @@ INLINE uint64_t fold(uint64_t one, uint64_t other) {
     return high ^ low;
 }
 
-uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed) {
+INLINE uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed) {
     uint64_t hash = seed ^ (length * (uint64_t)MIX);
     while (length > 8) {
         hash = fold(hash ^ load_word(text), STIR) + MIX;
@@ -21,7 +21,7 @@ uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed) {
 }
 
 /* Below 0, 0 or above 0: the order of bytes, a shorter id before a longer one that begins with it. */
-int id_order(const byte *one, uint32_t length, const byte *other, uint32_t other_length) {
+static int id_order(const byte *one, uint32_t length, const byte *other, uint32_t other_length) {
     uint32_t shared = length < other_length ? length : other_length;
     while (shared >= 8) {
         uint64_t here = load_word(one), there = load_word(other);
@@ -38,7 +38,7 @@ INLINE int is_plain(uint64_t word) { /* eight bytes of visible ASCII */
 }
 
 /* Whether an id has an invisible character: the list is that of io/checks/invisible.py. */
-int id_is_invisible(const byte *text, uint32_t length) {
+static int id_is_invisible(const byte *text, uint32_t length) {
     uint32_t at = 0;
     while (at + 8 <= length && is_plain(load_word(text + at))) at += 8;
     for (; at < length; at++) {

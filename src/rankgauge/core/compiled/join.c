@@ -26,7 +26,7 @@ static int grow(void **list, uint64_t count, size_t item) {
     return 1;
 }
 
-int join_prepare(Join *join) {
+static int join_prepare(Join *join) {
     uint64_t size = table_size((uint64_t)join->queries.count);
     join->query_table = calloc((size_t)size, sizeof *join->query_table);
     if (!join->query_table) return 0;
@@ -40,7 +40,7 @@ int join_prepare(Join *join) {
     return 1;
 }
 
-void join_free(Join *join) {
+static void join_free(Join *join) {
     free(join->query_table);
     free(join->rows);
     free(join->table);
@@ -48,7 +48,7 @@ void join_free(Join *join) {
     free(join->hits);
 }
 
-int64_t join_query_number(const Join *join, const byte *text, uint32_t length) {
+static int64_t join_query_number(const Join *join, const byte *text, uint32_t length) {
     uint64_t at = id_hash(text, length, join->seed) & join->query_mask;
     for (; join->query_table[at]; at = (at + 1) & join->query_mask) {
         int64_t number = join->query_table[at] - 1;
@@ -58,7 +58,7 @@ int64_t join_query_number(const Join *join, const byte *text, uint32_t length) {
     return -1;
 }
 
-int join_grow_rows(Join *join) {
+static int join_grow_rows(Join *join) {
     uint64_t room = join->row_room ? 2 * (uint64_t)join->row_room : 4096;
     if (room > MAX_TEXT || !grow((void **)&join->rows, room, sizeof *join->rows)) return 0;
     join->row_room = (uint32_t)room;
@@ -245,7 +245,7 @@ static int has_contradiction(Join *join, const QueryRows *query) {
     return 0;
 }
 
-JoinStatus join_query(Join *join, const QueryRows *query) {
+static JoinStatus join_query(Join *join, const QueryRows *query) {
     int64_t first = 0;
     uint32_t judged = 0, hit_count = 0;
     if (query->query >= 0) {

@@ -8,6 +8,14 @@
 
 #include "scanner.h"
 
+/* One translation unit, so that what is called for each line can be inlined. */
+#include "tokens.c"
+#include "decimals.c"
+#include "ids.c"
+#include "sort.c"
+#include "join.c"
+#include "block.c"
+
 #define VIEWS 7
 
 typedef struct {

@@ -21,9 +21,11 @@
 #if defined(_MSC_VER)
 #include <intrin.h>
 #define INLINE static __forceinline
+#define NOINLINE __declspec(noinline)
 #define LIKELY(condition) (condition)
 #else
 #define INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #endif
 
@@ -102,7 +104,7 @@ INLINE uint64_t multiply(uint64_t one, uint64_t other, uint64_t *high) {
 /* -- tokens.c: where white space is ------------------------------------------------------------------------------- */
 
 #define WINDOW_WORDS 64 /* groups of 64 bytes looked at together */
-#define POSITIONS (WINDOW_WORDS * 64 + 16)
+#define POSITIONS (WINDOW_WORDS * 64)
 
 /* The positions of white space, found as a text is walked through; at the end one more, behind the last line. */
 typedef struct {
@@ -110,12 +112,15 @@ typedef struct {
     uint32_t size, searched;  /* the size of the text, and how much of it was searched */
     uint32_t next, count;     /* the next position to use, and the number of those found */
     int is_ended;             /* whether the end of the text was added */
+    int is_avx2;              /* whether the processor is a newer one */
     uint64_t has_odd;         /* whether there are bytes that are neither visible ASCII nor white space */
+    uint64_t has_runs;        /* whether white space follows white space, or begins the text */
+    uint64_t carried;         /* whether the last byte searched is white space */
     uint32_t positions[POSITIONS];
 } Blanks;
 
-void blanks_begin(Blanks *blanks, const byte *text, uint32_t size);
-void blanks_find(Blanks *blanks);
+static void blanks_begin(Blanks *blanks, const byte *text, uint32_t size);
+static void blanks_find(Blanks *blanks);
 
 /* At least `wanted` (at most 8) positions ahead, unless the text ends before. */
 INLINE uint32_t blanks_ahead(Blanks *blanks, uint32_t wanted) {
@@ -130,21 +135,21 @@ typedef struct {
 } Line;
 
 /* Read the next line that is not blank; `lines` counts all lines. Returns 0 at the end of the text. */
-int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines);
+static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines);
 
 /* -- decimals.c: numbers ------------------------------------------------------------------------------------------- */
 
 typedef enum { DECIMAL_OK, DECIMAL_BAD, DECIMAL_HARD } DecimalStatus;
 
 /* The double nearest to a decimal number. HARD: a number that this code leaves to Python's float. */
-DecimalStatus decimal_read(const byte *text, uint32_t length, double *value);
-int decimal_is_infinite(const byte *text, uint32_t length);
+INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *value);
+static int decimal_is_infinite(const byte *text, uint32_t length);
 
 /* -- ids.c: texts that are compared as bytes ----------------------------------------------------------------------- */
 
-uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed);
-int id_order(const byte *one, uint32_t length, const byte *other, uint32_t other_length);
-int id_is_invisible(const byte *text, uint32_t length);
+INLINE uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed);
+static int id_order(const byte *one, uint32_t length, const byte *other, uint32_t other_length);
+static int id_is_invisible(const byte *text, uint32_t length);
 
 INLINE int id_same(const byte *one, const byte *other, uint32_t length) {
     while (length > 8) {
@@ -169,9 +174,9 @@ typedef struct {
 } Keyed;
 
 /* Keys in the order of numbers, descending or ascending; both zeros are equal. */
-uint64_t key_of_double(double value);
-uint64_t key_of_float(float value);
-void sort_keyed(Keyed *items, Keyed *spare, uint32_t count);
+static uint64_t key_of_double(double value);
+static uint64_t key_of_float(float value);
+static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count);
 
 /* -- join.c: the rows of one query, and the judged ones among them -------------------------------------------------- */
 
@@ -239,12 +244,12 @@ typedef struct {
 
 typedef enum { BLOCK_OK, BLOCK_ODD, BLOCK_MEMORY, BLOCK_RAISED } BlockStatus;
 
-BlockStatus scan_block(Join *join, Block *block);
+static BlockStatus scan_block(Join *join, Block *block);
 
-int join_prepare(Join *join);
-void join_free(Join *join);
-int64_t join_query_number(const Join *join, const byte *text, uint32_t length);
-int join_grow_rows(Join *join);
-JoinStatus join_query(Join *join, const QueryRows *query);
+static int join_prepare(Join *join);
+static void join_free(Join *join);
+static int64_t join_query_number(const Join *join, const byte *text, uint32_t length);
+static int join_grow_rows(Join *join);
+static JoinStatus join_query(Join *join, const QueryRows *query);
 
 #endif

@@ -4,14 +4,14 @@
 
 #define FEW 48
 
-uint64_t key_of_double(double value) {
+static uint64_t key_of_double(double value) {
     uint64_t bits;
     value += 0.0; /* minus zero becomes zero */
     memcpy(&bits, &value, sizeof bits);
     return bits >> 63 ? ~bits : bits | ((uint64_t)1 << 63);
 }
 
-uint64_t key_of_float(float value) {
+static uint64_t key_of_float(float value) {
     uint32_t bits;
     value += 0.0f;
     memcpy(&bits, &value, sizeof bits);
@@ -27,7 +27,7 @@ static void sort_few(Keyed *items, uint32_t count) {
     }
 }
 
-void sort_keyed(Keyed *items, Keyed *spare, uint32_t count) {
+static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count) {
     if (count <= FEW) {
         sort_few(items, count);
         return;

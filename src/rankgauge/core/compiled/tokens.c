@@ -10,18 +10,20 @@
 /* One bit for each of 64 bytes that is white space; *odd collects what is neither that nor visible ASCII. */
 INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
     const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), four = _mm_set1_epi8(4);
-    const __m128i below = _mm_set1_epi8(0x20), last = _mm_set1_epi8(0x7F);
+    const __m128i one = _mm_set1_epi8(1), first_visible = _mm_set1_epi8(0x21);
+    __m128i all_odd = _mm_setzero_si128();
     uint64_t white = 0;
     for (int part = 0; part < 4; part++) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(text + 16 * part));
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + 16 * part));
         __m128i shifted = _mm_sub_epi8(bytes, tab); /* white space other than a space is 0 … 4 now */
         __m128i is_white =
             _mm_or_si128(_mm_cmpeq_epi8(bytes, space), _mm_cmpeq_epi8(_mm_min_epu8(shifted, four), shifted));
-        /* As signed bytes, those that are not ASCII are below the space too. */
-        __m128i is_odd = _mm_or_si128(_mm_cmplt_epi8(bytes, below), _mm_cmpeq_epi8(bytes, last));
+        /* With one added, DELETE and all that is not ASCII are below the visible characters, as signed bytes. */
+        __m128i is_odd = _mm_cmplt_epi8(_mm_add_epi8(bytes, one), first_visible);
+        all_odd = _mm_or_si128(all_odd, _mm_andnot_si128(is_white, is_odd));
         white |= (uint64_t)(uint32_t)_mm_movemask_epi8(is_white) << (16 * part);
-        *odd |= (uint32_t)_mm_movemask_epi8(_mm_andnot_si128(is_white, is_odd));
     }
+    *odd |= (uint32_t)_mm_movemask_epi8(all_odd);
     return white;
 }
 #else
@@ -36,33 +38,37 @@ INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
 }
 #endif
 
-void blanks_begin(Blanks *blanks, const byte *text, uint32_t size) {
+static void blanks_begin(Blanks *blanks, const byte *text, uint32_t size) {
     blanks->text = text;
     blanks->size = size;
     blanks->searched = blanks->next = blanks->count = 0;
     blanks->is_ended = 0;
-    blanks->has_odd = 0;
+    blanks->has_odd = blanks->has_runs = 0;
+    blanks->carried = 1; /* the text begins as if a newline were before it */
+#if defined(__x86_64__) && defined(__GNUC__)
+    blanks->is_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+#endif
 }
 
+/* Append the positions of the bits. Four at a time without a test between them: what is written too much is overwritten
+   next. */
 INLINE uint32_t append_positions(uint32_t *out, uint32_t count, uint64_t white, uint32_t at) {
     uint32_t *to = out + count;
     int found = count_bits(white);
-    /* Eight at a time without a test between them: what is written too much is overwritten next. */
-    for (int written = 0; written < found; written += 8, to += 8)
-        for (int k = 0; k < 8; k++) {
-            to[k] = at + (uint32_t)(white ? lowest_bit(white) : 0);
+    for (int written = 0; written < found; written += 4, to += 4)
+        for (int k = 0; k < 4; k++) {
+            to[k] = at + (uint32_t)lowest_bit(white | ((uint64_t)1 << 63));
             white &= white - 1;
         }
     return count + (uint32_t)found;
 }
 
-/* Keep the positions that were not used yet and add those of the next part of the text. */
-void blanks_find(Blanks *blanks) {
+INLINE void find_next(Blanks *blanks) {
     uint32_t kept = blanks->count - blanks->next;
     memmove(blanks->positions, blanks->positions + blanks->next, kept * sizeof *blanks->positions);
     blanks->next = 0;
     blanks->count = kept;
-    /* Fewer than 8 are kept, and 64 a group are added: with the 8 that are written too much they fit. */
+    /* Fewer than 8 are kept, and 64 a group are added: with the few that are written too much they fit. */
     for (int word = 0; word < WINDOW_WORDS - 1 && blanks->searched < blanks->size; word++) {
         uint32_t at = blanks->searched, left = blanks->size - at;
         uint64_t white;
@@ -76,6 +82,8 @@ void blanks_find(Blanks *blanks) {
             white = blanks_of(rest, &blanks->has_odd);
             blanks->searched = blanks->size;
         }
+        blanks->has_runs |= white & ((white << 1) | blanks->carried);
+        blanks->carried = white >> 63;
         blanks->count = append_positions(blanks->positions, blanks->count, white, at);
     }
     if (blanks->searched == blanks->size && !blanks->is_ended) {
@@ -84,7 +92,22 @@ void blanks_find(Blanks *blanks) {
     }
 }
 
-int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines) {
+#if defined(__x86_64__) && defined(__GNUC__)
+/* The same instructions in the terms of a newer processor, which is asked for them at run time. */
+__attribute__((target("avx2,bmi,lzcnt,popcnt"))) static void find_next_avx2(Blanks *blanks) { find_next(blanks); }
+
+/* Keep the positions that were not used yet and add those of the next part of the text. */
+static void blanks_find(Blanks *blanks) {
+    if (blanks->is_avx2)
+        find_next_avx2(blanks);
+    else
+        find_next(blanks);
+}
+#else
+static void blanks_find(Blanks *blanks) { find_next(blanks); }
+#endif
+
+static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines) {
     uint32_t begin = *at, count = 0;
     for (;;) {
         if (!blanks_ahead(blanks, 1)) {
