@@ -191,41 +191,49 @@ NOINLINE static DecimalStatus read_any(const byte *text, uint32_t length, int is
     return finish(number, (int)power, is_negative, value);
 }
 
+/* Close the gap that the point leaves: the characters before it move up, with one more before them. */
+INLINE uint64_t without_dot(uint64_t word, uint64_t dot, uint64_t before) {
+    return (word & ~((dot << 1) - 1)) | ((word & ((dot >> 7) - 1)) << 8) | before;
+}
+
+INLINE int digits_after(uint64_t dot) { return 7 - (lowest_bit(dot) >> 3); }
+
 INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *value) {
-    int is_negative = 0;
+    int is_negative = 0, decimals;
     if (length && (*text == '-' || *text == '+')) is_negative = *text == '-', text++, length--;
-    if (!LIKELY(length && length <= 16)) return read_any(text, length, is_negative, value);
-    const byte *begin = text;
-    uint64_t number, dot;
-    int decimals = 0;
-    if (length <= 8) {
-        int unused = 8 * (8 - (int)length);
-        uint64_t word = load_word(text);
-        if (unused) word = (word << unused) | (ZEROS >> (64 - unused));
+    if (!LIKELY(length > 1 && length <= 16)) return read_any(text, length, is_negative, value);
+    uint64_t number, dot, word;
+    if (LIKELY(length <= 9)) { /* at most eight digits and a point, which is not the first of nine characters */
+        uint64_t before = '0';
+        if (length == 9) {
+            before = *text;
+            word = load_word(text + 1);
+        } else {
+            word = load_word(text) << (8 * (8 - length));
+            if (length < 8) word |= (uint64_t)ZEROS >> (8 * length);
+        }
         dot = lowest_dot(word);
-        if (dot) {
-            uint64_t before = (dot >> 7) - 1;
-            word = (word & ~((dot << 1) - 1)) | ((word & before) << 8) | '0';
-            decimals = 7 - (lowest_bit(dot) >> 3);
-            if (length == 1) return DECIMAL_BAD;
-        }
-        if (!are_digits(word)) return read_any(begin, length, is_negative, value);
+        if (!LIKELY(dot != 0)) return read_any(text, length, is_negative, value);
+        word = without_dot(word, dot, before);
+        if (!LIKELY(are_digits(word))) return read_any(text, length, is_negative, value);
         number = eight_digits(word);
+        decimals = digits_after(dot);
     } else {
-        int unused = 8 * (16 - (int)length);
-        uint64_t first = load_word(text), second = load_word(text + length - 8);
-        if (unused) first = (first << unused) | (ZEROS >> (64 - unused));
+        uint64_t first = load_word(text);
+        word = load_word(text + length - 8);
+        if (length < 16) first = (first << (8 * (16 - length))) | (ZEROS >> (8 * (length - 8)));
         if ((dot = lowest_dot(first)) != 0) {
-            first = (first & ~((dot << 1) - 1)) | ((first & ((dot >> 7) - 1)) << 8) | '0';
-            decimals = 15 - (lowest_bit(dot) >> 3);
-        } else if ((dot = lowest_dot(second)) != 0) {
-            second = (second & ~((dot << 1) - 1)) | ((second & ((dot >> 7) - 1)) << 8) | (first >> 56);
+            first = without_dot(first, dot, '0');
+            decimals = 8 + digits_after(dot);
+        } else if ((dot = lowest_dot(word)) != 0) {
+            word = without_dot(word, dot, first >> 56);
             first = (first << 8) | '0';
-            decimals = 7 - (lowest_bit(dot) >> 3);
+            decimals = digits_after(dot);
+        } else {
+            decimals = 0;
         }
-        if (!(are_digits(first) && are_digits(second))) return read_any(begin, length, is_negative, value);
-        number = eight_digits(second);
-        if (first != ZEROS) number += eight_digits(first) * 100000000u;
+        if (!LIKELY(are_digits(first) && are_digits(word))) return read_any(text, length, is_negative, value);
+        number = eight_digits(first) * 100000000u + eight_digits(word);
     }
     return finish(number, -decimals, is_negative, value);
 }

@@ -228,8 +228,8 @@ static int has_contradiction(Join *join, const QueryRows *query) {
     uint32_t count = 0;
     for (uint32_t row = 0; row < query->count; row++) {
         const byte *begin = query->text + query->rows[row].doc + query->rows[row].doc_length, *end;
-        while (*begin == ' ' || (byte)(*begin - '\t') <= 4) begin++;
-        for (end = begin; !(*end == ' ' || (byte)(*end - '\t') <= 4);) end++; /* a score follows, so that this ends */
+        while (is_white(*begin)) begin++;
+        for (end = begin; !is_white(*end);) end++; /* a score follows, so that this ends */
         double rank;
         DecimalStatus status = decimal_read(begin, (uint32_t)(end - begin), &rank);
         if (status == DECIMAL_HARD || (status == DECIMAL_BAD && decimal_is_infinite(begin, (uint32_t)(end - begin)))) return 1;

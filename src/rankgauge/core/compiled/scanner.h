@@ -45,6 +45,8 @@ INLINE uint64_t swap_bytes(uint64_t word) {
 #endif
 }
 
+INLINE int is_white(byte character) { return character == ' ' || (byte)(character - '\t') <= 4; }
+
 /* Eight bytes, the first of which is the lowest. */
 INLINE uint64_t load_word(const byte *at) {
     uint64_t word;
@@ -183,7 +185,7 @@ static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count);
 typedef struct {
     uint64_t hash;
     double score;
-    uint32_t doc, doc_length; /* in the text of the block */
+    uint32_t doc, doc_length, score_begin, score_length; /* in the text of the block */
 } Row;
 
 typedef struct {

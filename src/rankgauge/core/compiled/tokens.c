@@ -16,12 +16,12 @@ INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
     for (int part = 0; part < 4; part++) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + 16 * part));
         __m128i shifted = _mm_sub_epi8(bytes, tab); /* white space other than a space is 0 … 4 now */
-        __m128i is_white =
+        __m128i is_blank =
             _mm_or_si128(_mm_cmpeq_epi8(bytes, space), _mm_cmpeq_epi8(_mm_min_epu8(shifted, four), shifted));
         /* With one added, DELETE and all that is not ASCII are below the visible characters, as signed bytes. */
         __m128i is_odd = _mm_cmplt_epi8(_mm_add_epi8(bytes, one), first_visible);
-        all_odd = _mm_or_si128(all_odd, _mm_andnot_si128(is_white, is_odd));
-        white |= (uint64_t)(uint32_t)_mm_movemask_epi8(is_white) << (16 * part);
+        all_odd = _mm_or_si128(all_odd, _mm_andnot_si128(is_blank, is_odd));
+        white |= (uint64_t)(uint32_t)_mm_movemask_epi8(is_blank) << (16 * part);
     }
     *odd |= (uint32_t)_mm_movemask_epi8(all_odd);
     return white;
@@ -30,9 +30,9 @@ INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
 INLINE uint64_t blanks_of(const byte *text, uint64_t *odd) {
     uint64_t white = 0;
     for (int at = 0; at < 64; at++) {
-        int is_white = text[at] == ' ' || (byte)(text[at] - '\t') <= 4;
-        white |= (uint64_t)is_white << at;
-        *odd |= !is_white && (text[at] < 0x20 || text[at] >= 0x7F);
+        int is_blank = is_white(text[at]);
+        white |= (uint64_t)is_blank << at;
+        *odd |= !is_blank && (text[at] < 0x20 || text[at] >= 0x7F);
     }
     return white;
 }
