@@ -15,6 +15,8 @@ TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
 LIBRARIES := .venv-libraries
 
+SCANNER := hatch_build.py $(wildcard src/rankgauge/core/compiled/*.[ch])
+
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
@@ -67,13 +69,13 @@ $(VENV):
 	@echo "[1/3] $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(BASE): pyproject.toml | $(VENV)
+$(BASE): pyproject.toml $(SCANNER) | $(VENV)
 	@echo "[2/3] pip install (the only step that downloads anything)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[retrieval]'
 	@touch $(BASE)
 	@echo "[3/3] rankgauge"
 
-$(TEST): pyproject.toml | $(VENV)
+$(TEST): pyproject.toml $(SCANNER) | $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $(BASE) $(TEST)
 
