@@ -15,7 +15,7 @@ TEST := $(VENV)/.test
 DEBIAN := chromium fonts-dejavu-core
 LIBRARIES := .venv-libraries
 
-SCANNER := hatch_build.py $(wildcard src/rankgauge/core/compiled/*.[ch])
+SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/core/compiled/*.[ch])
 
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal

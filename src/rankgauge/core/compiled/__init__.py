@@ -18,11 +18,11 @@ def _load() -> tuple[ModuleType | None, str]:
     if os.environ.get(VARIABLE, "").strip().lower() == NUMPY:
         return None, f"{VARIABLE}={NUMPY}"
     try:
-        from rankgauge.core.compiled import _scanner
+        import rankgauge.core.compiled._scanner as extension
     except ImportError as error:
-        reason = "it was not built: the installation found no C compiler"
-        return None, reason if isinstance(error, ModuleNotFoundError) else f"it cannot be loaded: {error}"
-    return _scanner, ""
+        reason = "no C compiler was found when rankgauge was installed"
+        return None, reason if isinstance(error, ModuleNotFoundError) else f"the compiled one cannot be loaded: {error}"
+    return extension, ""
 
 
 scanner, _reason = _load()

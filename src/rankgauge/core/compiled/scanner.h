@@ -126,7 +126,7 @@ static void blanks_find(Blanks *blanks);
 
 /* At least `wanted` (at most 8) positions ahead, unless the text ends before. */
 INLINE uint32_t blanks_ahead(Blanks *blanks, uint32_t wanted) {
-    if (!LIKELY(blanks->count - blanks->next >= wanted)) blanks_find(blanks);
+    while (!LIKELY(blanks->count - blanks->next >= wanted) && !blanks->is_ended) blanks_find(blanks);
     return blanks->count - blanks->next;
 }
 
