@@ -1,4 +1,4 @@
-"""Build hook: compile the scanner if there is a C compiler; otherwise the package is pure Python and works all the same.
+"""Build hook: compile the scanner if there is a C compiler; without one the package is pure Python, and works as well.
 
 ``RANKGAUGE_BUILD=pure`` leaves the scanner out, ``RANKGAUGE_BUILD=required`` fails if it cannot be compiled.
 """

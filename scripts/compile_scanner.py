@@ -1,6 +1,6 @@
 """Compile the scanner with nothing but a C compiler. The build hook uses it, and so do tests with a sanitizer.
 
-    python -m scripts.compile_scanner     # into the source tree
+python -m scripts.compile_scanner     # into the source tree
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 FOLDER = Path("src", "rankgauge", "core", "compiled")
 SOURCE = FOLDER / "module.c"  # it includes the other files
-# No instruction that every machine does not have, and no multiplication fused with an addition, which rounds differently.
+# Only instructions that every machine has, and no multiplication fused with an addition, which rounds differently.
 FLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra"]
 
 
@@ -47,8 +47,9 @@ def compile_scanner(root: Path, extra: list[str], out: Path | None = None) -> Pa
 def _compile_on_windows(root: Path, include: Path) -> Path:
     """With Microsoft's compiler, which setuptools knows how to find."""
     try:
-        from setuptools._distutils.ccompiler import new_compiler
-        from setuptools._distutils.errors import CCompilerError, DistutilsError
+        # Only the build on Windows has setuptools, and it has no types.
+        from setuptools._distutils.ccompiler import new_compiler  # type: ignore[import-untyped]  # as above
+        from setuptools._distutils.errors import CCompilerError, DistutilsError  # type: ignore[import-untyped]  # as above
     except ImportError as error:
         raise CannotCompileError(str(error)) from None
     try:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import warnings
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -24,12 +25,14 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core import compiled
+from rankgauge.core.hits import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.join import scan as scanning
 from rankgauge.io.join.blocks import Scan, ScatteredError
+from rankgauge.io.reading import rows_from_stream, run_from_rows
 from rankgauge.io.sources import Limits, LoadedFile, open_source
 from scripts.compile_scanner import compile_scanner
 
@@ -39,19 +42,19 @@ LONG = b"clueweb09-en0000-00-00001-"
 QUERIES = [b"1", b"2", b"10", b"301", b"query-number-eleven", "é".encode(), b"01", b"12345678", b"123456789", LONG * 50]
 DOCS = [
     b"a", b"b", b"A", b"doc-1234", b"doc-12345", b"doc-12345678", b"doc-12345679", LONG, LONG + b"x", LONG * 50,
-    LONG * 50 + b"1", "é".encode(), "x\u00a0y".encode(), "e\u0301".encode(), b"z\x1cz", b"\x7f", b"\xff\xfe", b"\xe2\x80",
-    *(b"d%d" % number for number in range(40)),
+    LONG * 50 + b"1", "é".encode(), "x\u00a0y".encode(), "e\u0301".encode(), b"z\x1cz", b"\x7f", b"\xff\xfe",
+    b"\xe2\x80", *(b"d%d" % number for number in range(40)),
 ]  # fmt: skip
-RANKS = [b"1", b"2", b"3", b"10", b"0", b"-", b"1.5", b"02", b"-0", b"1e2", b"inf", b"1e400", b"9" * 25, b"12345678901"]
-SCORES = [
-    b"3", b"2.5", b"2.50", b"1e1", b"-0.0", b"0", b".5", b"5.", b"+7", b"-1.25e-3", b"0.8123456835746765", b"1.00000001",
-    b"1.0", b"17.046234", b"123456.7890123456", b"0.81234568357467651367", b"4.9e-324", b"1E22", b"1e23", b"3.5e38",
-    b"3.5e39", b"9007199254740993", b"9007199254740992.5", b"16777217", b"16777216", b"1e-30", b"0e999", b"0" * 30 + b"1",
-]  # fmt: skip
-ODD_SCORES = [b"inf", b"-Infinity", b"nan", b"x", b".", b"-", b"1e", b"1e+", b"0x10", b"1_0", b"1,5", b"1e999", b"--1", b""]
+RANKS = b"1 2 3 10 0 - 1.5 02 -0 1e2 inf 1e400 9999999999999999999999999 12345678901".split()
+SCORES = b"""
+3 2.5 2.50 1e1 -0.0 0 .5 5. +7 -1.25e-3 0.8123456835746765 1.00000001 1.0 17.046234 123456.7890123456
+0.81234568357467651367 4.9e-324 1E22 1e23 3.5e38 3.5e39 9007199254740993 9007199254740992.5 16777217 16777216 1e-30 0e999
+00000000000000000000000000001
+""".split()
+ODD_SCORES = [*b"inf -Infinity nan x . - 1e 1e+ 0x10 1_0 1,5 1e999 --1".split(), b""]
 SEPARATORS = [b" ", b" ", b" ", b" ", b"\t", b"  ", b" \t", b"\v", b"\r", b"\f"]
 ENDS = [b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b" more\n", b"\n \n"]
-BLOCKS = [32, 48, 64, 100, 200, 333, 1000, 4096, 1 << 16]
+BLOCKS = [32, 64, 200, 333, 1000, 1000, 4096, 4096, 1 << 16, 1 << 16]
 QRELS = Qrels.from_dict(
     {
         query.decode(): {doc.decode(): (place + at) % 4 - 1 for at, doc in enumerate(DOCS[place % 3 : 16])}
@@ -74,12 +77,12 @@ class Case:
 
 def make_case(rng: np.random.Generator) -> Case:
     """A random case; some are plain, some odd in places, some damaged."""
-    oddness = rng.choice([0.0, 0.0, 0.02, 0.2])
+    oddness = rng.choice([0.0, 0.0, 0.0, 0.02, 0.2])
     lines = _lines(rng, oddness, int(rng.integers(0, 60)))
     data = b"".join(lines)
     if rng.random() < 0.3:
         data = data.rstrip(b"\n")
-    if rng.random() < 0.5:
+    if rng.random() < 0.35:
         data = damaged(rng, data)
     return Case(
         data,
@@ -95,16 +98,19 @@ def _lines(rng: np.random.Generator, oddness: float, count: int) -> list[bytes]:
     def pick(choices: list[bytes]) -> bytes:
         return choices[int(rng.integers(len(choices)))]
 
-    rows = [(pick(QUERIES), pick(DOCS[: 8 + int(rng.integers(len(DOCS) - 8))])) for _ in range(count)]
+    # Few documents, so that most of them are judged, and few queries, so that they have several rows.
+    docs, queries = DOCS[: 8 + int(rng.integers(len(DOCS) - 8))], QUERIES[: 1 + int(rng.integers(len(QUERIES)))]
+    rows = [(pick(queries), pick(docs)) for _ in range(count)]
     if rng.random() < 0.9:
         rows = list(dict.fromkeys(rows))
-    if rng.random() < 0.8:
+    if rng.random() < 0.9:
         rows.sort(key=lambda row: QUERIES.index(row[0]))
-    is_sorted, end, separator = rng.random() < 0.6, pick(ENDS), pick(SEPARATORS)
+    order = ["by score", "by score", "unranked", "random"][int(rng.integers(4))]
+    end, separator = pick(ENDS), pick(SEPARATORS)
     lines = []
     for number, (query, doc) in enumerate(rows):
-        rank = b"%d" % number if is_sorted else pick(RANKS)
-        score = b"%.4f" % (99 - number / 7 - number % 2 / 7) if is_sorted else pick(SCORES)
+        rank = {"by score": b"%d" % number, "unranked": b"0"}.get(order) or pick(RANKS)
+        score = b"%.4f" % (99 - number // 2 / 7) if order == "by score" else pick(SCORES)
         is_odd = rng.random() < oddness
         columns = [query, b"Q0", doc, rank, pick(ODD_SCORES) if is_odd and rng.random() < 0.5 else score, b"tag"]
         if is_odd and rng.random() < 0.3:
@@ -141,7 +147,7 @@ def outcome(case: Case, extension: Any) -> tuple[object, ...]:
             scan = scanning.scan(stream, QRELS, faults, compat=case.compat, on_duplicate=case.on_duplicate)
             found = _seen(scan)
     except ScatteredError:
-        return ("scattered",)  # the plain reader begins again
+        return scattered_outcome(case, extension)
     except RankgaugeError as error:
         found = (str(error),)
     finally:
@@ -149,9 +155,45 @@ def outcome(case: Case, extension: Any) -> tuple[object, ...]:
     return *found, sorted(map(str, faults.examples)), sorted(faults.counts.items()), sorted(faults.causes.items())
 
 
+def scattered_outcome(case: Case, extension: Any) -> tuple[object, ...]:
+    """The same of a run that is read as a whole, because its queries are not contiguous."""
+    faults = Faults("run", strict=case.strict)
+    compiled.scanner = extension
+    with (
+        open_source(LoadedFile("run", case.data), limits=Limits(line=case.max_line, strict=case.strict)) as stream,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        scan = scanning.scan_scattered(stream, QRELS, faults, compat=case.compat)
+        if scan is None:
+            stream.rewind()
+            try:
+                rows, _ = rows_from_stream(stream, "run", format="trec")
+                faults = rows.faults
+                run = run_from_rows(rows, default_name="run", on_duplicate=case.on_duplicate)
+            except RankgaugeError as error:
+                return (str(error),)
+            scan = Scan(
+                join(QRELS, run, compat=case.compat),
+                run.name.encode("utf-8", "surrogateescape"),
+                len(rows),
+                run.queries,
+            )
+    return *_seen(scan), sorted(map(str, faults.examples)), sorted(faults.counts.items())
+
+
 def _seen(scan: Scan) -> tuple[object, ...]:
     hits = scan.hits
-    columns = (hits.status, hits.retrieved, hits.offsets, hits.rank, hits.ordinal, hits.tie_first, hits.tie_last, hits.grade)
+    columns = (
+        hits.status,
+        hits.retrieved,
+        hits.offsets,
+        hits.rank,
+        hits.ordinal,
+        hits.tie_first,
+        hits.tie_last,
+        hits.grade,
+    )
     return scan.tag, scan.rows, list(scan.queries), [column.tolist() for column in columns]
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Buffer
+from typing_extensions import Buffer
 
 _Column = tuple[Buffer, Buffer, Buffer]  # text, starts, lengths
 
@@ -6,5 +6,7 @@ class Scanner:
     def __new__(
         cls, queries: _Column, docs: _Column, offsets: Buffer, in_doubles: bool, max_id: int, seed: int, /
     ) -> Scanner: ...
-    def scan(self, buffer: Buffer, is_last: bool, /) -> tuple[int, int, int, bytes, int, int] | None: ...
+    def scan(
+        self, buffer: Buffer, is_last: bool, is_scattered: bool, /
+    ) -> tuple[int, int, int, bytes, int, int] | None: ...
     def hits(self) -> bytes: ...

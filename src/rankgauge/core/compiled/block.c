@@ -11,7 +11,7 @@
 
 /* What is used of a line. */
 typedef struct {
-    uint32_t query, query_end, doc, doc_end, rank, score, score_end, tag, tag_end;
+    uint32_t query, query_end, doc, doc_end, score, score_end, tag, tag_end;
 } RunLine;
 
 /* The usual line: six columns with one and the same blank between them and a newline behind the last. */
@@ -24,7 +24,7 @@ INLINE int usual_line(Blanks *blanks, uint32_t begin, RunLine *line) {
     uint32_t other = (uint32_t)(text[ends[1]] ^ blank) | (uint32_t)(text[ends[2]] ^ blank) |
                      (uint32_t)(text[ends[3]] ^ blank) | (uint32_t)(text[ends[4]] ^ blank);
     if (!LIKELY(other == 0 && blank != '\n')) return 0;
-    RunLine found = {begin, ends[0], ends[1] + 1, ends[2], ends[2] + 1, ends[3] + 1, ends[4], ends[4] + 1, ends[5]};
+    RunLine found = {begin, ends[0], ends[1] + 1, ends[2], ends[3] + 1, ends[4], ends[4] + 1, ends[5]};
     *line = found;
     blanks->next += RUN_COLUMNS;
     return 1;
@@ -36,7 +36,7 @@ NOINLINE static int unusual_line(Blanks *blanks, uint32_t *at, RunLine *line, ui
     if (!next_line(blanks, at, RUN_COLUMNS, &columns, lines)) return 0;
     *count = columns.count;
     if (columns.count < RUN_COLUMNS) return 1;
-    RunLine found = {columns.begin[0], columns.end[0],   columns.begin[2], columns.end[2], columns.begin[3],
+    RunLine found = {columns.begin[0], columns.end[0], columns.begin[2], columns.end[2],
                      columns.begin[4], columns.end[4], columns.begin[5], columns.end[5]};
     *line = found;
     return 1;
@@ -48,14 +48,11 @@ INLINE uint64_t rank_key(const byte *text, uint32_t length) {
     return length >= 8 ? word : word >> (8 * (8 - length));
 }
 
-/* The query whose lines are being read: its id, and the sampled ranks. */
+/* The query whose lines are being read. */
 typedef struct {
     uint32_t begin, length, count; /* of its id, and the number of its rows so far */
     uint64_t word, mask;           /* the first bytes of its id, and which of eight they are */
     uint64_t lines_before;
-    uint64_t last_rank;
-    uint32_t next_sample;
-    int has_decreasing_ranks;
 } Current;
 
 /* The scores of the rows, and the hashes of their documents. */
@@ -85,27 +82,52 @@ static void note_order(const Join *join, QueryRows *query) {
     query->is_strict = is_strict;
 }
 
+/* Whether one of the sampled ranks is lower than the one before it. The rank follows the document, and a score follows
+   the rank, so that both loops end. */
+static int has_decreasing_ranks(const QueryRows *query) {
+    uint64_t last = 0;
+    for (uint32_t row = 0; row < query->count; row += row < DENSE_RANKS - 1 ? 1 : SPARSE_RANKS - row % SPARSE_RANKS) {
+        const byte *begin = query->text + query->rows[row].doc + query->rows[row].doc_length, *end;
+        while (is_white(*begin)) begin++;
+        for (end = begin; !is_white(*end);) end++;
+        uint64_t key = rank_key(begin, (uint32_t)(end - begin));
+        if (key < last) return 1;
+        last = key;
+    }
+    return 0;
+}
+
+static FoundQuery *new_query(Block *block) {
+    if (block->query_count == block->query_room) {
+        uint64_t room = block->query_room ? 2 * (uint64_t)block->query_room : 64;
+        FoundQuery *larger = room < MAX_TEXT ? realloc(block->queries, (size_t)room * sizeof *larger) : NULL;
+        if (!larger) return NULL;
+        block->queries = larger;
+        block->query_room = (uint32_t)room;
+    }
+    return block->queries + block->query_count++;
+}
+
+/* Read and join the rows of a query, which are in join->rows. */
+static BlockStatus join_rows(Join *join, Block *block, FoundQuery *found) {
+    QueryRows rows = {.text = block->text, .rows = join->rows, .count = (uint32_t)found->rows};
+    BlockStatus status = read_rows(join, block, join->rows, rows.count);
+    if (status != BLOCK_OK) return status;
+    found->number = rows.query = join_query_number(join, block->text + found->begin, (uint32_t)found->length);
+    note_order(join, &rows);
+    rows.has_decreasing_ranks = has_decreasing_ranks(&rows);
+    block->rows += rows.count;
+    JoinStatus joined = join_query(join, &rows);
+    return joined == JOIN_OK ? BLOCK_OK : joined == JOIN_ODD ? BLOCK_ODD : BLOCK_MEMORY;
+}
+
 static BlockStatus finish_query(Join *join, Block *block, const Current *query) {
     if (!query->count) return BLOCK_OK;
-    BlockStatus status = read_rows(join, block, join->rows, query->count);
-    if (status != BLOCK_OK) return status;
-    QueryRows rows = {.text = block->text, .rows = join->rows, .count = query->count};
-    rows.has_decreasing_ranks = query->has_decreasing_ranks;
-    rows.query = join_query_number(join, block->text + query->begin, query->length);
-    note_order(join, &rows);
-    JoinStatus joined = join_query(join, &rows);
-    if (joined != JOIN_OK) return joined == JOIN_ODD ? BLOCK_ODD : BLOCK_MEMORY;
-    if (block->query_count == block->query_room) {
-        uint32_t room = block->query_room ? 2 * block->query_room : 64;
-        FoundQuery *larger = realloc(block->queries, room * sizeof *larger);
-        if (!larger) return BLOCK_MEMORY;
-        block->queries = larger;
-        block->query_room = room;
-    }
-    FoundQuery found = {query->begin, query->length, rows.query, query->count};
-    block->queries[block->query_count++] = found;
-    block->rows += query->count;
-    return BLOCK_OK;
+    FoundQuery *found = new_query(block);
+    if (!found) return BLOCK_MEMORY;
+    FoundQuery complete = {query->begin, query->length, -1, query->count, 0};
+    *found = complete;
+    return join_rows(join, block, found);
 }
 
 static void begin_query(Current *query, const byte *text, const RunLine *line, uint64_t lines_before) {
@@ -115,7 +137,6 @@ static void begin_query(Current *query, const byte *text, const RunLine *line, u
     query->mask = keep_bytes(~(uint64_t)0, query->length);
     query->word = load_word(text + line->query) & query->mask;
     query->lines_before = lines_before;
-    query->next_sample = SPARSE_RANKS;
 }
 
 INLINE int is_same_query(const Current *query, const byte *text, const RunLine *line) {
@@ -124,79 +145,72 @@ INLINE int is_same_query(const Current *query, const byte *text, const RunLine *
            (query->length <= 8 || id_same(text + line->query, text + query->begin, query->length));
 }
 
-INLINE void sample_rank(Current *query, const byte *text, const RunLine *line) {
-    uint32_t row = query->count;
-    if (LIKELY(row >= DENSE_RANKS && row != query->next_sample)) return;
-    if (row >= DENSE_RANKS) query->next_sample += SPARSE_RANKS;
-    uint32_t end = line->rank;
-    while (!is_white(text[end])) end++; /* a score follows, so that this ends */
-    uint64_t key = rank_key(text + line->rank, end - line->rank);
-    query->has_decreasing_ranks |= row && key < query->last_rank;
-    query->last_rank = key;
-}
-
 /* Whether an id is too long, or has characters that must be reported. */
 INLINE int is_odd_id(const Join *join, const Blanks *blanks, uint32_t begin, uint32_t end) {
     return end - begin > join->max_id || (blanks->has_odd && id_is_invisible(blanks->text + begin, end - begin));
 }
 
-INLINE BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {
-    const byte *text = block->text;
+/* The state of reading lines. */
+typedef struct {
+    Blanks *blanks;
+    RunLine line;   /* the last one */
+    uint32_t at;    /* where the next one begins */
+    uint64_t lines; /* their number */
+    int is_checked; /* whether unusual bytes were met, and there is no NUL among them */
+} Reading;
+
+/* The next line with content. ODD: it has not six columns, or an odd document id. */
+INLINE BlockStatus read_line(const Join *join, const Block *block, Reading *reading, int *is_end) {
+    Blanks *blanks = reading->blanks;
+    if (LIKELY(usual_line(blanks, reading->at, &reading->line))) {
+        reading->at = reading->line.tag_end + 1;
+        reading->lines++;
+    } else {
+        RunLine other = {0};
+        uint32_t columns = 0;
+        *is_end = !unusual_line(blanks, &reading->at, &other, &reading->lines, &columns);
+        if (!*is_end && columns != RUN_COLUMNS) return BLOCK_ODD;
+        if (!*is_end) reading->line = other;
+    }
+    if (blanks->has_odd && !reading->is_checked) {
+        if (memchr(block->text, 0, block->size)) return BLOCK_ODD;
+        reading->is_checked = 1;
+    }
+    return !*is_end && is_odd_id(join, blanks, reading->line.doc, reading->line.doc_end) ? BLOCK_ODD : BLOCK_OK;
+}
+
+INLINE void fill_row(Row *row, const RunLine *line) {
+    row->doc = line->doc;
+    row->doc_length = line->doc_end - line->doc;
+    row->score_begin = line->score;
+    row->score_length = line->score_end - line->score;
+}
+
+static BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {
+    Reading reading = {.blanks = blanks};
     Current query;
-    RunLine line = {0};
-    uint32_t at = 0, columns;
-    uint64_t lines = 0;
-    int is_checked = 0; /* whether unusual bytes were met, and there is no NUL among them */
     BlockStatus status;
     memset(&query, 0, sizeof query);
-    for (;;) {
-        if (LIKELY(usual_line(blanks, at, &line))) {
-            at = line.tag_end + 1;
-            lines++;
-        } else {
-            RunLine other = {0};
-            if (!unusual_line(blanks, &at, &other, &lines, &columns)) break;
-            if (columns != RUN_COLUMNS) return BLOCK_ODD;
-            line = other;
-        }
-        if (!LIKELY(is_same_query(&query, text, &line))) {
+    for (int is_end = 0;;) {
+        if ((status = read_line(join, block, &reading, &is_end)) != BLOCK_OK) return status;
+        if (is_end) break;
+        const RunLine *line = &reading.line;
+        if (!LIKELY(is_same_query(&query, block->text, line))) {
             if ((status = finish_query(join, block, &query)) != BLOCK_OK) return status;
-            begin_query(&query, text, &line, lines - 1);
-            if (is_odd_id(join, blanks, line.query, line.query_end)) return BLOCK_ODD;
+            begin_query(&query, block->text, line, reading.lines - 1);
+            if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
         }
-        if (is_odd_id(join, blanks, line.doc, line.doc_end)) return BLOCK_ODD;
-        if (blanks->has_odd && !is_checked) {
-            if (memchr(text, 0, block->size)) return BLOCK_ODD;
-            is_checked = 1;
-        }
-        sample_rank(&query, text, &line);
         if (query.count == join->row_room && !join_grow_rows(join)) return BLOCK_MEMORY;
-        Row *row = join->rows + query.count++;
-        row->doc = line.doc;
-        row->doc_length = line.doc_end - line.doc;
-        row->score_begin = line.score;
-        row->score_length = line.score_end - line.score;
+        fill_row(join->rows + query.count++, line);
     }
-    if (blanks->has_odd && !is_checked && memchr(text, 0, block->size)) return BLOCK_ODD;
-    block->tag = line.tag;
-    block->tag_length = line.tag_end - line.tag;
+    block->tag = reading.line.tag;
+    block->tag_length = reading.line.tag_end - reading.line.tag;
     if (block->is_last || !query.count) {
         block->used = block->size;
-        block->lines = lines;
+        block->lines = reading.lines;
         return finish_query(join, block, &query);
     }
     block->used = query.begin;
     block->lines = query.lines_before;
     return BLOCK_OK;
-}
-
-static BlockStatus scan_block(Join *join, Block *block) {
-    uint64_t hits_before = join->hit_count;
-    Blanks *blanks = malloc(sizeof *blanks);
-    if (!blanks) return BLOCK_MEMORY;
-    blanks_begin(blanks, block->text, block->size);
-    BlockStatus status = scan_lines(join, block, blanks);
-    if (status != BLOCK_OK) join->hit_count = hits_before;
-    free(blanks);
-    return status;
 }

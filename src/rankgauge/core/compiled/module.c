@@ -15,6 +15,7 @@
 #include "sort.c"
 #include "join.c"
 #include "block.c"
+#include "scattered.c"
 
 #define VIEWS 7
 
@@ -135,13 +136,13 @@ static PyObject *block_result(const Block *block) {
                          (unsigned long)block->tag_length);
 }
 
-/* scan(buffer, is_last): what was found in a padded block, or None if it must be read by the other scanner. */
+/* scan(buffer, is_last, is_scattered): what was found in a padded block, or None if it must be read by the other scanner. */
 static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
     Scanner *self = (Scanner *)object;
     PyObject *source, *result = NULL;
-    int is_last;
+    int is_last, is_scattered;
     Py_buffer view;
-    if (!PyArg_ParseTuple(arguments, "Op", &source, &is_last)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "Opp", &source, &is_last, &is_scattered)) return NULL;
     if (self->is_busy) {
         PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
         return NULL;
@@ -155,6 +156,7 @@ static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
     }
     PyThreadState *state;
     Block block = {.text = view.buf, .size = (uint32_t)(view.len - PADDING), .is_last = is_last};
+    block.is_scattered = is_scattered;
     block.hard = python_float;
     block.context = &state;
     block.queries = self->queries;

@@ -222,19 +222,21 @@ typedef struct {
     uint64_t hit_count, hit_room;
 } Join;
 
-/* -- block.c: the lines of a block, query by query ------------------------------------------------------------------- */
+/* -- block.c and scattered.c: the lines of a block, query by query ------------------------------------------------------------------- */
 
 /* What Python's float makes of a number that decimals.c leaves to it; 0 if it raised. */
 typedef int (*HardDecimal)(void *context, const byte *text, uint32_t length, double *value);
 
 typedef struct {
     int64_t begin, length, number, rows; /* of its id in the text; its number among the judged ones or -1; its size */
+    int64_t resumed;                     /* the line on which it resumes after other queries, if it does */
 } FoundQuery;
 
 typedef struct {
     const byte *text;
     uint32_t size;
     int is_last;                   /* whether the file ends here; otherwise the last query may continue */
+    int is_scattered;              /* whether the rows of a query may be anywhere, and this is the whole file */
     HardDecimal hard;
     void *context;
     FoundQuery *queries;
@@ -246,6 +248,7 @@ typedef struct {
 
 typedef enum { BLOCK_OK, BLOCK_ODD, BLOCK_MEMORY, BLOCK_RAISED } BlockStatus;
 
+static int grow(void **list, uint64_t count, size_t item);
 static BlockStatus scan_block(Join *join, Block *block);
 
 static int join_prepare(Join *join);

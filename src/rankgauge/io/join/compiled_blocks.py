@@ -16,6 +16,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Status
 from rankgauge.io.checks import ranks
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.checks.odd import report_split_queries
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.blocks import BlockScanner, JudgedRows
@@ -42,12 +43,25 @@ class CompiledBlockScanner(BlockScanner):
         """Scan the complete queries of a block and return their size in bytes."""
         if self.usual_columns not in (0, len(trec.RUN_COLUMNS)):
             return super().scan_block(buffer, is_last=is_last)
-        found = self._scanner.scan(buffer, is_last)
+        used = self._scan(buffer, is_last=is_last)
+        return super().scan_block(buffer, is_last=is_last) if used is None else used
+
+    def scan_whole(self, buffer: Bytes) -> bool:
+        """Scan a whole file, whose queries need not be contiguous; whether nothing in it is odd but that."""
+        return self._scan(buffer, is_last=True, is_scattered=True) is not None
+
+    def _scan(self, buffer: Bytes, *, is_last: bool, is_scattered: bool = False) -> int | None:
+        """The size of the queries that were scanned; None if there is something odd, and then nothing was."""
+        found = self._scanner.scan(buffer, is_last, is_scattered)
         if found is None:
-            return super().scan_block(buffer, is_last=is_last)
+            return None
         used, lines, rows, table, tag, tag_length = found
-        begin, length, number, sizes = np.frombuffer(table, dtype=np.int64).reshape(-1, 4).T
-        self._see(list(Ids(buffer, begin, length)))
+        begin, length, number, sizes, resumed = np.frombuffer(table, dtype=np.int64).reshape(-1, 5).T
+        names = list(Ids(buffer, begin, length))
+        self._see(names)
+        again = np.flatnonzero(resumed)
+        again = again[np.argsort(resumed[again])]
+        report_split_queries(self.faults, resumed[again], lambda at: names[int(again[at])])
         self.lines += lines
         if rows:
             self.rows += rows

@@ -2,7 +2,7 @@
 
 The file is read in blocks. The rows of the complete queries of a block are split into columns, ranked and looked up
 among the judgments; unjudged rows are only counted. The rows of the last query, of which more may follow, are carried
-over to the next block. A file whose queries are not contiguous is left to the plain reader.
+over to the next block. A file whose queries are not contiguous is read again, as a whole.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from rankgauge.io.checks.swapped import check_kind
 from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.blocks import BlockScanner, Scan
 from rankgauge.io.join.compiled_blocks import CompiledBlockScanner
-from rankgauge.io.sources import ByteStream
-from rankgauge.io.text import check_text
+from rankgauge.io.sources import READ_BYTES, ByteStream
+from rankgauge.io.text import BOM, add_bom_warning, check_text
 
 BLOCK_BYTES = 1 << 20  # large enough that the fixed cost of a block is small, small enough for a cache
 Progress = Callable[[int], None]
@@ -59,6 +59,24 @@ def scan(
     if not scanner.rows:
         raise InputError.at(faults.source, None, "no lines with content")
     return scanner.result()
+
+
+def scan_scattered(
+    stream: ByteStream, qrels: Qrels, faults: Faults, *, compat: ranking.Compat = "trec_eval-9"
+) -> Scan | None:
+    """Read a run whose queries are not contiguous, all of it in memory; None if that is left to the plain reader."""
+    if compiled.scanner is None:
+        return None
+    data, view = bytearray(), memoryview(bytearray(READ_BYTES))
+    while size := stream.readinto(view):
+        data += view[:size]
+    if data.startswith(BOM):
+        add_bom_warning(faults)
+        del data[: len(BOM)]
+    data += bytes(PADDING)
+    scanner = CompiledBlockScanner(qrels.as_documents(), faults, compat, "error", stream.limits.line)
+    is_read = scanner.scan_whole(np.frombuffer(data, dtype=np.uint8)) and not faults.total("error")
+    return scanner.result() if is_read else None
 
 
 def _fill(stream: ByteStream, buffer: Bytes, kept: int) -> tuple[int, bool]:
