@@ -55,17 +55,33 @@ typedef struct {
     uint64_t lines_before;
 } Current;
 
+/* An unusual number. */
+NOINLINE static BlockStatus read_score(const Block *block, Row *row) {
+    const byte *text = block->text + row->score_begin;
+    Decimal decimal = row->decimal;
+    double score = 0.0;
+    DecimalStatus status = decimal_value(&decimal, &score);
+    if (status == DECIMAL_BAD) return BLOCK_ODD;
+    if (status == DECIMAL_HARD && !block->hard(block->context, text, row->score_length, &score)) return BLOCK_RAISED;
+    row->score = score;
+    return score - score == 0.0 ? BLOCK_OK : BLOCK_ODD; /* an infinite one is odd */
+}
+
 /* The scores of the rows, and the hashes of their documents. */
 static BlockStatus read_rows(const Join *join, const Block *block, Row *rows, uint32_t count) {
     for (uint32_t at = 0; at < count; at++) {
         Row *row = rows + at;
-        const byte *text = block->text + row->score_begin;
-        DecimalStatus status = decimal_read(text, row->score_length, &row->score);
+        row->decimal = decimal_read(block->text + row->score_begin, row->score_length);
         row->hash = id_hash(block->text + row->doc, row->doc_length, join->seed);
-        if (LIKELY(status == DECIMAL_OK)) continue;
-        if (status == DECIMAL_BAD) return BLOCK_ODD;
-        if (!block->hard(block->context, text, row->score_length, &row->score)) return BLOCK_RAISED;
-        if (!(row->score - row->score == 0.0)) return BLOCK_ODD; /* infinite */
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        Row *row = rows + at;
+        if (LIKELY(decimal_is_usual(&row->decimal))) {
+            row->score = decimal_usual_value(&row->decimal);
+        } else {
+            BlockStatus status = read_score(block, row);
+            if (status != BLOCK_OK) return status;
+        }
     }
     return BLOCK_OK;
 }

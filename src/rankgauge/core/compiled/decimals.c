@@ -136,25 +136,43 @@ NOINLINE static double scale(uint64_t number, int power) {
     return round_to_double(quotient << normal, is_more, exponent - normal);
 }
 
-INLINE DecimalStatus finish(uint64_t number, int power, int is_negative, double *value) {
+/* The value of what was read. */
+static DecimalStatus decimal_value(const Decimal *read, double *value) {
     double size;
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
-    if (LIKELY(number < ((uint64_t)1 << 53) && power <= 0 && power >= -MAX_DOUBLE_POWER))
-        size = (double)number / POWERS_OF_TEN[-power];
-    else
-#endif
-        if (!number)
+    if (read->status != DECIMAL_OK) return read->status;
+    if (!read->number)
         size = 0.0;
-    else if (power < -MAX_POWER || power > MAX_POWER)
+    else if (read->power < -MAX_POWER || read->power > MAX_POWER)
         return DECIMAL_HARD;
     else
-        size = scale(number, power);
-    *value = is_negative ? -size : size;
+        size = scale(read->number, read->power);
+    *value = read->is_negative ? -size : size;
     return DECIMAL_OK;
 }
 
+/* The same for the usual number, which is exact as a double and divided by an exact power; 0 if it is not that. */
+INLINE int decimal_is_usual(const Decimal *read) {
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
+    return LIKELY(read->number < ((uint64_t)1 << 53) && (uint32_t)-read->power <= MAX_DOUBLE_POWER &&
+                  read->status == DECIMAL_OK);
+#else
+    (void)read;
+    return 0;
+#endif
+}
+
+INLINE double decimal_usual_value(const Decimal *read) {
+    double size = (double)(int64_t)read->number / POWERS_OF_TEN[-read->power];
+    return read->is_negative ? -size : size;
+}
+
+INLINE Decimal decimal_parts(DecimalStatus status, uint64_t number, int power, int is_negative) {
+    Decimal read = {number, power, (int16_t)status, (int16_t)is_negative};
+    return read;
+}
+
 /* Digits, perhaps a point, perhaps an exponent; the sign is gone. */
-NOINLINE static DecimalStatus read_any(const byte *text, uint32_t length, int is_negative, double *value) {
+NOINLINE static Decimal read_any(const byte *text, uint32_t length, int is_negative) {
     uint64_t number = 0;
     int64_t power = 0;
     uint32_t at = 0, digits = 0, seen = 0;
@@ -171,24 +189,25 @@ NOINLINE static DecimalStatus read_any(const byte *text, uint32_t length, int is
             break;
         }
     }
-    if (!seen) return DECIMAL_BAD;
+    if (!seen) return decimal_parts(DECIMAL_BAD, 0, 0, 0);
     if (at < length) {
-        if ((text[at] | 0x20) != 'e') return DECIMAL_BAD;
+        if ((text[at] | 0x20) != 'e') return decimal_parts(DECIMAL_BAD, 0, 0, 0);
         int is_down = 0;
         int64_t exponent = 0;
         at++;
         if (at < length && (text[at] == '+' || text[at] == '-')) is_down = text[at++] == '-';
-        if (at == length) return DECIMAL_BAD;
+        if (at == length) return decimal_parts(DECIMAL_BAD, 0, 0, 0);
         for (; at < length; at++) {
             byte digit = (byte)(text[at] - '0');
-            if (digit > 9) return DECIMAL_BAD;
+            if (digit > 9) return decimal_parts(DECIMAL_BAD, 0, 0, 0);
             if (exponent < 100000) exponent = exponent * 10 + digit;
         }
         power += is_down ? -exponent : exponent;
     }
-    if (digits > MAX_DIGITS) return DECIMAL_HARD;
-    if (power < -1000000 || power > 1000000) return number ? DECIMAL_HARD : finish(0, 0, is_negative, value);
-    return finish(number, (int)power, is_negative, value);
+    if (digits > MAX_DIGITS) return decimal_parts(DECIMAL_HARD, 0, 0, 0);
+    if (!number) power = 0;
+    if (power < -1000000 || power > 1000000) return decimal_parts(DECIMAL_HARD, 0, 0, 0);
+    return decimal_parts(DECIMAL_OK, number, (int)power, is_negative);
 }
 
 /* Close the gap that the point leaves: the characters before it move up, with one more before them. */
@@ -198,10 +217,10 @@ INLINE uint64_t without_dot(uint64_t word, uint64_t dot, uint64_t before) {
 
 INLINE int digits_after(uint64_t dot) { return 7 - (lowest_bit(dot) >> 3); }
 
-INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *value) {
+INLINE Decimal decimal_read(const byte *text, uint32_t length) {
     int is_negative = 0, decimals;
     if (length && (*text == '-' || *text == '+')) is_negative = *text == '-', text++, length--;
-    if (!LIKELY(length > 1 && length <= 16)) return read_any(text, length, is_negative, value);
+    if (!LIKELY(length > 1 && length <= 16)) return read_any(text, length, is_negative);
     uint64_t number, dot, word;
     if (LIKELY(length <= 9)) { /* at most eight digits and a point, which is not the first of nine characters */
         uint64_t before = '0';
@@ -213,9 +232,9 @@ INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *val
             if (length < 8) word |= (uint64_t)ZEROS >> (8 * length);
         }
         dot = lowest_dot(word);
-        if (!LIKELY(dot != 0)) return read_any(text, length, is_negative, value);
+        if (!LIKELY(dot != 0)) return read_any(text, length, is_negative);
         word = without_dot(word, dot, before);
-        if (!LIKELY(are_digits(word))) return read_any(text, length, is_negative, value);
+        if (!LIKELY(are_digits(word))) return read_any(text, length, is_negative);
         number = eight_digits(word);
         decimals = digits_after(dot);
     } else {
@@ -232,10 +251,10 @@ INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *val
         } else {
             decimals = 0;
         }
-        if (!LIKELY(are_digits(first) && are_digits(word))) return read_any(text, length, is_negative, value);
+        if (!LIKELY(are_digits(first) && are_digits(word))) return read_any(text, length, is_negative);
         number = eight_digits(first) * 100000000u + eight_digits(word);
     }
-    return finish(number, -decimals, is_negative, value);
+    return decimal_parts(DECIMAL_OK, number, -decimals, is_negative);
 }
 
 static int decimal_is_infinite(const byte *text, uint32_t length) {

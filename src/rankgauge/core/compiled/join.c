@@ -12,9 +12,10 @@
 
 #define COUNTED_PAIRS 256 /* ids of a tie compared pair by pair rather than sorted */
 
+/* At most a quarter is filled: most rows meet nothing. */
 INLINE uint64_t table_size(uint64_t entries) {
-    uint64_t size = 16;
-    while (size < 2 * entries) size *= 2;
+    uint64_t size = 64;
+    while (size < 4 * entries) size *= 2;
     return size;
 }
 
@@ -86,45 +87,64 @@ static int make_room(Join *join, uint64_t entries, uint32_t rows, uint64_t hits)
     return 1;
 }
 
+/* How an entry is made of the high bits of a hash and an index + 1, which needs the low bits. */
+typedef struct {
+    uint64_t mask;     /* of a place in the table */
+    uint32_t index;    /* the bits of the index */
+    uint32_t judged;   /* rows come after the judged documents */
+} Entries;
+
+static Entries entries_for(uint64_t rows, uint32_t judged) {
+    Entries entries = {table_size(rows + judged) - 1, 1, judged};
+    while (entries.index < rows + judged) entries.index = 2 * entries.index + 1;
+    return entries;
+}
+
+INLINE uint32_t tag_of(const Entries *entries, uint64_t hash) { return (uint32_t)(hash >> 32) & ~entries->index; }
+
 /* Enter the judged documents of a query: each by its number among them. */
-static void enter_judged(Join *join, uint64_t mask, int64_t first, uint32_t count) {
-    for (uint32_t number = 0; number < count; number++) {
+static void enter_judged(Join *join, const Entries *entries, int64_t first) {
+    for (uint32_t number = 0; number < entries->judged; number++) {
         int64_t ordinal = first + number;
-        uint64_t hash = id_hash(join->docs.text + join->docs.start[ordinal], (uint32_t)join->docs.length[ordinal], join->seed);
-        uint64_t at = hash & mask;
-        while (join->table[at]) at = (at + 1) & mask;
-        join->table[at] = (hash & 0xFFFFFFFF00000000u) | (number + 1);
+        const byte *text = join->docs.text + join->docs.start[ordinal];
+        uint64_t hash = id_hash(text, (uint32_t)join->docs.length[ordinal], join->seed), at = hash & entries->mask;
+        while (join->table[at]) at = (at + 1) & entries->mask;
+        join->table[at] = tag_of(entries, hash) | (number + 1);
     }
 }
 
-/* Look up each row; a hit gets its row as rank for now. */
+INLINE int is_judged(const Join *join, int64_t ordinal, const byte *text, const Row *row) {
+    return join->docs.length[ordinal] == row->doc_length &&
+           id_same(join->docs.text + join->docs.start[ordinal], text + row->doc, row->doc_length);
+}
+
+INLINE int is_same_doc(const byte *text, const Row *one, const Row *other) {
+    return one->doc_length == other->doc_length && id_same(text + one->doc, text + other->doc, one->doc_length);
+}
+
+/* Look up each row; a hit gets its row as rank for now. ODD: a document appears twice. */
 static JoinStatus match_rows(Join *join, const QueryRows *query, int64_t first, uint32_t judged, uint32_t *found) {
-    uint64_t size = table_size((uint64_t)query->count + judged), mask = size - 1;
-    memset(join->table, 0, (size_t)size * sizeof *join->table);
-    enter_judged(join, mask, first, judged);
+    const Entries entries = entries_for(query->count, judged);
+    uint32_t *table = join->table, hit_count = 0;
+    memset(table, 0, (size_t)(entries.mask + 1) * sizeof *table);
+    enter_judged(join, &entries, first);
     Hit *hits = join->hits + join->hit_count;
-    uint32_t hit_count = 0;
     for (uint32_t row = 0; row < query->count; row++) {
         const Row *here = query->rows + row;
-        uint64_t high = here->hash & 0xFFFFFFFF00000000u, at = here->hash & mask, entry;
-        for (; (entry = join->table[at]) != 0; at = (at + 1) & mask) {
-            if ((entry ^ high) >> 32) continue;
-            uint32_t index = (uint32_t)entry - 1;
-            if (index < judged) {
-                int64_t ordinal = first + index;
-                if (join->docs.length[ordinal] != here->doc_length ||
-                    !id_same(join->docs.text + join->docs.start[ordinal], query->text + here->doc, here->doc_length))
-                    continue;
-                Hit hit = {query->query, row, 0, 0, ordinal};
+        uint32_t tag = tag_of(&entries, here->hash), entry;
+        uint64_t at = here->hash & entries.mask;
+        for (; (entry = table[at]) != 0; at = (at + 1) & entries.mask) {
+            if ((entry ^ tag) & ~entries.index) continue;
+            uint32_t index = (entry & entries.index) - 1;
+            if (index >= judged) {
+                if (is_same_doc(query->text, query->rows + (index - judged), here)) return JOIN_ODD;
+            } else if (is_judged(join, first + index, query->text, here)) {
+                Hit hit = {query->query, row, 0, 0, first + index};
                 hits[hit_count++] = hit;
                 break;
             }
-            const Row *other = query->rows + (index - judged);
-            if (other->doc_length == here->doc_length &&
-                id_same(query->text + other->doc, query->text + here->doc, here->doc_length))
-                return JOIN_ODD; /* a document that appears twice */
         }
-        join->table[at] = high | (judged + row + 1);
+        table[at] = tag | (judged + row + 1);
     }
     *found = hit_count;
     return JOIN_OK;
@@ -133,11 +153,6 @@ static JoinStatus match_rows(Join *join, const QueryRows *query, int64_t first, 
 INLINE uint64_t score_key(const Join *join, double score) {
     return ~(join->in_doubles ? key_of_double(score) : key_of_float((float)score)); /* the highest first */
 }
-
-typedef struct {
-    const QueryRows *query;
-    Keyed *items;
-} Tie;
 
 static int compare_ids(const Row *one, const Row *other, const byte *text) {
     return id_order(text + one->doc, one->doc_length, text + other->doc, other->doc_length);
@@ -230,8 +245,9 @@ static int has_contradiction(Join *join, const QueryRows *query) {
         const byte *begin = query->text + query->rows[row].doc + query->rows[row].doc_length, *end;
         while (is_white(*begin)) begin++;
         for (end = begin; !is_white(*end);) end++; /* a score follows, so that this ends */
-        double rank;
-        DecimalStatus status = decimal_read(begin, (uint32_t)(end - begin), &rank);
+        double rank = 0.0;
+        Decimal decimal = decimal_read(begin, (uint32_t)(end - begin));
+        DecimalStatus status = decimal_value(&decimal, &rank);
         if (status == DECIMAL_HARD || (status == DECIMAL_BAD && decimal_is_infinite(begin, (uint32_t)(end - begin)))) return 1;
         if (status == DECIMAL_BAD || floor(rank) != rank) continue;
         items[count].key = key_of_double(rank);

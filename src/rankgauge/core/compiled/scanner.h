@@ -143,8 +143,19 @@ static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line,
 
 typedef enum { DECIMAL_OK, DECIMAL_BAD, DECIMAL_HARD } DecimalStatus;
 
-/* The double nearest to a decimal number. HARD: a number that this code leaves to Python's float. */
-INLINE DecimalStatus decimal_read(const byte *text, uint32_t length, double *value);
+/* A number as it is written: ±number × 10^power. */
+typedef struct {
+    uint64_t number;
+    int32_t power;
+    int16_t status, is_negative;
+} Decimal;
+
+/* Reading a number, and finding the double nearest to it, are apart, so that many divisions can run at once. HARD: a
+   number that this code leaves to Python's float. */
+INLINE Decimal decimal_read(const byte *text, uint32_t length);
+INLINE int decimal_is_usual(const Decimal *read);
+INLINE double decimal_usual_value(const Decimal *read);
+static DecimalStatus decimal_value(const Decimal *read, double *value);
 static int decimal_is_infinite(const byte *text, uint32_t length);
 
 /* -- ids.c: texts that are compared as bytes ----------------------------------------------------------------------- */
@@ -184,7 +195,10 @@ static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count);
 
 typedef struct {
     uint64_t hash;
-    double score;
+    union {
+        Decimal decimal; /* until all of the query are read */
+        double score;
+    };
     uint32_t doc, doc_length, score_begin, score_length; /* in the text of the block */
 } Row;
 
@@ -214,7 +228,7 @@ typedef struct {
     uint64_t query_mask;
     Row *rows;
     uint32_t row_room;
-    uint64_t *table;               /* documents of a query: the high half of the hash, and an index + 1 */
+    uint32_t *table;               /* documents of a query: a part of the hash, and an index + 1 */
     uint64_t table_room;
     Keyed *keyed;                  /* three lists of this many */
     uint32_t keyed_room;
