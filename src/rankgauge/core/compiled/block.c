@@ -56,30 +56,34 @@ typedef struct {
 } Current;
 
 /* An unusual number. */
-NOINLINE static BlockStatus read_score(const Block *block, Row *row) {
-    const byte *text = block->text + row->score_begin;
-    Decimal decimal = row->decimal;
+NOINLINE static BlockStatus read_score(const Block *block, Row *row, Decimal decimal) {
     double score = 0.0;
-    DecimalStatus status = decimal_value(&decimal, &score);
+    DecimalStatus status = decimal_value(decimal, &score);
     if (status == DECIMAL_BAD) return BLOCK_ODD;
-    if (status == DECIMAL_HARD && !block->hard(block->context, text, row->score_length, &score)) return BLOCK_RAISED;
+    if (status == DECIMAL_HARD) {
+        uint32_t length;
+        const byte *text = next_column(block->text + row->doc + row->doc_length, &length); /* the rank */
+        text = next_column(text + length, &length);
+        if (!block->hard(block->context, text, length, &score)) return BLOCK_RAISED;
+    }
     row->score = score;
     return score - score == 0.0 ? BLOCK_OK : BLOCK_ODD; /* an infinite one is odd */
 }
 
-/* The scores of the rows, and the hashes of their documents. */
-static BlockStatus read_rows(const Join *join, const Block *block, Row *rows, uint32_t count) {
+static BlockStatus read_scores(const Block *block, Row *rows, uint32_t count) {
     for (uint32_t at = 0; at < count; at++) {
         Row *row = rows + at;
-        row->decimal = decimal_read(block->text + row->score_begin, row->score_length);
-        row->hash = id_hash(block->text + row->doc, row->doc_length, join->seed);
+        Decimal decimal = decimal_read(block->text + row->text.begin, row->text.length);
+        row->number = decimal.number;
+        row->form = decimal.form;
     }
     for (uint32_t at = 0; at < count; at++) {
         Row *row = rows + at;
-        if (LIKELY(decimal_is_usual(&row->decimal))) {
-            row->score = decimal_usual_value(&row->decimal);
+        Decimal decimal = {row->number, row->form};
+        if (LIKELY(decimal_is_usual(decimal))) {
+            row->score = decimal_usual_value(decimal);
         } else {
-            BlockStatus status = read_score(block, row);
+            BlockStatus status = read_score(block, row, decimal);
             if (status != BLOCK_OK) return status;
         }
     }
@@ -98,15 +102,13 @@ static void note_order(const Join *join, QueryRows *query) {
     query->is_strict = is_strict;
 }
 
-/* Whether one of the sampled ranks is lower than the one before it. The rank follows the document, and a score follows
-   the rank, so that both loops end. */
+/* Whether one of the sampled ranks, which follow the documents, is lower than the one before it. */
 static int has_decreasing_ranks(const QueryRows *query) {
     uint64_t last = 0;
     for (uint32_t row = 0; row < query->count; row += row < DENSE_RANKS - 1 ? 1 : SPARSE_RANKS - row % SPARSE_RANKS) {
-        const byte *begin = query->text + query->rows[row].doc + query->rows[row].doc_length, *end;
-        while (is_white(*begin)) begin++;
-        for (end = begin; !is_white(*end);) end++;
-        uint64_t key = rank_key(begin, (uint32_t)(end - begin));
+        uint32_t length;
+        const byte *rank = next_column(query->text + query->rows[row].doc + query->rows[row].doc_length, &length);
+        uint64_t key = rank_key(rank, length);
         if (key < last) return 1;
         last = key;
     }
@@ -127,7 +129,7 @@ static FoundQuery *new_query(Block *block) {
 /* Read and join the rows of a query, which are in join->rows. */
 static BlockStatus join_rows(Join *join, Block *block, FoundQuery *found) {
     QueryRows rows = {.text = block->text, .rows = join->rows, .count = (uint32_t)found->rows};
-    BlockStatus status = read_rows(join, block, join->rows, rows.count);
+    BlockStatus status = read_scores(block, join->rows, rows.count);
     if (status != BLOCK_OK) return status;
     found->number = rows.query = join_query_number(join, block->text + found->begin, (uint32_t)found->length);
     note_order(join, &rows);
@@ -198,8 +200,8 @@ INLINE BlockStatus read_line(const Join *join, const Block *block, Reading *read
 INLINE void fill_row(Row *row, const RunLine *line) {
     row->doc = line->doc;
     row->doc_length = line->doc_end - line->doc;
-    row->score_begin = line->score;
-    row->score_length = line->score_end - line->score;
+    row->text.begin = line->score;
+    row->text.length = line->score_end - line->score;
 }
 
 static BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {

@@ -16,6 +16,7 @@
 #define OVER 0x4646464646464646u /* brings '9' to 0x7F and all above it to the high bit */
 #define MAX_DIGITS 19
 #define MAX_POWER 27
+#define MAX_EXPONENT 10000
 #define MAX_DOUBLE_POWER 22
 
 static const double POWERS_OF_TEN[MAX_DOUBLE_POWER + 1] = {
@@ -137,37 +138,38 @@ NOINLINE static double scale(uint64_t number, int power) {
 }
 
 /* The value of what was read. */
-static DecimalStatus decimal_value(const Decimal *read, double *value) {
+static DecimalStatus decimal_value(Decimal read, double *value) {
     double size;
-    if (read->status != DECIMAL_OK) return read->status;
-    if (!read->number)
+    int power = read.form.power;
+    if (read.form.status != DECIMAL_OK) return (DecimalStatus)read.form.status;
+    if (!read.number)
         size = 0.0;
-    else if (read->power < -MAX_POWER || read->power > MAX_POWER)
+    else if (power < -MAX_POWER || power > MAX_POWER)
         return DECIMAL_HARD;
     else
-        size = scale(read->number, read->power);
-    *value = read->is_negative ? -size : size;
+        size = scale(read.number, power);
+    *value = read.form.is_negative ? -size : size;
     return DECIMAL_OK;
 }
 
-/* The same for the usual number, which is exact as a double and divided by an exact power; 0 if it is not that. */
-INLINE int decimal_is_usual(const Decimal *read) {
+/* Whether a number is exact as a double and is divided by an exact power. */
+INLINE int decimal_is_usual(Decimal read) {
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
-    return LIKELY(read->number < ((uint64_t)1 << 53) && (uint32_t)-read->power <= MAX_DOUBLE_POWER &&
-                  read->status == DECIMAL_OK);
+    return read.number < ((uint64_t)1 << 53) && (uint32_t)-read.form.power <= MAX_DOUBLE_POWER &&
+           read.form.status == DECIMAL_OK;
 #else
     (void)read;
     return 0;
 #endif
 }
 
-INLINE double decimal_usual_value(const Decimal *read) {
-    double size = (double)(int64_t)read->number / POWERS_OF_TEN[-read->power];
-    return read->is_negative ? -size : size;
+INLINE double decimal_usual_value(Decimal read) {
+    double size = (double)(int64_t)read.number / POWERS_OF_TEN[-read.form.power];
+    return read.form.is_negative ? -size : size;
 }
 
 INLINE Decimal decimal_parts(DecimalStatus status, uint64_t number, int power, int is_negative) {
-    Decimal read = {number, power, (int16_t)status, (int16_t)is_negative};
+    Decimal read = {number, {(int16_t)power, (int8_t)status, (int8_t)is_negative}};
     return read;
 }
 
@@ -206,7 +208,7 @@ NOINLINE static Decimal read_any(const byte *text, uint32_t length, int is_negat
     }
     if (digits > MAX_DIGITS) return decimal_parts(DECIMAL_HARD, 0, 0, 0);
     if (!number) power = 0;
-    if (power < -1000000 || power > 1000000) return decimal_parts(DECIMAL_HARD, 0, 0, 0);
+    if (power < -MAX_EXPONENT || power > MAX_EXPONENT) return decimal_parts(DECIMAL_HARD, 0, 0, 0);
     return decimal_parts(DECIMAL_OK, number, (int)power, is_negative);
 }
 

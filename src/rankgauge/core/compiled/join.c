@@ -131,8 +131,8 @@ static JoinStatus match_rows(Join *join, const QueryRows *query, int64_t first, 
     Hit *hits = join->hits + join->hit_count;
     for (uint32_t row = 0; row < query->count; row++) {
         const Row *here = query->rows + row;
-        uint32_t tag = tag_of(&entries, here->hash), entry;
-        uint64_t at = here->hash & entries.mask;
+        uint64_t hash = id_hash(query->text + here->doc, here->doc_length, join->seed), at = hash & entries.mask;
+        uint32_t tag = tag_of(&entries, hash), entry;
         for (; (entry = table[at]) != 0; at = (at + 1) & entries.mask) {
             if ((entry ^ tag) & ~entries.index) continue;
             uint32_t index = (entry & entries.index) - 1;
@@ -242,13 +242,11 @@ static int has_contradiction(Join *join, const QueryRows *query) {
     Keyed *items = join->keyed, *spare = items + join->keyed_room;
     uint32_t count = 0;
     for (uint32_t row = 0; row < query->count; row++) {
-        const byte *begin = query->text + query->rows[row].doc + query->rows[row].doc_length, *end;
-        while (is_white(*begin)) begin++;
-        for (end = begin; !is_white(*end);) end++; /* a score follows, so that this ends */
+        uint32_t length;
+        const byte *text = next_column(query->text + query->rows[row].doc + query->rows[row].doc_length, &length);
         double rank = 0.0;
-        Decimal decimal = decimal_read(begin, (uint32_t)(end - begin));
-        DecimalStatus status = decimal_value(&decimal, &rank);
-        if (status == DECIMAL_HARD || (status == DECIMAL_BAD && decimal_is_infinite(begin, (uint32_t)(end - begin)))) return 1;
+        DecimalStatus status = decimal_value(decimal_read(text, length), &rank);
+        if (status == DECIMAL_HARD || (status == DECIMAL_BAD && decimal_is_infinite(text, length))) return 1;
         if (status == DECIMAL_BAD || floor(rank) != rank) continue;
         items[count].key = key_of_double(rank);
         items[count++].row = row;

@@ -106,7 +106,7 @@ INLINE uint64_t multiply(uint64_t one, uint64_t other, uint64_t *high) {
 /* -- tokens.c: where white space is ------------------------------------------------------------------------------- */
 
 #define WINDOW_WORDS 64 /* groups of 64 bytes looked at together */
-#define POSITIONS (WINDOW_WORDS * 64)
+#define POSITIONS (WINDOW_WORDS * 64 + 16)
 
 /* The positions of white space, found as a text is walked through; at the end one more, behind the last line. */
 typedef struct {
@@ -139,23 +139,36 @@ typedef struct {
 /* Read the next line that is not blank; `lines` counts all lines. Returns 0 at the end of the text. */
 static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines);
 
+/* The column behind another one. More columns follow, so that both loops end. */
+INLINE const byte *next_column(const byte *behind, uint32_t *length) {
+    const byte *begin = behind, *end;
+    while (is_white(*begin)) begin++;
+    for (end = begin; !is_white(*end);) end++;
+    *length = (uint32_t)(end - begin);
+    return begin;
+}
+
 /* -- decimals.c: numbers ------------------------------------------------------------------------------------------- */
 
 typedef enum { DECIMAL_OK, DECIMAL_BAD, DECIMAL_HARD } DecimalStatus;
 
 /* A number as it is written: ±number × 10^power. */
 typedef struct {
+    int16_t power;
+    int8_t status, is_negative;
+} DecimalForm;
+
+typedef struct {
     uint64_t number;
-    int32_t power;
-    int16_t status, is_negative;
+    DecimalForm form;
 } Decimal;
 
 /* Reading a number, and finding the double nearest to it, are apart, so that many divisions can run at once. HARD: a
    number that this code leaves to Python's float. */
 INLINE Decimal decimal_read(const byte *text, uint32_t length);
-INLINE int decimal_is_usual(const Decimal *read);
-INLINE double decimal_usual_value(const Decimal *read);
-static DecimalStatus decimal_value(const Decimal *read, double *value);
+INLINE int decimal_is_usual(Decimal read);
+INLINE double decimal_usual_value(Decimal read);
+static DecimalStatus decimal_value(Decimal read, double *value);
 static int decimal_is_infinite(const byte *text, uint32_t length);
 
 /* -- ids.c: texts that are compared as bytes ----------------------------------------------------------------------- */
@@ -193,13 +206,17 @@ static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count);
 
 /* -- join.c: the rows of one query, and the judged ones among them -------------------------------------------------- */
 
+/* A row. Its numbers follow one another in time: where the score is, how it reads, what it is. */
 typedef struct {
-    uint64_t hash;
     union {
-        Decimal decimal; /* until all of the query are read */
+        struct {
+            uint32_t begin, length;
+        } text;
+        uint64_t number;
         double score;
     };
-    uint32_t doc, doc_length, score_begin, score_length; /* in the text of the block */
+    uint32_t doc, doc_length; /* in the text of the block */
+    DecimalForm form;         /* with `number` */
 } Row;
 
 typedef struct {

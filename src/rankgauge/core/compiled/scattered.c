@@ -100,7 +100,7 @@ static BlockStatus join_collected(const Scattered *all, const uint32_t *order, J
             const ScatteredRow *from = all->rows + *order++;
             Row *row = join->rows + at;
             row->doc = from->doc, row->doc_length = from->doc_length;
-            row->score_begin = from->score, row->score_length = from->score_length;
+            row->text.begin = from->score, row->text.length = from->score_length;
         }
         BlockStatus status = join_rows(join, block, found);
         if (status != BLOCK_OK) return status;

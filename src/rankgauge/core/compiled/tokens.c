@@ -4,6 +4,8 @@
 
 #include "scanner.h"
 
+#define USUAL_BLANKS 12
+
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 
@@ -50,16 +52,21 @@ static void blanks_begin(Blanks *blanks, const byte *text, uint32_t size) {
 #endif
 }
 
-/* Append the positions of the bits. Four at a time without a test between them: what is written too much is overwritten
-   next. */
+/* Append the positions of some bits, of which there may be fewer: what is written too much is overwritten next. */
+INLINE uint64_t append_some(uint32_t *to, uint64_t white, uint32_t at, int some) {
+    for (int k = 0; k < some; k++) {
+        to[k] = at + (uint32_t)lowest_bit(white | ((uint64_t)1 << 63));
+        white &= white - 1;
+    }
+    return white;
+}
+
+/* Append the positions of all bits. Usual lines have at most twelve blanks in 64 bytes, so that one test is enough. */
 INLINE uint32_t append_positions(uint32_t *out, uint32_t count, uint64_t white, uint32_t at) {
     uint32_t *to = out + count;
     int found = count_bits(white);
-    for (int written = 0; written < found; written += 4, to += 4)
-        for (int k = 0; k < 4; k++) {
-            to[k] = at + (uint32_t)lowest_bit(white | ((uint64_t)1 << 63));
-            white &= white - 1;
-        }
+    white = append_some(to, white, at, USUAL_BLANKS);
+    for (int written = USUAL_BLANKS; written < found; written += 4) white = append_some(to + written, white, at, 4);
     return count + (uint32_t)found;
 }
 
