@@ -219,44 +219,62 @@ INLINE uint64_t without_dot(uint64_t word, uint64_t dot, uint64_t before) {
 
 INLINE int digits_after(uint64_t dot) { return 7 - (lowest_bit(dot) >> 3); }
 
-INLINE Decimal decimal_read(const byte *text, uint32_t length) {
-    int is_negative = 0, decimals;
-    if (length && (*text == '-' || *text == '+')) is_negative = *text == '-', text++, length--;
-    if (!LIKELY(length > 1 && length <= 16)) return read_any(text, length, is_negative);
-    uint64_t number, dot, word;
+/* Up to 16 characters, digits and perhaps a point; the sign is gone. 0 if it is something else. */
+INLINE int read_plain(const byte *text, uint32_t length, uint64_t *number, int *power) {
+    uint64_t dot, word;
     if (LIKELY(length <= 9)) { /* at most eight digits and a point, which is not the first of nine characters */
         uint64_t before = '0';
         if (length == 9) {
             before = *text;
             word = load_word(text + 1);
         } else {
+            if (length < 2) return 0;
             word = load_word(text) << (8 * (8 - length));
             if (length < 8) word |= (uint64_t)ZEROS >> (8 * length);
         }
         dot = lowest_dot(word);
-        if (!LIKELY(dot != 0)) return read_any(text, length, is_negative);
+        if (!LIKELY(dot != 0)) return 0;
         word = without_dot(word, dot, before);
-        if (!LIKELY(are_digits(word))) return read_any(text, length, is_negative);
-        number = eight_digits(word);
-        decimals = digits_after(dot);
-    } else {
-        uint64_t first = load_word(text);
-        word = load_word(text + length - 8);
-        if (length < 16) first = (first << (8 * (16 - length))) | (ZEROS >> (8 * (length - 8)));
-        if ((dot = lowest_dot(first)) != 0) {
-            first = without_dot(first, dot, '0');
-            decimals = 8 + digits_after(dot);
-        } else if ((dot = lowest_dot(word)) != 0) {
-            word = without_dot(word, dot, first >> 56);
-            first = (first << 8) | '0';
-            decimals = digits_after(dot);
-        } else {
-            decimals = 0;
-        }
-        if (!LIKELY(are_digits(first) && are_digits(word))) return read_any(text, length, is_negative);
-        number = eight_digits(first) * 100000000u + eight_digits(word);
+        *number = eight_digits(word);
+        *power = -digits_after(dot);
+        return are_digits(word);
     }
-    return decimal_parts(DECIMAL_OK, number, -decimals, is_negative);
+    if (length > 16) return 0;
+    uint64_t first = load_word(text);
+    word = load_word(text + length - 8);
+    if (length < 16) first = (first << (8 * (16 - length))) | (ZEROS >> (8 * (length - 8)));
+    if ((dot = lowest_dot(first)) != 0) {
+        first = without_dot(first, dot, '0');
+        *power = -8 - digits_after(dot);
+    } else if ((dot = lowest_dot(word)) != 0) {
+        word = without_dot(word, dot, first >> 56);
+        first = (first << 8) | '0';
+        *power = -digits_after(dot);
+    } else {
+        *power = 0;
+    }
+    *number = eight_digits(first) * 100000000u + eight_digits(word);
+    return are_digits(first) && are_digits(word);
+}
+
+/* The usual exponent has a sign and two digits, as in 1.704623e+01; anything else is read character by character. */
+NOINLINE static Decimal read_other(const byte *text, uint32_t length, int is_negative) {
+    if (length > 5 && (text[length - 4] | 0x20) == 'e' && (text[length - 3] == '-' || text[length - 3] == '+')) {
+        byte tens = (byte)(text[length - 2] - '0'), ones = (byte)(text[length - 1] - '0');
+        uint64_t number;
+        int power, exponent = 10 * tens + ones;
+        if (tens <= 9 && ones <= 9 && read_plain(text, length - 4, &number, &power))
+            return decimal_parts(DECIMAL_OK, number, power + (text[length - 3] == '-' ? -exponent : exponent), is_negative);
+    }
+    return read_any(text, length, is_negative);
+}
+
+INLINE Decimal decimal_read(const byte *text, uint32_t length) {
+    int is_negative = 0, power;
+    uint64_t number;
+    if (length && (*text == '-' || *text == '+')) is_negative = *text == '-', text++, length--;
+    if (LIKELY(read_plain(text, length, &number, &power))) return decimal_parts(DECIMAL_OK, number, power, is_negative);
+    return read_other(text, length, is_negative);
 }
 
 static int decimal_is_infinite(const byte *text, uint32_t length) {
