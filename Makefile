@@ -52,7 +52,7 @@ bench: $(BASE)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser java libraries postgres" makes that a failure.
+# REQUIRE="browser compiler java libraries postgres" makes that a failure.
 test-deps: test-libraries
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
