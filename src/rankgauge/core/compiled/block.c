@@ -204,12 +204,50 @@ INLINE void fill_row(Row *row, const RunLine *line) {
     row->text.length = line->score_end - line->score;
 }
 
+/* As many of the usual lines ahead as belong to the query and as there is room for rows; what does not change from one
+   to the next is kept out of memory. */
+INLINE void usual_lines(const Join *join, Current *query, Reading *reading) {
+    const Blanks *blanks = reading->blanks;
+    const byte *text = blanks->text;
+    const uint32_t *ends = blanks->positions + blanks->next, *first = ends, *last = blanks->positions + blanks->count;
+    const uint64_t word = query->word, mask = query->mask;
+    const uint32_t length = query->length, max_id = join->max_id;
+    const int has_odd = blanks->has_odd != 0;
+    uint32_t begin = reading->at;
+    Row *row = join->rows + query->count, *end = join->rows + join->row_room;
+    if (blanks->has_runs || !query->count) return;
+    if (last > ends && last[-1] == blanks->size) last--; /* the end of the text, which is not a newline */
+    for (; last - ends >= RUN_COLUMNS && row < end; ends += RUN_COLUMNS, row++) {
+        byte blank = text[ends[0]];
+        uint32_t other = (uint32_t)(text[ends[1]] ^ blank) | (uint32_t)(text[ends[2]] ^ blank) |
+                         (uint32_t)(text[ends[3]] ^ blank) | (uint32_t)(text[ends[4]] ^ blank);
+        if (!LIKELY(other == 0 && blank != '\n' && text[ends[5]] == '\n')) break;
+        if (!LIKELY(ends[0] - begin == length && (load_word(text + begin) & mask) == word)) break;
+        if (length > 8 && !id_same(text + begin, text + query->begin, length)) break;
+        uint32_t doc = ends[1] + 1, doc_length = ends[2] - doc;
+        if (doc_length > max_id || (has_odd && id_is_invisible(text + doc, doc_length))) break;
+        row->doc = doc;
+        row->doc_length = doc_length;
+        row->text.begin = ends[3] + 1;
+        row->text.length = ends[4] - ends[3] - 1;
+        begin = ends[5] + 1;
+    }
+    if (ends == first) return;
+    uint32_t count = (uint32_t)(ends - first);
+    reading->line.tag = ends[-2] + 1, reading->line.tag_end = ends[-1];
+    reading->at = begin;
+    reading->lines += count / RUN_COLUMNS;
+    reading->blanks->next += count;
+    query->count += count / RUN_COLUMNS;
+}
+
 static BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {
     Reading reading = {.blanks = blanks};
     Current query;
     BlockStatus status;
     memset(&query, 0, sizeof query);
     for (int is_end = 0;;) {
+        usual_lines(join, &query, &reading);
         if ((status = read_line(join, block, &reading, &is_end)) != BLOCK_OK) return status;
         if (is_end) break;
         const RunLine *line = &reading.line;
