@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from scripts import fuzz_scanner
 from scripts.fuzz_scanner import Case, compare, make_case
 
 from rankgauge.core import compiled
+from rankgauge.core.ids import Ids, repeated
+from rankgauge.io.formats.tokens import pad, split_columns
 from tests.needs import require
 
 
@@ -50,9 +54,83 @@ scores = st.one_of(
 @given(texts=st.lists(scores, min_size=1, max_size=30))
 @example(texts=["9007199254740993", "9007199254740992.99999", "9007199254740993.0000001"])
 @example(texts=["1e22", "1e23", "123456789012345678e-27", "18446744073709551615e27", "1e-28", "9.5367431640625e-07"])
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_scores_are_ordered_as_numpy_orders_them(compat: str, texts: list[str]) -> None:
     require("compiler", compiled.scanner is not None)
     data = b"".join(b"1 Q0 d%d 0 %s t\n" % (n, text.encode()) for n, text in enumerate(texts))
     difference = compare(Case(data, 1 << 16, compat), compiled.scanner)
     assert difference is None, difference
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from([b"a", b"b", b"c" * 8, b"c" * 9, b"d" * 20])), max_size=30),
+    st.booleans(),
+)
+def test_repeated_ids_are_found_as_numpy_finds_them(pairs: list[tuple[int, bytes]], is_sorted: bool) -> None:
+    require("compiler", compiled.scanner is not None)
+    rows = sorted(pairs, key=lambda pair: pair[0]) if is_sorted else pairs
+    ids, group = Ids.from_bytes([name for _, name in rows]), np.array([number for number, _ in rows], dtype=np.int64)
+    found = [part.tolist() for part in repeated(ids, group)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "scanner", None)
+        assert found == [part.tolist() for part in repeated(ids, group)]
+    assert bool(found[0]) == (len(set(rows)) < len(rows))
+
+
+@given(
+    st.text("ab 1\t\n\r\x0b\x1cé", max_size=60), st.lists(st.sampled_from(["a b c\n", "dd ee f\n", "g\th\ti\n"])),
+    st.integers(1, 4),
+)  # fmt: skip
+def test_columns_are_found_as_numpy_finds_them(odd: str, usual: list[str], columns: int) -> None:
+    require("compiler", compiled.scanner is not None)
+    for text in ("".join(usual), "".join(usual) + odd, odd + "".join(usual)):
+        found = split_columns(pad(text.encode()), columns)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(compiled, "scanner", None)
+            expected = split_columns(pad(text.encode()), columns)
+        assert found.regular == expected.regular
+        for name in ("line", "count", "short", "short_count", "blank", "end"):
+            assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+        assert [list(found.column(n)) for n in range(columns)] == [list(expected.column(n)) for n in range(columns)]
+
+
+def test_a_scanner_refuses_what_would_lead_outside_of_its_buffers(extension: Any) -> None:
+    ids = Ids.from_bytes([b"a", b"b"])
+    good, offsets = ids.parts, np.array([0, 1, 2])
+    extension.Scanner(good, good, offsets, False, 100, 1)
+    for bad in (
+        (good[0][:-1], *good[1:]),  # too little padding
+        (good[0], good[1] + 1, good[2]),
+        (good[0], good[1] - 1, good[2]),
+        (good[0], good[1], good[2][:1]),
+        (good[0], good[1], -good[2]),
+    ):
+        with pytest.raises(ValueError, match="outside their buffer"):
+            extension.Scanner(good, bad, offsets, False, 100, 1)
+    for wrong in ([0, 1], [0, 1, 3], [1, 1, 2], [0, 2, 1]):
+        with pytest.raises(ValueError, match="offsets do not fit"):
+            extension.Scanner(good, good, np.array(wrong), False, 100, 1)
+    with pytest.raises(ValueError, match="needs padding"):
+        extension.Scanner(good, good, offsets, False, 100, 1).scan(b"", True, False)
+    with pytest.raises(ValueError, match="aligned"):
+        extension.Scanner(good, good, memoryview(bytes(32))[1:25], False, 100, 1)
+
+
+def test_other_threads_run_during_a_scan(extension: Any) -> None:
+    rows = b"".join(b"1 Q0 d%d 0 %d t\n" % (number, 100_000 - number) for number in range(100_000))
+    ids, buffer = Ids.from_bytes([b"1"]), pad(rows)
+    scanner = extension.Scanner(ids.parts, ids.parts, np.array([0, 1]), False, 100, 1)
+    may_run, has_run = threading.Event(), []
+    thread = threading.Thread(target=lambda: has_run.append(may_run.wait()))
+    thread.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # from here on the other thread runs only if this one gives up the lock
+    try:
+        may_run.set()
+        for _ in range(200):
+            if not has_run:
+                assert scanner.scan(buffer, True, False)[2] == 100_000
+        assert has_run
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()

@@ -26,6 +26,7 @@ def _load() -> tuple[ModuleType | None, str]:
 
 
 scanner, _reason = _load()
+SEED = int.from_bytes(os.urandom(8), "little")  # nobody can prepare ids whose hashes collide
 
 
 def describe() -> str:

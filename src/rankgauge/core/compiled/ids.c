@@ -1,5 +1,7 @@
 /* Ids: hashed, compared and ordered as bytes. A hash only narrows a search; equality of the bytes decides. */
 
+#include <stdlib.h>
+
 #include "scanner.h"
 
 #define MIX 0x9E3779B97F4A7C15u
@@ -52,4 +54,53 @@ static int id_is_invisible(const byte *text, uint32_t length) {
         if (one == 0xEF && two == 0xBB && three == 0xBF) return 1;
     }
     return 0;
+}
+
+static uint64_t table_for(int64_t ids) {
+    uint64_t size = 64;
+    while (size < 2 * (uint64_t)ids) size *= 2;
+    return size;
+}
+
+/* The same among some rows, with a table of their own. */
+static int repeats_among(const Column *ids, const int64_t *group, int64_t first, int64_t end, uint64_t seed, uint32_t *table) {
+    uint64_t size = table_for(end - first);
+    memset(table, 0, (size_t)size * sizeof *table);
+    for (int64_t row = first; row < end; row++) {
+        const byte *text = ids->text + ids->start[row];
+        uint32_t length = (uint32_t)ids->length[row];
+        uint64_t at = id_hash(text, length, fold(seed ^ (uint64_t)group[row], MIX)) & (size - 1);
+        for (; table[at]; at = (at + 1) & (size - 1)) {
+            int64_t other = first + table[at] - 1;
+            if (group[other] == group[row] && ids->length[other] == length &&
+                id_same(ids->text + ids->start[other], text, length))
+                return 1;
+        }
+        table[at] = (uint32_t)(row - first) + 1;
+    }
+    return 0;
+}
+
+/* Rows whose groups ascend are looked at group by group, in a small table; others all at once. */
+static int has_repeated(const Column *ids, const int64_t *group, uint64_t seed) {
+    int64_t largest = 0, begin = 0;
+    for (int64_t row = 1; row <= ids->count; row++) {
+        if (row < ids->count && group[row] == group[begin]) continue;
+        if (row - begin > largest) largest = row - begin;
+        if (row < ids->count && group[row] < group[begin]) {
+            largest = -1;
+            break;
+        }
+        begin = row;
+    }
+    uint32_t *table = malloc((size_t)table_for(largest < 0 ? ids->count : largest) * sizeof *table);
+    if (!table) return -1;
+    int is_repeated = largest < 0 && repeats_among(ids, group, 0, ids->count, seed, table);
+    for (int64_t first = 0, row = 1; largest > 0 && !is_repeated && row <= ids->count; row++)
+        if (row == ids->count || group[row] != group[first]) {
+            is_repeated = repeats_among(ids, group, first, row, seed, table);
+            first = row;
+        }
+    free(table);
+    return is_repeated;
 }

@@ -19,21 +19,22 @@
 
 #define VIEWS 7
 
+/* Buffers that are held until they are released together. */
 typedef struct {
-    PyObject_HEAD
-    Join join;
-    FoundQuery *queries;
-    uint32_t query_room;
     Py_buffer views[VIEWS];
-    int view_count;
-    int is_busy; /* while a block is scanned: another thread must wait for its turn */
-} Scanner;
+    int count;
+} Held;
 
-/* Hold a contiguous buffer as long as the scanner lives. */
-static const void *hold(Scanner *self, PyObject *object, Py_ssize_t item, Py_ssize_t *count) {
-    Py_buffer *view = &self->views[self->view_count];
+static void release(Held *held) {
+    for (int view = 0; view < held->count; view++) PyBuffer_Release(&held->views[view]);
+    held->count = 0;
+}
+
+/* Hold a contiguous buffer. */
+static const void *hold(Held *held, PyObject *object, Py_ssize_t item, Py_ssize_t *count) {
+    Py_buffer *view = &held->views[held->count];
     if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0) return NULL;
-    self->view_count++;
+    held->count++;
     if (view->len % item || (uintptr_t)view->buf % (uintptr_t)item) {
         PyErr_SetString(PyExc_ValueError, "a buffer of whole, aligned items is expected");
         return NULL;
@@ -42,17 +43,26 @@ static const void *hold(Scanner *self, PyObject *object, Py_ssize_t item, Py_ssi
     return view->len ? view->buf : (const void *)"";
 }
 
+typedef struct {
+    PyObject_HEAD
+    Join join;
+    FoundQuery *queries;
+    uint32_t query_room;
+    Held held;
+    int is_busy; /* while a block is scanned: another thread must wait for its turn */
+} Scanner;
+
 /* A column of ids: its text, starts and lengths. Every id and the padding behind it must be inside the text. */
-static int hold_column(Scanner *self, PyObject *parts, Column *column) {
+static int hold_column(Held *held, PyObject *parts, Column *column) {
     PyObject *objects[3];
-    const void *held[3];
+    const void *found[3];
     Py_ssize_t counts[3];
     if (!PyArg_ParseTuple(parts, "OOO", &objects[0], &objects[1], &objects[2])) return 0;
     for (int part = 0; part < 3; part++)
-        if (!(held[part] = hold(self, objects[part], part ? (Py_ssize_t)sizeof(int64_t) : 1, &counts[part]))) return 0;
-    column->text = held[0];
-    column->start = held[1];
-    column->length = held[2];
+        if (!(found[part] = hold(held, objects[part], part ? (Py_ssize_t)sizeof(int64_t) : 1, &counts[part]))) return 0;
+    column->text = found[0];
+    column->start = found[1];
+    column->length = found[2];
     column->count = counts[1];
     int is_valid = counts[1] == counts[2] && counts[1] < (Py_ssize_t)MAX_TEXT;
     for (int64_t row = 0; is_valid && row < column->count; row++) {
@@ -67,7 +77,7 @@ static int hold_column(Scanner *self, PyObject *parts, Column *column) {
 static int hold_offsets(Scanner *self, PyObject *object) {
     Py_ssize_t count;
     Join *join = &self->join;
-    if (!(join->offsets = hold(self, object, sizeof(int64_t), &count))) return 0;
+    if (!(join->offsets = hold(&self->held, object, sizeof(int64_t), &count))) return 0;
     int is_valid = count == join->queries.count + 1 && join->offsets[0] == 0;
     for (Py_ssize_t at = 1; is_valid && at < count; at++) is_valid = join->offsets[at] >= join->offsets[at - 1];
     is_valid = is_valid && join->offsets[count - 1] <= join->docs.count;
@@ -80,7 +90,7 @@ static void scanner_dealloc(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
     join_free(&self->join);
     free(self->queries);
-    for (int view = 0; view < self->view_count; view++) PyBuffer_Release(&self->views[view]);
+    release(&self->held);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }
@@ -101,7 +111,7 @@ static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *
     self->join.in_doubles = in_doubles;
     self->join.max_id = max_id < 0 ? 0 : max_id > (long long)MAX_TEXT ? MAX_TEXT : (uint32_t)max_id;
     self->join.seed = seed;
-    if (!hold_column(self, queries, &self->join.queries) || !hold_column(self, docs, &self->join.docs) ||
+    if (!hold_column(&self->held, queries, &self->join.queries) || !hold_column(&self->held, docs, &self->join.docs) ||
         !hold_offsets(self, offsets)) {
         Py_DECREF(self);
         return NULL;
@@ -200,6 +210,66 @@ static PyMethodDef scanner_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* split(buffer, columns, ends): fill in where the columns end; whether the padded text is that regular. */
+static PyObject *module_split(PyObject *module, PyObject *arguments) {
+    PyObject *source, *target, *result = NULL;
+    unsigned int columns;
+    Py_buffer text, ends;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OIO", &source, &columns, &target)) return NULL;
+    if (PyObject_GetBuffer(source, &text, PyBUF_SIMPLE) < 0) return NULL;
+    if (PyObject_GetBuffer(target, &ends, PyBUF_WRITABLE) < 0) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
+    if (text.len < PADDING || !columns || ends.len % (Py_ssize_t)sizeof(int64_t) || (uintptr_t)ends.buf % sizeof(int64_t)) {
+        PyErr_SetString(PyExc_ValueError, "a padded text, columns and an array of int64 are expected");
+    } else if (text.len - PADDING > (Py_ssize_t)MAX_TEXT) {
+        result = Py_NewRef(Py_False);
+    } else {
+        int is_regular;
+        Py_BEGIN_ALLOW_THREADS
+        is_regular = split_regular(text.buf, (uint32_t)(text.len - PADDING), columns, ends.buf,
+                                   (uint64_t)ends.len / sizeof(int64_t));
+        Py_END_ALLOW_THREADS
+        result = is_regular < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_regular);
+    }
+    PyBuffer_Release(&text);
+    PyBuffer_Release(&ends);
+    return result;
+}
+
+/* has_repeated(ids, group, seed): whether an id appears twice in a group. */
+static PyObject *module_has_repeated(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *groups, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    Py_ssize_t count;
+    const int64_t *group;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+        if (count != ids.count) {
+            PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
+        } else {
+            int is_repeated;
+            Py_BEGIN_ALLOW_THREADS
+            is_repeated = has_repeated(&ids, group, seed);
+            Py_END_ALLOW_THREADS
+            result = is_repeated < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_repeated);
+        }
+    }
+    release(&held);
+    return result;
+}
+
+static PyMethodDef module_methods[] = {
+    {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
+    {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyType_Slot scanner_slots[] = {
     {Py_tp_new, (void *)scanner_new},
     {Py_tp_dealloc, (void *)scanner_dealloc},
@@ -228,6 +298,7 @@ static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_scanner",
     .m_doc = "The compiled scanner.",
+    .m_methods = module_methods,
     .m_slots = module_slots,
 };
 

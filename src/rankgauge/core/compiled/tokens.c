@@ -2,6 +2,8 @@
 
    White space is C's: space, tab, newline, vertical tab, form feed, carriage return; only a newline ends a line. */
 
+#include <stdlib.h>
+
 #include "scanner.h"
 
 #define USUAL_BLANKS 12
@@ -134,4 +136,25 @@ static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line,
     *at = begin;
     line->count = count;
     return 1;
+}
+
+static int split_regular(const byte *text, uint32_t size, uint32_t columns, int64_t *ends, uint64_t room) {
+    uint64_t count = 0;
+    Blanks *blanks = malloc(sizeof *blanks);
+    if (!blanks) return -1;
+    blanks_begin(blanks, text, size);
+    int is_regular = size && text[size - 1] == '\n';
+    while (is_regular && blanks_ahead(blanks, 1)) {
+        uint32_t found = blanks->count - blanks->next;
+        is_regular = !blanks->has_runs && !blanks->has_odd && found <= room - count;
+        for (uint32_t at = 0; is_regular && at < found; at++, count++) {
+            uint32_t end = blanks->positions[blanks->next + at];
+            ends[count] = end;
+            is_regular = (text[end] == '\n') == (count % columns == columns - 1);
+        }
+        blanks->next = blanks->count;
+    }
+    is_regular = is_regular && count == room;
+    free(blanks);
+    return is_regular;
 }

@@ -6,8 +6,6 @@ plain, or leaves it.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
 from rankgauge.core import compiled, ranking
@@ -31,12 +29,12 @@ class CompiledBlockScanner(BlockScanner):
         super().__init__(qrels, faults, compat, on_duplicate, max_id_bytes)
         assert compiled.scanner is not None
         self._scanner = compiled.scanner.Scanner(
-            _parts(qrels.queries),
-            _parts(qrels.docs),
+            qrels.queries.parts,
+            qrels.docs.parts,
             np.ascontiguousarray(qrels.offsets),
             compat == "trec_eval-10",
             max_id_bytes,
-            int.from_bytes(os.urandom(8), "little"),  # nobody can prepare ids whose hashes collide
+            compiled.SEED,
         )
 
     def scan_block(self, buffer: Bytes, *, is_last: bool) -> int:
@@ -82,10 +80,6 @@ class CompiledBlockScanner(BlockScanner):
             return super().judged()
         order = _by_query(query)  # the rows of a query are sorted by rank already
         return query[order], rank[order], tie_first[order], tie_last[order], ordinal[order]
-
-
-def _parts(ids: Ids) -> tuple[Bytes, Ints, Ints]:
-    return ids.buffer, np.ascontiguousarray(ids.start), np.ascontiguousarray(ids.length)
 
 
 def _by_query(query: Ints) -> Ints:
