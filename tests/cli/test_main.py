@@ -98,3 +98,15 @@ def test_an_environment_variable_forces_the_scanner_of_numpy(choice: str) -> Non
     code = "from rankgauge.core import compiled; print(compiled.scanner is None, compiled.describe())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.startswith("True numpy (RANKGAUGE_SCANNER=numpy)") == (choice == "numpy")
+
+
+def test_an_extension_of_another_version_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import ModuleType
+
+    from rankgauge.core import compiled
+
+    stale = ModuleType("rankgauge.core.compiled._scanner")
+    monkeypatch.setitem(sys.modules, stale.__name__, stale)
+    monkeypatch.setattr(compiled, "_scanner", stale, raising=False)
+    monkeypatch.delenv(compiled.VARIABLE, raising=False)
+    assert compiled._load() == (None, "the compiled one is of another version: install rankgauge again")

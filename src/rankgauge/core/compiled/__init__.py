@@ -11,6 +11,7 @@ from types import ModuleType
 
 VARIABLE = "RANKGAUGE_SCANNER"
 NUMPY, COMPILED = "numpy", "compiled"
+INTERFACE = 1  # what this version expects of the extension: the number in module.c
 
 
 def _load() -> tuple[ModuleType | None, str]:
@@ -22,6 +23,8 @@ def _load() -> tuple[ModuleType | None, str]:
     except ImportError as error:
         reason = "no C compiler was found when rankgauge was installed"
         return None, reason if isinstance(error, ModuleNotFoundError) else f"the compiled one cannot be loaded: {error}"
+    if getattr(extension, "INTERFACE", None) != INTERFACE:
+        return None, "the compiled one is of another version: install rankgauge again"
     return extension, ""
 
 

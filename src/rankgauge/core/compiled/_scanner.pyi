@@ -3,6 +3,8 @@ from typing_extensions import Buffer
 _Column = tuple[Buffer, Buffer, Buffer]  # text, starts, lengths
 _Found = tuple[int, int, int, bytes, int, int]  # bytes, lines and rows scanned; queries; where the tag is
 
+INTERFACE: int
+
 class Scanner:
     def __new__(
         cls, queries: _Column, docs: _Column, offsets: Buffer, in_doubles: bool, max_id: int, seed: int, /

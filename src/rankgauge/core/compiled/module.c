@@ -18,6 +18,7 @@
 #include "scattered.c"
 
 #define VIEWS 7
+#define INTERFACE 1 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -289,7 +290,7 @@ static int module_exec(PyObject *module) {
     PyObject *type = PyType_FromSpec(&scanner_spec);
     int status = type ? PyModule_AddObjectRef(module, "Scanner", type) : -1;
     Py_XDECREF(type);
-    return status;
+    return status < 0 ? status : PyModule_AddIntConstant(module, "INTERFACE", INTERFACE);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
