@@ -105,12 +105,12 @@ def _lines(rng: np.random.Generator, oddness: float, count: int) -> list[bytes]:
         rows = list(dict.fromkeys(rows))
     if rng.random() < 0.9:
         rows.sort(key=lambda row: QUERIES.index(row[0]))
-    order = ["by score", "by score", "unranked", "random"][int(rng.integers(4))]
+    order = ["by score", "by score", "unranked", "tied", "random"][int(rng.integers(5))]
     end, separator = pick(ENDS), pick(SEPARATORS)
     lines = []
     for number, (query, doc) in enumerate(rows):
-        rank = {"by score": b"%d" % number, "unranked": b"0"}.get(order) or pick(RANKS)
-        score = b"%.4f" % (99 - number // 2 / 7) if order == "by score" else pick(SCORES)
+        rank = {"by score": b"%d" % number, "unranked": b"0", "tied": b"1"}.get(order) or pick(RANKS)
+        score = {"by score": b"%.4f" % (99 - number // 2 / 7), "tied": b"1.50"}.get(order) or pick(SCORES)
         is_odd = rng.random() < oddness
         columns = [query, b"Q0", doc, rank, pick(ODD_SCORES) if is_odd and rng.random() < 0.5 else score, b"tag"]
         if is_odd and rng.random() < 0.3:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripts import fuzz_scanner
+from scripts.compile_scanner import compile_scanner
 from scripts.fuzz_scanner import Case, compare, make_case
 
 from rankgauge.core import compiled
 from rankgauge.core.ids import Ids, repeated
+from rankgauge.io.formats import decimals
 from rankgauge.io.formats.tokens import pad, split_columns
-from tests.needs import require
+from tests.needs import ROOT, require
 
 
 @pytest.fixture
@@ -60,6 +63,54 @@ def test_scores_are_ordered_as_numpy_orders_them(compat: str, texts: list[str]) 
     data = b"".join(b"1 Q0 d%d 0 %s t\n" % (n, text.encode()) for n, text in enumerate(texts))
     difference = compare(Case(data, 1 << 16, compat), compiled.scanner)
     assert difference is None, difference
+
+
+@given(texts=st.lists(scores, min_size=1, max_size=30))
+@example(texts=["9007199254740993", "9007199254740995", "18014398509481990", "36028797018963972"])
+@example(texts=["5e-1", "1e27", "1e-27", "1.5e+22", "0.1e-5", "4503599627370497.5", "4503599627370496.5", "1e400", "."])
+def test_numbers_are_those_that_python_reads(texts: list[str]) -> None:
+    require("compiler", compiled.scanner is not None)
+    values, bad_rows = decimals.read(Ids.from_bytes([text.encode() for text in texts]))
+    for row, text in enumerate(texts):
+        is_number = decimals.DECIMAL.fullmatch(text.encode()) is not None
+        assert (row in bad_rows) == (not is_number)
+        assert not is_number or (values[row], np.signbit(values[row])) == (float(text), np.signbit(float(text)))
+
+
+PLAIN = b"".join(b"1 Q0 d%d 0 1.5 t\n" % number for number in range(20))
+ODD_LINES = [
+    b"1 Q0 e 0 1e999 t", b"1 Q0 e 0 -inf t", b"1 Q0 e 0 nan t", b"1 Q0 e 0 1 t\0", b"1 Q0 e 0 1", b"1 Q0 e 0 1 t t",
+    b"1 Q0 d3 0 1 t", b"1 Q0 e -1 2 t", b"1 Q0 \xc2\xad 0 1 t", b"1\x01 Q0 e 0 1 t", b"1 Q0 " + b"e" * 99 + b" 0 1 t",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ODD_LINES)
+@pytest.mark.parametrize("block", [200, 1 << 16])
+def test_an_odd_line_is_reported_as_numpy_reports_it(extension: Any, line: bytes, block: int) -> None:
+    for data in (PLAIN + line + b"\n" + PLAIN.replace(b"1 Q0", b"2 Q0"), PLAIN + line):
+        case = Case(data, block, max_line=64)
+        difference = compare(case, extension)
+        assert difference is None, difference
+        assert fuzz_scanner.outcome(case, None) != fuzz_scanner.outcome(Case(PLAIN, block), None)
+
+
+@pytest.mark.slow
+def test_the_code_for_other_processors_agrees_too(tmp_path: Path) -> None:
+    """Without 128-bit numbers and SSE2: what a compiler for another machine gets to see, except for its byte order."""
+    require("compiler", compiled.scanner is not None)
+    portable = fuzz_scanner.load(
+        compile_scanner(ROOT, ["-U__SIZEOF_INT128__", "-U__SSE2__"], tmp_path / "_scanner.abi3.so")
+    )
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        difference = compare(make_case(rng), portable)
+        assert difference is None, difference
+    texts = [repr(number) for number in rng.random(500).tolist()] + [
+        f"{number:.16e}" for number in rng.normal(0, 1e9, 500).tolist()
+    ]
+    values, statuses = portable.decimals(Ids.from_bytes([text.encode() for text in texts]).parts)
+    assert not any(statuses)
+    assert np.frombuffer(values).tolist() == [float(text) for text in texts]
 
 
 @given(

@@ -10,7 +10,7 @@
 
 #include "scanner.h"
 
-#define COUNTED_PAIRS 256 /* ids of a tie compared pair by pair rather than sorted */
+#define COUNTED_PAIRS 32 /* ids of a tie compared pair by pair rather than sorted */
 
 /* At most a quarter is filled: most rows meet nothing. */
 INLINE uint64_t table_size(uint64_t entries) {

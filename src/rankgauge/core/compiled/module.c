@@ -265,7 +265,39 @@ static PyObject *module_has_repeated(PyObject *module, PyObject *arguments) {
     return result;
 }
 
+/* decimals(ids): the value of each text as a double, and its status, one byte each: 0 read, 1 no number, 2 not read here. */
+static PyObject *module_decimals(PyObject *module, PyObject *parts) {
+    PyObject *values = NULL, *statuses = NULL, *result = NULL;
+    Held held = {.count = 0};
+    Column ids;
+    (void)module;
+    if (hold_column(&held, parts, &ids)) {
+        values = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(ids.count * (int64_t)sizeof(double)));
+        statuses = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)ids.count);
+    }
+    if (values && statuses) {
+        char *value = PyBytes_AsString(values), *status = PyBytes_AsString(statuses);
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t row = 0; row < ids.count; row++, value += sizeof(double)) {
+            Decimal decimal = decimal_read(ids.text + ids.start[row], (uint32_t)ids.length[row]);
+            double number = 0.0;
+            if (decimal_is_usual(decimal))
+                number = decimal_usual_value(decimal), status[row] = DECIMAL_OK;
+            else
+                status[row] = (char)decimal_value(decimal, &number);
+            memcpy(value, &number, sizeof number);
+        }
+        Py_END_ALLOW_THREADS
+        result = PyTuple_Pack(2, values, statuses);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(statuses);
+    release(&held);
+    return result;
+}
+
 static PyMethodDef module_methods[] = {
+    {"decimals", module_decimals, METH_O, "The values of numbers."},
     {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
     {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},
     {NULL, NULL, 0, NULL},
