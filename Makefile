@@ -17,6 +17,8 @@ LOWEST := .venv-lowest
 DEBIAN := chromium fonts-dejavu-core
 LIBRARIES := .venv-libraries
 
+SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/core/compiled/*.[ch])
+
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
@@ -59,7 +61,7 @@ bench: $(BASE)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser java libraries postgres" makes that a failure.
+# REQUIRE="browser compiler java libraries postgres" makes that a failure.
 test-deps: test-libraries
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
@@ -76,13 +78,13 @@ $(VENV):
 	@echo "[1/3] $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
-$(BASE): pyproject.toml | $(VENV)
+$(BASE): pyproject.toml $(SCANNER) | $(VENV)
 	@echo "[2/3] pip install (the only step that downloads anything)"
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[retrieval]'
 	@touch $(BASE)
 	@echo "[3/3] rankgauge"
 
-$(TEST): pyproject.toml | $(VENV)
+$(TEST): pyproject.toml $(SCANNER) | $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $(BASE) $(TEST)
 

@@ -34,6 +34,7 @@ class Shape:
     kind: Literal["one relevant", "graded"]
     judged: int
     tied: float  # the share of scores that another document of the query has too
+    form: Literal["plain", "shuffled", "exponents"] = "plain"  # the lines in any order, or scores like 1.7e+01
 
     @property
     def rows(self) -> int:
@@ -55,6 +56,10 @@ SHAPES = {
         Shape("robust", 250, 1000, "graded", judged=1250, tied=0.4),
         Shape("marco", 6_980, 1000, "one relevant", judged=1, tied=0.0),
         Shape("big", 50_000, 1000, "one relevant", judged=1, tied=0.0),
+        Shape("million", 1000, 1000, "one relevant", judged=1, tied=0.0),
+        Shape("ten-million", 10_000, 1000, "one relevant", judged=1, tied=0.0),
+        Shape("shuffled", 1000, 1000, "one relevant", judged=1, tied=0.0, form="shuffled"),
+        Shape("exponents", 1000, 1000, "one relevant", judged=1, tied=0.0, form="exponents"),
     )
 }
 
@@ -72,8 +77,22 @@ def make(shape: Shape) -> bool:
         for judgments, results in blocks:
             qrels.write(judgments)
             run.write(results)
+    if shape.form != "plain":
+        lines = shape.run.read_bytes().splitlines(keepends=True)
+        shape.run.write_bytes(b"".join(_shuffled(lines) if shape.form == "shuffled" else map(_with_exponent, lines)))
     stamp.write_text(recipe)
     return True
+
+
+def _shuffled(lines: list[bytes]) -> Iterator[bytes]:
+    return (lines[number] for number in np.random.default_rng(1).permutation(len(lines)).tolist())
+
+
+def _with_exponent(line: bytes) -> bytes:
+    """The same number, written as 1.7046234e+01."""
+    *before, score, tag = line.split(b" ")
+    whole, decimals = score.split(b".")
+    return b" ".join([*before, b"%s.%s%se+%02d" % (whole[:1], whole[1:], decimals, len(whole) - 1), tag])
 
 
 def _one_relevant(shape: Shape) -> Iterator[tuple[bytes, bytes]]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from benchmarks.data import SHAPES, Shape
 from benchmarks.tools import SCRIPT, Tool, find
 
-DEFAULT = ("marco", "robust", "small", "dicts", "startup")
+DEFAULT = ("marco", "robust", "small", "forms", "dicts", "startup")
+FORMS = ("million", "shuffled", "exponents")
 NAMES = (*DEFAULT, "big")
 
 
@@ -31,6 +32,8 @@ def listed(wanted: Collection[str], tools: Collection[str], peers_python: str) -
     for name in ("marco", "robust", "small", "big"):
         if name in wanted:
             jobs.append(_from_files(SHAPES[name], tools, peers_python))
+    if "forms" in wanted:
+        jobs += [_from_files(SHAPES[name], tools, peers_python) for name in FORMS]
     if "dicts" in wanted:
         jobs += [_from_dicts(SHAPES[name], tools, peers_python) for name in ("marco", "robust")]
     if "startup" in wanted and "rankgauge" in tools:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -76,3 +77,36 @@ def test_an_interrupt_exits_130(command: Command, monkeypatch: pytest.MonkeyPatc
 def test_the_module_runs_as_a_program() -> None:
     done = subprocess.run([sys.executable, "-m", "rankgauge", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("rankgauge ")
+
+
+def test_the_verbose_version_names_the_scanner(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rankgauge.core import compiled
+
+    assert command("--version").out.count("\n") == 1
+    found = command("--verbose", "--version")
+    assert found.out.splitlines()[1] == f"scanner: {compiled.describe()}"
+    assert command("--version", "--verbose").out == found.out
+    monkeypatch.setattr(compiled, "scanner", None)
+    monkeypatch.setattr(compiled, "_reason", "no C compiler was found when rankgauge was installed")
+    assert "scanner: numpy (no C compiler was found" in command("--version", "--verbose").out
+    assert command("--verbose", "measures").code == 64
+
+
+@pytest.mark.parametrize("choice", ["numpy", ""])
+def test_an_environment_variable_forces_the_scanner_of_numpy(choice: str) -> None:
+    environment = {**os.environ, "RANKGAUGE_SCANNER": choice}
+    code = "from rankgauge.core import compiled; print(compiled.scanner is None, compiled.describe())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("True numpy (RANKGAUGE_SCANNER=numpy)") == (choice == "numpy")
+
+
+def test_an_extension_of_another_version_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import ModuleType
+
+    from rankgauge.core import compiled
+
+    stale = ModuleType("rankgauge.core.compiled._scanner")
+    monkeypatch.setitem(sys.modules, stale.__name__, stale)
+    monkeypatch.setattr(compiled, "_scanner", stale, raising=False)
+    monkeypatch.delenv(compiled.VARIABLE, raising=False)
+    assert compiled._load() == (None, "the compiled one is of another version: install rankgauge again")

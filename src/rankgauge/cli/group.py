@@ -32,8 +32,37 @@ COMMANDS = {
 }
 
 
+def _remember_verbose(context: click.Context, option: click.Parameter, is_verbose: bool) -> None:
+    context.meta["verbose"] = is_verbose
+
+
+def _print_version(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
+    """Print the version; with ``--verbose`` also what it runs on."""
+    if not is_asked:
+        if context.meta["verbose"]:
+            raise click.UsageError("--verbose belongs to --version", context)
+        return
+    click.echo(f"rankgauge {__version__}")
+    if context.meta["verbose"]:
+        import platform
+
+        from rankgauge.core import compiled
+
+        click.echo(f"scanner: {compiled.describe()}")
+        click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    context.exit()
+
+
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "-V", "--version", message="rankgauge %(version)s")
+@click.option("--verbose", is_flag=True, expose_value=False, is_eager=True, callback=_remember_verbose, hidden=True)
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit; with --verbose also the scanner.",
+)
 def cli() -> None:
     """Did my retrieval get better, how certain is that, and which queries changed?
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core import compiled
 from rankgauge.errors import InputError, InputTypeError, shown
 
 Ints = NDArray[np.int64]
@@ -61,6 +62,11 @@ class Ids:
         except TypeError:
             pass
         return cls.from_bytes([encode_id(value, what) for value in values])
+
+    @property
+    def parts(self) -> tuple[NDArray[np.uint8], Ints, Ints]:
+        """The buffer, the starts and the lengths, for the extension."""
+        return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.length)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -279,6 +285,11 @@ class IdIndex:
 def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, Ints]:
     """Pairs of rows that have the same id in the same group: (an earlier row, a later one)."""
     if hashes is None:
+        extension = compiled.scanner
+        if extension is not None and not extension.has_repeated(
+            ids.parts, np.ascontiguousarray(group, dtype=np.int64), compiled.SEED
+        ):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         hashes = ids.hash(seeds(group))
     ordered = np.sort(hashes)
     twice = ordered[1:][ordered[1:] == ordered[:-1]]

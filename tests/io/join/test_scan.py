@@ -18,12 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_runs
+from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
 from rankgauge.io.join import joining, parallel, scan
+from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.join.joining import join_file
-from rankgauge.io.join.scan import ScatteredError
 from rankgauge.io.options import Reading
 from rankgauge.io.sources import Limits
+from tests.needs import require
 
 QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]
 JUDGED = ["a", "b", "doc-12345678", "doc-12345679", "clueweb09-en0000-00-00001", "é"]
@@ -36,6 +38,17 @@ QRELS = Qrels.from_dict(
         for place, query in enumerate(QUERIES[:4])
     }
 )
+
+
+@pytest.fixture(autouse=True, params=["numpy", "compiled"])
+def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every test of this file runs with both scanners."""
+    if request.param == "numpy":
+        monkeypatch.setattr(compiled, "scanner", None)
+    else:
+        require("compiler", compiled.scanner is not None)
+    return str(request.param)
+
 
 rows = st.lists(
     st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCS), st.sampled_from(SCORES), st.sampled_from(RANKS)),
@@ -91,6 +104,7 @@ def outcome(path: Path, way: str) -> Found | str:
         warnings.simplefilter("always")
         if way == "plain":
             patch.setattr(joining, "scan", scattered)
+            patch.setattr(joining, "scan_scattered", lambda *_, **__: None)
         try:
             joined = join_file(QRELS, path, Reading(run_format="trec"), "trec_eval-9")
         except RankgaugeError as error:
@@ -102,7 +116,7 @@ def scattered(*_: object, **__: object) -> None:
     raise ScatteredError
 
 
-ways = settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+ways = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.mark.slow
@@ -143,7 +157,7 @@ def test_what_is_wrong_is_found_on_the_same_lines(
 
 @pytest.mark.slow
 @given(data=st.binary(max_size=400))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
 def test_any_bytes_are_a_result_or_one_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "run"
@@ -159,7 +173,7 @@ def test_a_byte_changed_anywhere_is_a_result_or_one_error(tmp_path: Path) -> Non
     data = b"".join(b"%d Q0 doc-%d %d %.4f tag\n" % (q, d, d, 9 - d / 7) for q in (1, 2, 10) for d in range(12))
     rng = np.random.default_rng(5)
     path = tmp_path / "run"
-    for _ in range(400):
+    for _ in range(200):
         changed = bytearray(data)
         for _ in range(int(rng.integers(1, 4))):
             changed[int(rng.integers(len(changed)))] = int(rng.integers(256))

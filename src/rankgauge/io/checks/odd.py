@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from rankgauge.core.ids import Interner, Ints
 from rankgauge.core.tables import offsets_of
 from rankgauge.errors import shown
+from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.invisible import report_invisible
 from rankgauge.io.checks.ranks import report_contradictions
 from rankgauge.io.rows import Rows
@@ -32,7 +35,8 @@ def report_odd_run(rows: Rows) -> None:
     query = intern(rows.query)
     is_split = np.any(query[1:] < query[:-1])
     if is_split:
-        _report_split_queries(rows, query)
+        resumed = resumed_rows(query)
+        report_split_queries(rows.faults, rows.line[resumed], lambda at: rows.query[int(resumed[at])])
     if rows.rank is not None and len(rows):
         order = np.argsort(query, kind="stable") if is_split else np.arange(len(rows))
         rank = rows.rank.take(order)
@@ -54,12 +58,12 @@ def resumed_rows(query: Ints) -> Ints:
     return np.sort(back[np.unique(query[back], return_index=True)[1]])
 
 
-def _report_split_queries(rows: Rows, query: Ints) -> None:
-    resumed = resumed_rows(query)
-    rows.faults.add(
+def report_split_queries(faults: Faults, lines: Ints, query: Callable[[int], bytes]) -> None:
+    """Add the lines on which split queries resume."""
+    faults.add(
         "split-query",
-        rows.line[resumed],
+        lines,
         expected=CONTIGUOUS_LINES,
-        found=lambda at: f"query {shown(rows.query[int(resumed[at])])} again after other queries",
+        found=lambda at: f"query {shown(query(at))} again after other queries",
         severity="note",
     )

@@ -49,7 +49,15 @@ def report_contradictions(
         lambda row: f"query {shown(query(int(rows[row])))}",
     )
     compared_pairs = len(scores) - len(offsets) + 1
-    cause = replace(cause, checked=compared_pairs)
+    _add(faults, replace(cause, checked=compared_pairs))
+
+
+def report_none(faults: Faults, compared_pairs: int) -> None:
+    """Add rows without a contradiction, which count if contradictions are said to be systematic."""
+    _add(faults, Cause(checked=compared_pairs))
+
+
+def _add(faults: Faults, cause: Cause) -> None:
     faults.add_cause(RANK_ORDER, cause, expected=SCORES_BY_RANK, found=describe_cause, severity="warning")
 
 

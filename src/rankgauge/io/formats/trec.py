@@ -163,6 +163,9 @@ def _short_line_hint(text: bytes, count: int, names: tuple[str, ...]) -> str | N
 
 def _read_grades(tokens: Ids) -> tuple[Floats, Ints]:
     """Whole numbers, and the rows without one. There are few distinct grades, so each is parsed once."""
+    digits = tokens.buffer[tokens.start] - np.uint8(ord("0"))
+    if int(tokens.length.max(initial=0)) == 1 and int(digits.max()) <= 9:
+        return digits.astype(np.float64), np.zeros(0, dtype=np.int64)
     distinct, indices = np.unique(tokens.words(0), return_inverse=True)
     values = np.full(len(distinct), np.nan)
     for number, word in enumerate(distinct.tolist()):

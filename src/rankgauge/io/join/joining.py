@@ -21,8 +21,9 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
+from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.join.inputs import as_run, is_graded
-from rankgauge.io.join.scan import Progress, Scan, ScatteredError, scan
+from rankgauge.io.join.scan import Progress, scan, scan_scattered
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows
 from rankgauge.io.rows import warn_of_faults
@@ -73,16 +74,41 @@ def join_file(
     ):
         format = reading.run_format or format_of(stream, "run")
         if format == "trec" and not reading.keep_rankings:
-            try:
-                scanned = _scan_stream(qrels, stream, reading, compat, progress)
-            except ScatteredError:
-                stream.rewind()  # rare: the rows of a query are not contiguous, so that all rows are needed at once
-            else:
-                name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
-                sample = tuple(scanned.queries.head(3))
-                joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256)
-                return _with_notes(qrels, joined, lambda: scanned.queries, lambda: _first_lines(stream))
+            joined = _join_scanned(qrels, path, stream, reading, compat, progress)
+            if joined is not None:
+                return joined
+            stream.rewind()
         return join_run(qrels, *_run_from_stream(stream, format, path, reading), reading, compat)
+
+
+def _join_scanned(
+    qrels: Qrels, path: str | Path, stream: ByteStream, reading: Reading, compat: Compat, progress: Progress | None
+) -> Joined | None:
+    """The join of a TREC file by a scanner; None if the plain reader must read it."""
+    faults = Faults(stream.path, strict=reading.limits.strict)
+
+    def first_results() -> Run:
+        return _first_lines(stream)
+
+    try:
+        scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
+    except ScatteredError:
+        stream.rewind()  # the rows of a query are not contiguous, so that all rows are needed at once
+        faults = Faults(stream.path, strict=reading.limits.strict)
+        whole = scan_scattered(stream, qrels, faults, compat=compat)
+        if whole is None:
+            return None
+        scanned = whole
+
+        def first_results() -> Run:
+            stream.rewind()
+            return _first_queries(_run_from_stream(stream, "trec", path, reading)[0])
+
+    warn_of_faults(faults)
+    name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
+    sample, notes = tuple(scanned.queries.head(3)), tuple(faults.notes("note"))
+    joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256, notes)
+    return _with_notes(qrels, joined, lambda: scanned.queries, first_results)
 
 
 def run_and_notes(source: Any, reading: Reading) -> tuple[Run, tuple[Note, ...]]:
@@ -103,13 +129,6 @@ def _run_from_stream(
     rows, _ = rows_from_stream(stream, "run", format=format)
     run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
     return run, tuple(rows.faults.notes("note"))
-
-
-def _scan_stream(qrels: Qrels, stream: ByteStream, reading: Reading, compat: Compat, progress: Progress | None) -> Scan:
-    faults = Faults(stream.path, strict=reading.limits.strict)
-    scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
-    warn_of_faults(faults)
-    return scanned
 
 
 def _with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:

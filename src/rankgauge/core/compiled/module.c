@@ -1,0 +1,339 @@
+/* The module: buffers in, tuples and bytes out. Python's limited API of 3.11, so that one build serves all later
+   versions; the interpreter lock is released while a block is scanned. */
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdlib.h>
+
+#include "scanner.h"
+
+/* One translation unit, so that what is called for each line can be inlined. */
+#include "tokens.c"
+#include "decimals.c"
+#include "ids.c"
+#include "sort.c"
+#include "join.c"
+#include "block.c"
+#include "scattered.c"
+
+#define VIEWS 7
+#define INTERFACE 1 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+
+/* Buffers that are held until they are released together. */
+typedef struct {
+    Py_buffer views[VIEWS];
+    int count;
+} Held;
+
+static void release(Held *held) {
+    for (int view = 0; view < held->count; view++) PyBuffer_Release(&held->views[view]);
+    held->count = 0;
+}
+
+/* Hold a contiguous buffer. */
+static const void *hold(Held *held, PyObject *object, Py_ssize_t item, Py_ssize_t *count) {
+    Py_buffer *view = &held->views[held->count];
+    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0) return NULL;
+    held->count++;
+    if (view->len % item || (uintptr_t)view->buf % (uintptr_t)item) {
+        PyErr_SetString(PyExc_ValueError, "a buffer of whole, aligned items is expected");
+        return NULL;
+    }
+    *count = view->len / item;
+    return view->len ? view->buf : (const void *)"";
+}
+
+typedef struct {
+    PyObject_HEAD
+    Join join;
+    FoundQuery *queries;
+    uint32_t query_room;
+    Held held;
+    int is_busy; /* while a block is scanned: another thread must wait for its turn */
+} Scanner;
+
+/* A column of ids: its text, starts and lengths. Every id and the padding behind it must be inside the text. */
+static int hold_column(Held *held, PyObject *parts, Column *column) {
+    PyObject *objects[3];
+    const void *found[3];
+    Py_ssize_t counts[3];
+    if (!PyArg_ParseTuple(parts, "OOO", &objects[0], &objects[1], &objects[2])) return 0;
+    for (int part = 0; part < 3; part++)
+        if (!(found[part] = hold(held, objects[part], part ? (Py_ssize_t)sizeof(int64_t) : 1, &counts[part]))) return 0;
+    column->text = found[0];
+    column->start = found[1];
+    column->length = found[2];
+    column->count = counts[1];
+    int is_valid = counts[1] == counts[2] && counts[1] < (Py_ssize_t)MAX_TEXT;
+    for (int64_t row = 0; is_valid && row < column->count; row++) {
+        int64_t start = column->start[row], length = column->length[row];
+        is_valid = start >= 0 && length >= 0 && length < (int64_t)MAX_TEXT && start <= counts[0] &&
+                   length + PADDING <= counts[0] - start;
+    }
+    if (!is_valid) PyErr_SetString(PyExc_ValueError, "ids are outside their buffer");
+    return is_valid;
+}
+
+static int hold_offsets(Scanner *self, PyObject *object) {
+    Py_ssize_t count;
+    Join *join = &self->join;
+    if (!(join->offsets = hold(&self->held, object, sizeof(int64_t), &count))) return 0;
+    int is_valid = count == join->queries.count + 1 && join->offsets[0] == 0;
+    for (Py_ssize_t at = 1; is_valid && at < count; at++) is_valid = join->offsets[at] >= join->offsets[at - 1];
+    is_valid = is_valid && join->offsets[count - 1] <= join->docs.count;
+    if (!is_valid) PyErr_SetString(PyExc_ValueError, "offsets do not fit the ids");
+    return is_valid;
+}
+
+static void scanner_dealloc(PyObject *object) {
+    Scanner *self = (Scanner *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    join_free(&self->join);
+    free(self->queries);
+    release(&self->held);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* Scanner(queries, docs, offsets, in_doubles, max_id, seed): columns are (text, starts, lengths). */
+static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *names) {
+    PyObject *queries, *docs, *offsets;
+    int in_doubles;
+    long long max_id;
+    unsigned long long seed;
+    if (names && PyDict_Size(names)) {
+        PyErr_SetString(PyExc_TypeError, "Scanner takes no keyword arguments");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(arguments, "OOOpLK", &queries, &docs, &offsets, &in_doubles, &max_id, &seed)) return NULL;
+    Scanner *self = (Scanner *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    if (!self) return NULL;
+    self->join.in_doubles = in_doubles;
+    self->join.max_id = max_id < 0 ? 0 : max_id > (long long)MAX_TEXT ? MAX_TEXT : (uint32_t)max_id;
+    self->join.seed = seed;
+    if (!hold_column(&self->held, queries, &self->join.queries) || !hold_column(&self->held, docs, &self->join.docs) ||
+        !hold_offsets(self, offsets)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    if (!join_prepare(&self->join)) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+/* Python's float of a text, in a moment with the interpreter lock. */
+static int python_float(void *context, const byte *text, uint32_t length, double *value) {
+    PyThreadState **state = context;
+    PyEval_RestoreThread(*state);
+    PyObject *digits = PyUnicode_DecodeASCII((const char *)text, (Py_ssize_t)length, NULL);
+    PyObject *number = digits ? PyFloat_FromString(digits) : NULL;
+    if (number) *value = PyFloat_AsDouble(number);
+    int is_read = number != NULL;
+    Py_XDECREF(digits);
+    Py_XDECREF(number);
+    *state = PyEval_SaveThread();
+    return is_read;
+}
+
+static PyObject *block_result(const Block *block) {
+    PyObject *queries =
+        PyBytes_FromStringAndSize((const char *)block->queries, (Py_ssize_t)(block->query_count * sizeof *block->queries));
+    if (!queries) return NULL;
+    return Py_BuildValue("(kKKNkk)", (unsigned long)block->used, (unsigned long long)block->lines,
+                         (unsigned long long)block->rows, queries, (unsigned long)block->tag,
+                         (unsigned long)block->tag_length);
+}
+
+/* scan(buffer, is_last, is_scattered): what was found in a padded block, or None if it must be read by the other scanner. */
+static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
+    Scanner *self = (Scanner *)object;
+    PyObject *source, *result = NULL;
+    int is_last, is_scattered;
+    Py_buffer view;
+    if (!PyArg_ParseTuple(arguments, "Opp", &source, &is_last, &is_scattered)) return NULL;
+    if (self->is_busy) {
+        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
+        return NULL;
+    }
+    if (PyObject_GetBuffer(source, &view, PyBUF_SIMPLE) < 0) return NULL;
+    if (view.len < PADDING || view.len - PADDING > (Py_ssize_t)MAX_TEXT) {
+        PyBuffer_Release(&view);
+        if (view.len >= PADDING) Py_RETURN_NONE;
+        PyErr_SetString(PyExc_ValueError, "a block needs padding");
+        return NULL;
+    }
+    PyThreadState *state;
+    Block block = {.text = view.buf, .size = (uint32_t)(view.len - PADDING), .is_last = is_last};
+    block.is_scattered = is_scattered;
+    block.hard = python_float;
+    block.context = &state;
+    block.queries = self->queries;
+    block.query_room = self->query_room;
+    self->is_busy = 1;
+    state = PyEval_SaveThread();
+    BlockStatus status = scan_block(&self->join, &block);
+    PyEval_RestoreThread(state);
+    self->is_busy = 0;
+    self->queries = block.queries;
+    self->query_room = block.query_room;
+    if (status == BLOCK_OK)
+        result = block_result(&block);
+    else if (status == BLOCK_ODD)
+        result = Py_NewRef(Py_None);
+    else if (status == BLOCK_MEMORY)
+        PyErr_NoMemory();
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* hits(): five columns of int64 after one another: query, rank, first and last rank of the tie, judgment. */
+static PyObject *scanner_hits(PyObject *object, PyObject *nothing) {
+    Scanner *self = (Scanner *)object;
+    (void)nothing;
+    uint64_t count = self->join.hit_count;
+    PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(count * sizeof(Hit)));
+    if (!result) return NULL;
+    int64_t *out = (int64_t *)(void *)PyBytes_AsString(result);
+    for (uint64_t at = 0; at < count; at++) {
+        const Hit *hit = self->join.hits + at;
+        int64_t cells[5] = {hit->query, hit->rank, hit->tie_first, hit->tie_last, hit->ordinal};
+        for (int column = 0; column < 5; column++) memcpy(out + (uint64_t)column * count + at, &cells[column], sizeof *out);
+    }
+    return result;
+}
+
+static PyMethodDef scanner_methods[] = {
+    {"scan", scanner_scan, METH_VARARGS, "Scan a padded block; None if it is odd."},
+    {"hits", scanner_hits, METH_NOARGS, "The columns of all hits so far."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* split(buffer, columns, ends): fill in where the columns end; whether the padded text is that regular. */
+static PyObject *module_split(PyObject *module, PyObject *arguments) {
+    PyObject *source, *target, *result = NULL;
+    unsigned int columns;
+    Py_buffer text, ends;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OIO", &source, &columns, &target)) return NULL;
+    if (PyObject_GetBuffer(source, &text, PyBUF_SIMPLE) < 0) return NULL;
+    if (PyObject_GetBuffer(target, &ends, PyBUF_WRITABLE) < 0) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
+    if (text.len < PADDING || !columns || ends.len % (Py_ssize_t)sizeof(int64_t) || (uintptr_t)ends.buf % sizeof(int64_t)) {
+        PyErr_SetString(PyExc_ValueError, "a padded text, columns and an array of int64 are expected");
+    } else if (text.len - PADDING > (Py_ssize_t)MAX_TEXT) {
+        result = Py_NewRef(Py_False);
+    } else {
+        int is_regular;
+        Py_BEGIN_ALLOW_THREADS
+        is_regular = split_regular(text.buf, (uint32_t)(text.len - PADDING), columns, ends.buf,
+                                   (uint64_t)ends.len / sizeof(int64_t));
+        Py_END_ALLOW_THREADS
+        result = is_regular < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_regular);
+    }
+    PyBuffer_Release(&text);
+    PyBuffer_Release(&ends);
+    return result;
+}
+
+/* has_repeated(ids, group, seed): whether an id appears twice in a group. */
+static PyObject *module_has_repeated(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *groups, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    Py_ssize_t count;
+    const int64_t *group;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+        if (count != ids.count) {
+            PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
+        } else {
+            int is_repeated;
+            Py_BEGIN_ALLOW_THREADS
+            is_repeated = has_repeated(&ids, group, seed);
+            Py_END_ALLOW_THREADS
+            result = is_repeated < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_repeated);
+        }
+    }
+    release(&held);
+    return result;
+}
+
+/* decimals(ids): the value of each text as a double, and its status, one byte each: 0 read, 1 no number, 2 not read here. */
+static PyObject *module_decimals(PyObject *module, PyObject *parts) {
+    PyObject *values = NULL, *statuses = NULL, *result = NULL;
+    Held held = {.count = 0};
+    Column ids;
+    (void)module;
+    if (hold_column(&held, parts, &ids)) {
+        values = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(ids.count * (int64_t)sizeof(double)));
+        statuses = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)ids.count);
+    }
+    if (values && statuses) {
+        char *value = PyBytes_AsString(values), *status = PyBytes_AsString(statuses);
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t row = 0; row < ids.count; row++, value += sizeof(double)) {
+            Decimal decimal = decimal_read(ids.text + ids.start[row], (uint32_t)ids.length[row]);
+            double number = 0.0;
+            if (decimal_is_usual(decimal))
+                number = decimal_usual_value(decimal), status[row] = DECIMAL_OK;
+            else
+                status[row] = (char)decimal_value(decimal, &number);
+            memcpy(value, &number, sizeof number);
+        }
+        Py_END_ALLOW_THREADS
+        result = PyTuple_Pack(2, values, statuses);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(statuses);
+    release(&held);
+    return result;
+}
+
+static PyMethodDef module_methods[] = {
+    {"decimals", module_decimals, METH_O, "The values of numbers."},
+    {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
+    {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot scanner_slots[] = {
+    {Py_tp_new, (void *)scanner_new},
+    {Py_tp_dealloc, (void *)scanner_dealloc},
+    {Py_tp_methods, scanner_methods},
+    {Py_tp_doc, (void *)"A run joined with judgments, block by block."},
+    {0, NULL},
+};
+
+static PyType_Spec scanner_spec = {
+    .name = "rankgauge.core.compiled._scanner.Scanner",
+    .basicsize = sizeof(Scanner),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = scanner_slots,
+};
+
+static int module_exec(PyObject *module) {
+    PyObject *type = PyType_FromSpec(&scanner_spec);
+    int status = type ? PyModule_AddObjectRef(module, "Scanner", type) : -1;
+    Py_XDECREF(type);
+    return status < 0 ? status : PyModule_AddIntConstant(module, "INTERFACE", INTERFACE);
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void *)module_exec}, {0, NULL}};
+
+static struct PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_scanner",
+    .m_doc = "The compiled scanner.",
+    .m_methods = module_methods,
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit__scanner(void);
+PyMODINIT_FUNC PyInit__scanner(void) { return PyModuleDef_Init(&module_definition); }
