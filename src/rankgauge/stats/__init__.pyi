@@ -34,7 +34,7 @@ from rankgauge.stats.prediction_powered import prediction_powered_mean as predic
 from rankgauge.stats.proportions import newcombe_interval as newcombe_interval
 from rankgauge.stats.proportions import wilson_interval as wilson_interval
 from rankgauge.stats.randomization import randomization_test as randomization_test
-from rankgauge.stats.rater_agreement import agreement_interval as agreement_interval
+from rankgauge.stats.rater_agreement import agreement_intervals as agreement_intervals
 from rankgauge.stats.rater_agreement import cohen_kappa as cohen_kappa
 from rankgauge.stats.rater_agreement import krippendorff_alpha as krippendorff_alpha
 from rankgauge.stats.results import FamilyResult as FamilyResult

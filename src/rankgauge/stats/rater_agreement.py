@@ -1,12 +1,12 @@
 """How closely assessors agree: Cohen's kappa, weighted or not, and Krippendorff's alpha.
 
 Both are functions of a table of counts, and such tables add up: the table of many queries is the sum of the queries'
-tables, and so an interval that resamples queries (:func:`agreement_interval`) needs no ratings, only the tables.
+tables, and so an interval that resamples queries (:func:`agreement_intervals`) needs no ratings, only the tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -112,39 +112,51 @@ def alpha_statistic(values: ArrayLike, level: AlphaLevel) -> TableStatistic:
     return statistic
 
 
-def agreement_interval(
+def agreement_intervals(
     tables: ArrayLike,
-    statistic: TableStatistic,
+    statistics: Mapping[str, TableStatistic],
     *,
     confidence: float = 0.95,
     resampling: Resampling = DEFAULT_RESAMPLING,
-) -> Interval:
-    """The interval of a statistic of the sum of tables, one per query, by resampling queries (BCa)."""
+) -> dict[str, Interval]:
+    """The intervals of statistics of the sum of tables, one table per query, by resampling queries (BCa).
+
+    All statistics are computed from the same resamples.
+    """
     parts = np.asarray(tables, dtype=np.float64)
     outside, resamples = tail_probability(confidence, "two-sided"), resampling.count(RESAMPLES)
-    queries, shape = len(parts), parts.shape[1:]
-    total = parts.sum(axis=0)
-    estimate = float(statistic(total))
-
-    def result(low: float | None, high: float | None, reason: str | None = None) -> Interval:
+    queries, shape, total = len(parts), parts.shape[1:], parts.sum(axis=0)
+    drawn: dict[str, list[Floats]] = {name: [] for name in statistics}
+    if queries > 1:
+        columns = np.ascontiguousarray(parts.reshape(queries, -1).T)
+        for sums in resampled_sums(columns, resamples, resampling.stream.child("agreement")):
+            block = sums.T.reshape(-1, *shape)
+            for name, statistic in statistics.items():
+                drawn[name].append(statistic(block))
+    intervals = {}
+    for name, statistic in statistics.items():
+        estimate = float(statistic(total))
+        low, high, reason = _bca(estimate, drawn[name], statistic(total - parts), outside)
         known = None if np.isnan(estimate) else estimate
-        return Interval(low, high, confidence, "bca", queries, reason, known, resamples=resamples, seed=resampling.seed)
+        intervals[name] = Interval(
+            low, high, confidence, "bca", queries, reason, known, resamples=resamples, seed=resampling.seed
+        )
+    return intervals
 
+
+def _bca(
+    estimate: float, drawn: Sequence[Floats], left_out: Floats, outside: float
+) -> tuple[float | None, float | None, str | None]:
+    """Both ends, or the reason why there are none."""
     if np.isnan(estimate):
-        return result(None, None, "all grades are the same")
-    if queries < 2:
-        return result(None, None, "at least 2 queries are needed")
-    columns = np.ascontiguousarray(parts.reshape(queries, -1).T)
-    stream = resampling.stream.child("agreement")
-    sums = [block.T.reshape(-1, *shape) for block in resampled_sums(columns, resamples, stream)]
-    drawn = np.concatenate([statistic(block) for block in sums])
-    left_out = statistic(total - parts)
-    if np.isnan(drawn).mean() > _UNDEFINED_SHARE or np.isnan(left_out).any():
-        return result(None, None, "too few queries have different grades")
-    ends = bca_quantiles(drawn[~np.isnan(drawn)], estimate, left_out, outside, slack=_ROUNDING)
-    if ends is None:
-        return result(None, None, "resamples of the queries hardly differ")
-    return result(*ends)
+        return None, None, "all grades are the same"
+    if not drawn:
+        return None, None, "at least 2 queries are needed"
+    values = np.concatenate(drawn)
+    if np.isnan(values).mean() > _UNDEFINED_SHARE or np.isnan(left_out).any():
+        return None, None, "too few queries have different grades"
+    ends = bca_quantiles(values[~np.isnan(values)], estimate, left_out, outside, slack=_ROUNDING)
+    return (None, None, "resamples of the queries hardly differ") if ends is None else (*ends, None)
 
 
 def _alpha_costs(margins: Floats, grades: Floats, level: AlphaLevel) -> Floats:
