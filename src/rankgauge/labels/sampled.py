@@ -27,7 +27,7 @@ class SampledValues:
 
 
 @dataclass(frozen=True)
-class _Sampled:
+class _SampledDocument:
     """A judged document: whether it is relevant, and the stratum that it was drawn from."""
 
     is_relevant: bool
@@ -39,7 +39,7 @@ class _Sampled:
     def probability(self) -> float:
         return self.drawn / self.size
 
-    def joint_probability(self, other: _Sampled) -> float:
+    def joint_probability(self, other: _SampledDocument) -> float:
         """That of both being in the sample."""
         if self.stratum != other.stratum:
             return self.probability * other.probability
@@ -64,7 +64,7 @@ def sampled_values(
     return tuple(_values(query, sample, rankings.get(query, []), k) for query, sample in sorted(samples.items()))
 
 
-def _samples(judgments: Sequence[Judgment], rel: float) -> dict[str, dict[str, _Sampled]]:
+def _samples(judgments: Sequence[Judgment], rel: float) -> dict[str, dict[str, _SampledDocument]]:
     """The judged documents of each query, with the number of documents of each stratum that have a judgment."""
     grades: dict[tuple[str, str], list[float]] = {}
     inclusions: dict[tuple[str, str], Inclusion] = {}
@@ -76,7 +76,7 @@ def _samples(judgments: Sequence[Judgment], rel: float) -> dict[str, dict[str, _
     for (query, _), inclusion in inclusions.items():
         key = (query, inclusion.stratum or "")
         counts[key] = counts.get(key, 0) + 1
-    out: dict[str, dict[str, _Sampled]] = {}
+    out: dict[str, dict[str, _SampledDocument]] = {}
     for (query, doc), inclusion in inclusions.items():
         drawn = counts[query, inclusion.stratum or ""]
         size = drawn if inclusion.stratum is None else max(drawn, inclusion.stratum_size or drawn)
@@ -86,7 +86,7 @@ def _samples(judgments: Sequence[Judgment], rel: float) -> dict[str, dict[str, _
                 hint="judge the whole pool: a stratum with one judgment says nothing about its pairs of documents",
             )
         is_relevant = median_grade(grades[query, doc]) >= rel
-        out.setdefault(query, {})[doc] = _Sampled(is_relevant, inclusion.stratum or "", size, drawn)
+        out.setdefault(query, {})[doc] = _SampledDocument(is_relevant, inclusion.stratum or "", size, drawn)
     if not out:
         raise InputError("there are no judgments to estimate from")
     return out
@@ -105,7 +105,7 @@ def _checked(judgment: Judgment) -> Inclusion:
     return inclusion
 
 
-def _values(query: str, sample: dict[str, _Sampled], ranking: Sequence[str], k: int) -> SampledValues:
+def _values(query: str, sample: dict[str, _SampledDocument], ranking: Sequence[str], k: int) -> SampledValues:
     found = [(rank, sample[doc]) for rank, doc in enumerate(ranking, 1) if doc in sample and sample[doc].is_relevant]
     relevant = sum(1 / document.probability for document in sample.values() if document.is_relevant)
     precisions = 0.0
