@@ -155,8 +155,11 @@ def _bca(
     values = np.concatenate(drawn)
     if np.isnan(values).mean() > _UNDEFINED_SHARE or np.isnan(left_out).any():
         return None, None, "too few queries have different grades"
-    ends = bca_quantiles(values[~np.isnan(values)], estimate, left_out, outside, slack=_ROUNDING)
-    return (None, None, "resamples of the queries hardly differ") if ends is None else (*ends, None)
+    values = values[~np.isnan(values)]
+    ends = bca_quantiles(values, estimate, left_out, outside, slack=_ROUNDING)
+    if ends is None or np.ptp(values) <= _ROUNDING:
+        return None, None, "resamples of the queries hardly differ"
+    return (*ends, None)
 
 
 def _alpha_costs(margins: Floats, grades: Floats, level: AlphaLevel) -> Floats:

@@ -78,7 +78,8 @@ class MachineOptions:
     click.option(
         "--judge",
         metavar="NAME",
-        help="Judge by a program instead: module:callable or ./FILE.py:name, (query, text) → grade or (grade, reason).",
+        help="Judge by a program instead: module:callable or ./FILE.py:name, (query, text) → grade or (grade, reason); "
+        "or by a model whose address, name and prompt are in FILE.yaml.",
     ),
     click.option(
         "--batch",
@@ -96,9 +97,7 @@ class MachineOptions:
     *JUDGE_CALL_OPTIONS,
     MAX_FAILURES,
 )
-def command(
-    pool: str, out: str, assessor: str | None, max_grade: int, skipped: bool, machine: MachineOptions
-) -> int | None:
+def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: bool, machine: MachineOptions) -> None:
     """Judge the documents of a pool, in the terminal or by a program.
 
     Blind: documents come in random order, without run, rank or score. Every key is saved at once. Keys: 0 to 3 grade,
@@ -107,16 +106,14 @@ def command(
     """
     check_not_an_input(out, [pool, *machine.reuse])
     items = read_pool(pool)
-    with JudgmentFile(out) as file:
-        if machine.judge is not None:
-            _judge_by_machine(items, file, machine, assessor, max_grade)
-            return None
-        name = assessor or _user_name()
-        session = JudgingSession(items, file, Assessor(name, max_grade, show_skipped=skipped))
-        with open_keys() as keys:
-            judge_in_terminal(session, keys)
-        click.echo(f"{summary_line(session)}; saved in {printable(out, None)}", err=True)
-    return None
+    file = JudgmentFile(out)
+    if machine.judge is not None:
+        _judge_by_machine(items, file, machine, assessor, max_grade)
+        return
+    session = JudgingSession(items, file, Assessor(assessor or _user_name(), max_grade, show_skipped=skipped))
+    with open_keys() as keys:
+        judge_in_terminal(session, keys)
+    click.echo(f"{summary_line(session)}; saved in {printable(out, None)}", err=True)
 
 
 def judge_in_terminal(session: JudgingSession, keys: Keys) -> None:
@@ -165,16 +162,18 @@ def _user_name() -> str:
 def _judge_by_machine(
     items: Sequence[PoolItem], file: JudgmentFile, machine: MachineOptions, assessor: str | None, max_grade: int
 ) -> None:
-    from rankgauge.labels.judges import open_judge
+    from rankgauge.labels.judges import judge_calls, open_judge
     from rankgauge.labels.machine import judge_by_machine
     from rankgauge.retrieval.asking.calls import RetrieverCalls
 
-    judge = open_judge(machine.judge or "", name=assessor, max_grade=max_grade, batch_size=machine.batch)
+    source = machine.judge or ""
+    judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch)
+    given = {name: value for name, value in machine.calls.items() if is_given(name)}
     cost = judge_by_machine(
         items,
         file,
         judge,
-        calls=RetrieverCalls(**machine.calls),
+        calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
         max_failures=machine.max_failures,
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
         progress=_progress if sys.stderr.isatty() else None,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 QUIT = "q"
+ESCAPE_SECONDS = 0.05  # in which the rest of the sequence of a key arrives
 _ESCAPE, _END_OF_FILE = b"\x1b", b"\x04"
 
 
@@ -52,8 +53,8 @@ class _TerminalKeys:
         data = os.read(self._handle, 1)
         if data in (b"", _END_OF_FILE):
             return QUIT
-        if data == _ESCAPE:  # an arrow or function key: the rest of its sequence is there already
-            self._drop_waiting()
+        if data == _ESCAPE:
+            self._drop_sequence()
             return ""
         while len(data) < 4 and data[0] >= 0xC0 and not _is_complete(data):
             data += os.read(self._handle, 1)
@@ -72,11 +73,16 @@ class _TerminalKeys:
         finally:
             tty.setcbreak(self._handle)
 
-    def _drop_waiting(self) -> None:
+    def _drop_sequence(self) -> None:
+        """Read the rest of the sequence that an arrow or function key sends; Escape alone sends none."""
         import select
 
-        while select.select([self._handle], [], [], 0.01)[0]:
-            os.read(self._handle, 1)
+        if not select.select([self._handle], [], [], ESCAPE_SECONDS)[0]:
+            return
+        first = os.read(self._handle, 1)
+        if first in (b"[", b"O"):
+            while not b"@" <= os.read(self._handle, 1) <= b"~":
+                pass
 
 
 class _FileKeys:

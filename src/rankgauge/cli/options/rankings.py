@@ -89,5 +89,6 @@ def _ask(name: str, queries: Queries, k: int, asking: Asking) -> tuple[Run, list
     if is_too_many(len(failures), asking.max_failures):
         hint = "allow failures: --max-failures N"
         raise too_many_failures(failures, len(batch), asking.max_failures, hint=hint)
-    facts = [answer for answer in answers.values() if answer.error is None]
-    return run, list(answer_notes(facts, len(run)))
+    sizes = dict(zip(run.queries.to_text(), (run.offsets[1:] - run.offsets[:-1]).tolist(), strict=True))
+    answered = [query for query, facts in answers.items() if facts.error is None]
+    return run, list(answer_notes([answers[query] for query in answered], [sizes[query] for query in answered]))
