@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ from rankgauge.render.text.judging import Screen, highlighted, judging_screen, q
 from tests.labels.pools import DEPTH, items, judgment, pool_file
 
 
-def session(path: Path, name: str = "ann", **options: int) -> JudgingSession:
-    return JudgingSession(items(), JudgmentFile(path), Assessor(name, **options))
+def session(path: Path, name: str = "ann") -> JudgingSession:
+    return JudgingSession(items(), JudgmentFile(path), Assessor(name))
 
 
 def grades(path: Path) -> dict[tuple[str, str, str], float | None]:
@@ -58,7 +59,7 @@ def test_the_order_is_random_differs_by_assessor_and_stays_the_same(tmp_path: Pa
     assert sorted(ann) == sorted(bob)
     assert ann != sorted(ann)
     queries = [entry.split()[0] for entry in ann]
-    assert len([1 for a, b in zip(queries, queries[1:], strict=False) if a != b]) == 2  # query by query
+    assert len([1 for a, b in pairwise(queries) if a != b]) == 2  # query by query
 
 
 def test_judging_resumes_where_it_was_for_each_assessor(tmp_path: Path) -> None:

@@ -201,12 +201,12 @@ def test_a_pool_never_overwrites_an_input(files: Path, capsys: pytest.CaptureFix
 def test_a_bad_line_of_a_pool_is_an_error_with_its_line(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "pool.jsonl"
     path.write_text('{"query_id": "1", "doc_id": "a"}\n' + line + "\n")
-    with pytest.raises(InputError, match=f"pool.jsonl:2: .*{message}"):
+    with pytest.raises(InputError, match=rf"pool.jsonl:2: .*{message}"):
         read_pool(path)
 
 
 def test_a_document_that_is_pooled_twice_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "pool.jsonl"
     path.write_text('{"query_id": "1", "doc_id": "a"}\n{"query_id": 1, "doc_id": "a"}\n')
-    with pytest.raises(InputError, match="pool.jsonl:2: expected each document of a query once"):
+    with pytest.raises(InputError, match=r"pool.jsonl:2: expected each document of a query once"):
         read_pool(path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from rankgauge.errors import InputError, shown
@@ -85,6 +86,23 @@ def judge_by_machine(
     return work.cost
 
 
+@dataclass(frozen=True)
+class _AwaitedVerdicts:
+    """The verdicts of a plain function that returned an awaitable."""
+
+    result: Any
+    check: Callable[[Any], list[Verdict]]
+
+    def __await__(self) -> Generator[Any, Any, list[Verdict]]:
+        result = yield from self.result.__await__()
+        return self.check(result)
+
+    def close(self) -> None:
+        """Nobody will await it."""
+        if inspect.iscoroutine(self.result):
+            self.result.close()
+
+
 class _Work:
     """The texts that a judge is asked for, in groups of one or of a batch, each text once."""
 
@@ -127,7 +145,8 @@ class _Work:
 
         def ask(key: str, number: int) -> Any:
             result = judge.function(*self._arguments(number))
-            return self._awaited(result, number) if is_awaitable(result) else self._checked(result, number)
+            check = partial(self._checked, number=number)
+            return _AwaitedVerdicts(result, check) if is_awaitable(result) else check(result)
 
         async def ask_async(key: str, number: int) -> Any:
             return self._checked(await judge.function(*self._arguments(number)), number)
@@ -161,9 +180,6 @@ class _Work:
         if self.judge.batch_size is None:
             return pairs[0]
         return [query for query, _ in pairs], [text for _, text in pairs]
-
-    async def _awaited(self, result: Any, number: int) -> list[Verdict]:
-        return self._checked(await result, number)
 
     def _checked(self, result: Any, number: int) -> list[Verdict]:
         """The verdicts of a group, inside of the call: an answer that is none is asked for again."""
