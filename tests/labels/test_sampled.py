@@ -10,7 +10,7 @@ import pytest
 from rankgauge import Run, evaluate
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
-from rankgauge.labels import Judgment, JudgmentFile, sampled_values
+from rankgauge.labels import Judgment, JudgmentFile, read_pool, sampled_values
 from rankgauge.labels.records import Inclusion
 from tests.labels.pools import judgment
 
@@ -70,6 +70,28 @@ def test_a_stratum_with_one_judgment_is_refused() -> None:
         sampled_values([], RUN)
     with pytest.raises(UsageError, match="k must be"):
         sampled_values(sampled(["a"], "top", 3), RUN, k=0)
+
+
+def test_a_uniform_sample_becomes_qrels_for_inferred_ap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.run").write_text("".join(f"q Q0 {doc} 1 {9 - rank} a\n" for rank, doc in enumerate(RANKING)))
+    assert run_command(["pool", "a.run", "-o", "pool", "--strategy", "uniform", "--budget", "4", "--depth", "8"]) == 0
+    file = JudgmentFile("j")
+    for item in read_pool("pool"):
+        if item.sampled:
+            file.add(judgment("q", item.doc, GRADES[item.doc], inclusion=item.inclusion))
+    assert run_command(["labels", "qrels", "j", "--pool", "pool", "-o", "q.txt"]) == 0
+    rows = [line.split() for line in Path("q.txt").read_text().splitlines()]
+    assert sorted(row[2] for row in rows) == RANKING
+    assert sum(row[3] == "-1" for row in rows) == 4
+    assert run_command(["evaluate", "q.txt", "a.run", "-m", "infAP"]) == 0
+    assert run_command(["pool", "a.run", "-o", "other", "--strategy", "move-to-front"]) == 0
+    capsys.readouterr()
+    assert run_command(["labels", "qrels", "j", "--pool", "other", "-o", "q2.txt"]) == 2
+    assert "this pool is move-to-front" in capsys.readouterr().err
+    assert not Path("q2.txt").exists()
 
 
 def test_the_command_shows_estimates_and_refuses_an_adaptive_pool(

@@ -61,7 +61,7 @@ def test_kappa_is_one_minus_observed_by_expected_disagreement(pairs: list[tuple[
     for power, weights in enumerate(KAPPA_WEIGHTS):
 
         def cost(a: int, b: int, power: int = power) -> float:
-            return float(a != b) * abs(a - b) ** power
+            return float(a != b) * float(abs(a - b)) ** power
 
         observed = sum(cost(a, b) for a, b in pairs) / n
         expected = sum(cost(a, d) for a, _ in pairs for _, d in pairs) / n**2
