@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge import read_qrels
+from rankgauge import RankgaugeWarning, read_qrels
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.formats.judgments import median_grade
@@ -151,6 +151,14 @@ def test_an_incomplete_last_line_is_removed_and_a_foreign_file_is_left_alone(tmp
         with pytest.raises(InputError):
             JudgmentFile(path)
         assert path.read_bytes() == content
+
+
+def test_a_line_that_a_crash_left_is_not_read(tmp_path: Path) -> None:
+    JudgmentFile(tmp_path / "j").add(judgment("q", "d", 1))
+    with (tmp_path / "j").open("ab") as file:
+        file.write(b'{"query_id":"q","doc_id":"e","relev')
+    with pytest.warns(RankgaugeWarning, match="j:2: expected a complete judgment"):
+        assert len(read_qrels(tmp_path / "j")) == 1
 
 
 def test_two_assessors_write_into_one_file(tmp_path: Path) -> None:

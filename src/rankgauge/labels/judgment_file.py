@@ -29,9 +29,16 @@ class JudgmentFile:
 
     def add(self, judgment: Judgment) -> None:
         """Append a judgment; when this returns, it survives a crash of the machine."""
+        line = memoryview(judgment.to_line())
         with _locked(self.path) as file:
-            file.write(judgment.to_line())
-            os.fsync(file.fileno())
+            size = file.seek(0, os.SEEK_END)
+            try:
+                while line:
+                    line = line[file.write(line) :]  # a disk that is nearly full takes a part
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
         self.judgments.append(judgment)
 
     def _load(self, file: IO[bytes]) -> None:

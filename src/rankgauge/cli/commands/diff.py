@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings, run_names
@@ -70,6 +71,7 @@ class DiffRequest:
 )
 @QUERIES
 @asking_group
+@NO_CODE
 @option_group("page", PageRequest, HTML, CORPUS)
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
 @reading_options

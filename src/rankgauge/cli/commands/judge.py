@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
@@ -97,6 +98,7 @@ class MachineOptions:
     *JUDGE_CALL_OPTIONS,
     MAX_FAILURES,
 )
+@NO_CODE
 def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: bool, machine: MachineOptions) -> None:
     """Judge the documents of a pool, in the terminal or by a program.
 

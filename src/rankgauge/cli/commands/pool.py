@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
@@ -63,6 +64,7 @@ from rankgauge.labels.texts import with_texts, write_pool
 )
 @QUERIES
 @asking_group
+@NO_CODE
 @reading_options
 def command(
     runs: tuple[str, ...],

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids
+from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import rows_from_columns
 from rankgauge.io.formats.jsonl import Record, Records, read_records
@@ -30,12 +31,27 @@ def is_judgment_record(record: Mapping[str, Any]) -> bool:
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
     """One grade for each document that has one."""
-    table = read_records(faults, data)
+    table = read_records(faults, _complete_lines(faults, data))
     valid = current_records(table.records)
     if not valid:
         return Rows(faults, np.zeros(0, dtype=np.int64), Ids.from_bytes([]), Ids.from_bytes([]), np.zeros(0))
     kept = Records(table.line[valid], [table.records[row] for row in valid])
     return _median_rows(rows_from_columns(faults, kept, kind, columns))
+
+
+def _complete_lines(faults: Faults, data: bytes) -> bytes:
+    """The data without a last line that has no end, which a crash of the machine left."""
+    size = data.rfind(b"\n") + 1
+    if not size or not data[size:].strip() or data.rstrip().endswith(b"}"):
+        return data
+    faults.add(
+        "incomplete-line",
+        [data.count(b"\n") + 1],
+        expected="a complete judgment",
+        found=f"{shown(data[size:])}, left out",
+        severity="warning",
+    )
+    return data[:size]
 
 
 def current_records(records: Sequence[Record]) -> list[int]:
