@@ -20,6 +20,7 @@ NAMESPACES = (
     "rankgauge.retrieval",
     "rankgauge.lists",
     "rankgauge.rag",
+    "rankgauge.labels",
     "rankgauge.adapters",
     "rankgauge.report",
     "rankgauge.render",

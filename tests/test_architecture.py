@@ -12,10 +12,11 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 
-# Each room imports only from itself and from rooms before it.
+# Each room imports only from itself and from rooms before it. `labels` comes after `retrieval`, since judges are asked
+# as retrievers are, and before `adapters` and `report`, which may use judgments.
 ROOMS = [
     "_version", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "comparison", "config",
-    "retrieval", "lists", "rag", "adapters", "report", "render", "benchmark", "cli",
+    "retrieval", "lists", "rag", "labels", "adapters", "report", "render", "benchmark", "cli",
 ]  # fmt: skip
 ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its public names: may import any room
 # Library → the one file that imports it.

@@ -35,6 +35,9 @@ def rule(query):
 
 def route(query):
     return "e"
+
+def grade(query, text):
+    return 1
 """
 CONFIG = """
 collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}
@@ -52,6 +55,9 @@ CALLS = {
     "a router": (*FETCH, "--expert", "e=corpus.jsonl", "--router", "named_code:route"),
     "a file": ("runs", "fetch", "--mode", "./named_code.py:find", "--queries", "queries.jsonl", "-o", "run.trec"),
     "a retriever file": ("evaluate", "--retriever", "retriever.yaml", "--cases", "cases.jsonl"),
+    "a difference": ("diff", "old.trec", "named_code:find", "--queries", "queries.jsonl"),
+    "a pool": ("pool", "named_code:find", "--queries", "queries.jsonl", "-o", "pool.jsonl"),
+    "a judge": ("judge", "given.jsonl", "-o", "judgments.jsonl", "--judge", "named_code:grade"),
     "a live retriever": ("evaluate", "--retriever", "named_code:find", "--cases", "cases.jsonl"),
 }
 
@@ -65,6 +71,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n{"_id": "d2", "text": "two"}\n')
     (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
     (tmp_path / "qrels.trec").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    (tmp_path / "old.trec").write_text("q1 Q0 d1 1 1 old\n")
+    (tmp_path / "given.jsonl").write_text('{"query_id": "q1", "doc_id": "d1", "query": "one", "text": "one"}\n')
     (tmp_path / "cases.jsonl").write_text(json.dumps({"query": "one", "relevant_ids": ["d1"]}) + "\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])

@@ -21,6 +21,9 @@ import os
 def find(query, k=10):
     docs = [f"d{(len(query) * 7 + step) % 9}" for step in range(6)]
     return docs[::-1] if os.environ["FAULTS_VERSION"] == "new" else docs
+
+def grade(query, text):
+    return 2
 """
 CONFIG = """
 collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}
@@ -56,6 +59,7 @@ def write_collection(folder: Path) -> None:
         lines = (f"q{n} Q0 d{d} 1 {sign * d} {name}\n" for n in range(6) for d in range(9))
         (folder / f"{name}.trec").write_text("".join(lines))
     (folder / "faults_search.py").write_text(SEARCH)
+    (folder / "one.jsonl").write_text('{"query_id": "q0", "doc_id": "d0", "query": "word", "text": "word0"}\n')
     (folder / "rankgauge.yaml").write_text(CONFIG)
     (folder / "cached.yaml").write_text(CACHED)
 
@@ -145,6 +149,14 @@ def write_workflow() -> int:
     return run(["init", "--ci", "gitlab", "--force"])
 
 
+def stored_judgments(folder: Path) -> Content | None:
+    """Who judged what, without the times; a line that has no end does not count."""
+    path = folder / "judgments.jsonl"
+    lines = path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
+    rows = [json.loads(line) for line in lines]
+    return {row["assessor"]: str(row["relevance"]).encode() for row in rows} or None
+
+
 def verified() -> bool:
     """Whether ``report verify`` finds nothing wrong."""
     return run(["report", "verify", "out"]) == 0
@@ -165,6 +177,12 @@ SCENARIOS: dict[str, Scenario] = {
         ("run.trec", "fetch.json"),
         cli(*FETCH, "-o", "run.trec", "--manifest", "fetch.json"),
         without_times("fetch.json", "seconds", "latency"),
+    ),
+    "pool": Scenario(("pool.jsonl",), cli("pool", "VERSION.trec", "-o", "pool.jsonl"), whole_files("pool.jsonl")),
+    "judge": Scenario(
+        ("judgments.jsonl",),
+        cli("judge", "one.jsonl", "-o", "judgments.jsonl", "--assessor", "VERSION", "--judge", "faults_search:grade"),
+        stored_judgments,
     ),
     "baseline": Scenario(
         ("base.json",), cli(*GATE, "--write-baseline", "base.json"), without_times("base.json", "created")

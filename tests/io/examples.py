@@ -14,6 +14,11 @@ QRELS = {
     "json": b'{"q1": {"d1": 2, "d2": 0}, "q2": {"d3": true}}',
     "jsonl": b'{"qid": "q1", "docno": "d1", "rel": 2}\n{"qid": "q1", "docno": "d2", "rel": 0}\n'
     b'\n{"qid": "q2", "docno": "d3", "rel": 1.0}\n',
+    "judgments": b'{"query_id":"q1","doc_id":"d1","relevance":3,"assessor":"ann","how":"terminal"}\n'
+    b'{"query_id":"q1","doc_id":"d1","relevance":2,"assessor":"ann","how":"terminal"}\n'
+    b'{"query_id":"q1","doc_id":"d2","relevance":0,"assessor":"bob","how":"terminal"}\n'
+    b'{"query_id":"q1","doc_id":"d4","relevance":null,"assessor":"bob","how":"terminal","status":"skipped"}\n'
+    b'{"query_id":"q2","doc_id":"d3","relevance":1,"assessor":"ann","how":"machine"}\n',
     "csv": b"query_id,doc_id,label\nq1,d1,2\nq1,d2,0\nq2,d3,1\n",
     "tsv": b"Query-ID\tPID\tgrade\nq1\td1\t2\nq1\td2\t0\nq2\td3\t1\n",
     "log": b'{"query_id": "q1", "relevant_ids": ["d1"], "grades": {"d1": 2, "d2": 0}}\n'

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from rankgauge.config.judges import JudgeSection
 from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
@@ -34,6 +35,11 @@ def load_kpi(path: str | Path) -> Kpi:
 def load_retriever_section(path: str | Path) -> RetrieverSection:
     """Read a file with one retriever: the keys that it would have under ``retrievers`` in a configuration."""
     return _validated(RetrieverSection, _load(path), str(path))
+
+
+def load_judge_section(path: str | Path) -> JudgeSection:
+    """Read a file that describes a model that judges."""
+    return _validated(JudgeSection, _load(path), str(path))
 
 
 def load_section(model: type[Model], data: Mapping[str, Any], source: str = "configuration") -> Model:

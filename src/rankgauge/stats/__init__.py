@@ -22,6 +22,8 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     effect_size        effect: d_z, Hedges' g, wins, ties, losses
     power_analysis     power  detectable_difference  queries_needed
     agreement          kendall_tau  tau_ap  rbo
+    rater_agreement    cohen_kappa  krippendorff_alpha  agreement_intervals: of assessors, with queries resampled
+    prediction_powered  prediction_powered_mean: a few true values and many predicted ones
 
     results            Interval  TestResult  FamilyResult: each result, or the reason why there is none
     samples            Sample: values as whole numbers of a small quantum, so that sums are exact

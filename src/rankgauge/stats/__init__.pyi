@@ -29,9 +29,14 @@ from rankgauge.stats.power_analysis import Power as Power
 from rankgauge.stats.power_analysis import detectable_difference as detectable_difference
 from rankgauge.stats.power_analysis import power as power
 from rankgauge.stats.power_analysis import queries_needed as queries_needed
+from rankgauge.stats.prediction_powered import PredictionPowered as PredictionPowered
+from rankgauge.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
 from rankgauge.stats.proportions import newcombe_interval as newcombe_interval
 from rankgauge.stats.proportions import wilson_interval as wilson_interval
 from rankgauge.stats.randomization import randomization_test as randomization_test
+from rankgauge.stats.rater_agreement import agreement_intervals as agreement_intervals
+from rankgauge.stats.rater_agreement import cohen_kappa as cohen_kappa
+from rankgauge.stats.rater_agreement import krippendorff_alpha as krippendorff_alpha
 from rankgauge.stats.results import FamilyResult as FamilyResult
 from rankgauge.stats.results import Interval as Interval
 from rankgauge.stats.results import TestResult as TestResult

@@ -51,27 +51,36 @@ def percentile_ends(data: Sample, means: Floats, outside: float) -> tuple[float,
 
 
 def bca_ends(data: Sample, means: Floats, outside: float) -> tuple[float, float] | None:
-    """The quantiles corrected for bias and acceleration; None if the bias is infinite.
+    """The quantiles of the resampled means, corrected for bias and acceleration; None if the bias is infinite."""
+    without = (data.total - data.totals) / (data.size - data.sizes)
+    ends = bca_quantiles(means, data.total / data.size, without, outside, slack=1)
+    return None if ends is None else (ends[0] / data.scale, ends[1] / data.scale)
 
-    z0 = Φ⁻¹ of the share of resampled means below the mean, half of the ties included; a = Σc³ / (6 (Σc²)^1.5), where
-    c is the change of the mean if a unit is left out. Efron, Better bootstrap confidence intervals, JASA 1987.
+
+def bca_quantiles(
+    resampled: Floats, estimate: float, without: Floats, outside: float, *, slack: float
+) -> tuple[float, float] | None:
+    """The quantiles of any resampled statistic, corrected for bias and acceleration; None if the bias is infinite.
+
+    z0 = Φ⁻¹ of the share of resampled values below the estimate, half of the ties (closer than ``slack``) included;
+    a = Σc³ / (6 (Σc²)^1.5), where c is the change of the statistic if a unit is left out: ``without`` has its value
+    without each unit. Efron, Better bootstrap confidence intervals, JASA 1987.
     """
-    middle = data.total / data.size
-    tied = np.abs(means - middle) <= 1
-    below = (np.count_nonzero((means < middle) & ~tied) + np.count_nonzero(tied) / 2) / len(means)
+    tied = np.abs(resampled - estimate) <= slack
+    below = (np.count_nonzero((resampled < estimate) & ~tied) + np.count_nonzero(tied) / 2) / len(resampled)
     if below in (0, 1):
         return None
     bias = normal_quantile(float(below))
-    without = (data.total - data.totals) / (data.size - data.sizes)
     c = without.mean() - without
-    acceleration = float(np.sum(c**3) / (6 * np.sum(c * c) ** 1.5))
+    scatter = float(np.sum(c * c))
+    acceleration = float(np.sum(c**3)) / (6 * scatter**1.5) if scatter else 0.0
 
     def corrected(p: float) -> float:
         shift = bias + normal_quantile(p)
         return normal_cdf(bias + shift / (1 - acceleration * shift))
 
-    low, high = np.quantile(means, [corrected(outside), corrected(1 - outside)])
-    return float(low) / data.scale, float(high) / data.scale
+    low, high = np.quantile(resampled, [corrected(outside), corrected(1 - outside)])
+    return float(low), float(high)
 
 
 def bootstrap_test(

@@ -65,10 +65,3 @@ def test_a_format_that_has_no_bands_refuses_them(command: Callable[..., Any], tm
     assert done.code == 64
     assert f"--format {format} has no target bands" in done.err
     assert command("evaluate", *files, "--kpi", "nonsense").code == 2
-
-
-@pytest.mark.parametrize("option", [["--ties"], ["--unjudged"], ["--kpi", "none"]])
-def test_a_live_retriever_has_no_audits_and_no_bands(command: Callable[..., Any], option: list[str]) -> None:
-    done = command("evaluate", "--retriever", "nowhere:search", "--cases", "none.jsonl", *option)
-    assert done.code == 64
-    assert f"{option[0]} applies to runs in files" in done.err

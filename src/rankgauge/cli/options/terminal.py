@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TextIO
 
 import click
 
@@ -21,7 +22,12 @@ PIPE_WIDTH = 160  # columns if standard output is not a terminal
 
 def use_color() -> bool:
     """Whether to use bold: on a terminal that does not ask for plain text."""
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return use_color_on(sys.stdout)
+
+
+def use_color_on(stream: TextIO) -> bool:
+    """The same for standard output or standard error."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:

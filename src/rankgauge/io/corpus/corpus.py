@@ -26,6 +26,16 @@ class CorpusDocument(NamedTuple):
         """Title and text, which is what retrievers index."""
         return f"{self.title} {self.text}" if self.title else self.text
 
+    @property
+    def text_sha256(self) -> str:
+        """The hash that a judgment of this text keeps."""
+        return text_sha256(self.full_text)
+
+
+def text_sha256(text: str) -> str:
+    """The hash of a text."""
+    return hashlib.sha256(_utf8(text)).hexdigest()
+
 
 class Corpus(ABC):
     """The documents of a collection. Each iteration reads the source anew; nothing is kept in memory."""

@@ -12,7 +12,7 @@ from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
-from rankgauge.io.formats import arrow, delimited, grouped, log, mappings, msmarco, trec
+from rankgauge.io.formats import arrow, delimited, grouped, judgments, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
@@ -144,6 +144,15 @@ FORMATS = (
         },
         lambda head, kind: head.is_json and head.record is not None and log.is_log_record(head.record, kind),
         log.rows,
+        has_names=True,
+    ),
+    Format(
+        "judgments",
+        "JSON Lines with provenance, as `rankgauge judge` writes them; the last line of an assessor counts, and of "
+        "several assessors the median",
+        {"qrels": "query_id doc_id relevance assessor how"},
+        lambda head, kind: kind == "qrels" and head.record is not None and judgments.is_judgment_record(head.record),
+        judgments.rows,
         has_names=True,
     ),
     Format(

@@ -55,23 +55,30 @@ FILTERS = {
 def page(report: Report) -> str:
     """Render the whole page."""
     page_systems = page_systems_of(report)
-    css, js = asset("page.css"), "".join(asset(name) for name in SCRIPTS)
-    template = _environment().get_template("page.html")
-    frame = template.render(
+    frame = template("page.html").render(
         **_answer_section(report, page_systems),
         **_chart_section(report, page_systems),
         **_query_section(report, page_systems),
         **_judgment_section(report, page_systems),
         **_details_section(report),
-        policy=policy(css, js),
-        css=Markup(css),  # our own files, whose hashes are in the policy
-        js=Markup(js),
+        **page_parts(),
         data=DATA_PLACEHOLDER,
     )
     limit = MAX_PAGE_BYTES - len(frame.encode("utf-8"))
     data = payload(report, page_systems, top_rankings(report, page_systems), limit)
     before, after = frame.rsplit(DATA_PLACEHOLDER, 1)
     return before + data + after
+
+
+def page_parts() -> dict[str, Any]:
+    """The styles and scripts of a page, and the policy that allows exactly these."""
+    css, js = asset("page.css"), "".join(asset(name) for name in SCRIPTS)
+    return {"policy": policy(css, js), "css": Markup(css), "js": Markup(js)}  # our own files
+
+
+def template(name: str) -> jinja2.Template:
+    """One of our own templates."""
+    return _environment().get_template(name)
 
 
 @cache

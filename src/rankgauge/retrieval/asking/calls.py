@@ -8,7 +8,6 @@ awaits what can be awaited and calls everything else in a thread of its own, whi
 from __future__ import annotations
 
 import asyncio
-import inspect
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -132,8 +131,9 @@ class InlineCaller:
         begin = time.perf_counter()
         result = retriever(query, k)
         if is_awaitable(result):
-            if inspect.iscoroutine(result):
-                result.close()  # it has not started, and will be called again
+            close = getattr(result, "close", None)
+            if close is not None:
+                close()  # a coroutine has not started, and will be called again
             raise NeedsEventLoop
         return answer_of(result), time.perf_counter() - begin
 

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import RetrieverError, UsageError, printable
 
@@ -98,8 +99,9 @@ def too_many_failures(
     hint: str,
     total: int | None = None,
     result: Any = None,
+    noun: str = "query",
 ) -> RetrieverError:
-    """The error that names the failed queries.
+    """The error that names the failed queries, or what else was asked for.
 
     ``asked`` is the number of queries that were sent, of ``total`` if not all were; ``result`` is what the answered
     ones gave.
@@ -108,6 +110,7 @@ def too_many_failures(
     lines = [f"  {printable(query)}: {printable(reason, None)}" for query, reason in reasons[:SHOWN_FAILURES]]
     if len(reasons) > SHOWN_FAILURES:
         lines.append(f"  … {len(reasons) - SHOWN_FAILURES} more")
-    queries = f"{asked} queries" if total is None or total == asked else f"the first {asked} queries (of {total})"
+    nouns = plural(2, noun).partition(" ")[2]
+    queries = f"{asked} {nouns}" if total is None or total == asked else f"the first {asked} {nouns} (of {total})"
     title = f"{len(reasons)} of {queries} failed, at most {max_failures} may fail:"
     return RetrieverError("\n".join([title, *lines]), hint=hint, result=result)

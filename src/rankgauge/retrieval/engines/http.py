@@ -71,6 +71,18 @@ class HttpEngine:
         if self._embedder is not None:
             with self._embedder_lock:
                 values["vector"] = self._embedder.embed([b""], [query], "query")[0].tolist()
+        document, place, response = self._ask(values)
+        try:
+            return self._reader.results(document)
+        except PathNotFound as error:
+            raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
+
+    def ask(self, query: str) -> Any:
+        """The whole answer to one query, as JSON: for servers that answer something else than results."""
+        return self._ask({"query": query, "k": 1})[0]
+
+    def _ask(self, values: Mapping[str, Any]) -> tuple[Any, str, Any]:
+        """The JSON of an answer, the place it came from, and the response."""
         request = self._request.fill(values)
         content = None if self.section.body is None else json.dumps(request["body"], allow_nan=False).encode("ascii")
         url = self._fill_url(values, request["params"])
@@ -79,14 +91,10 @@ class HttpEngine:
         if not response.is_success:
             raise HttpFailure(f"{place}: {_status(response)}: {_first_line(data)}", response)
         try:
-            document = json.loads(data)
+            return json.loads(data), place, response
         except (ValueError, RecursionError):
             kind = printable(response.headers.get("content-type", "no content type"))
             raise HttpFailure(f"{place}: expected JSON, found {kind}: {_first_line(data)}", response) from None
-        try:
-            return self._reader.results(document)
-        except PathNotFound as error:
-            raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
 
     def _send(self, url: str, content: bytes | None, place: str) -> tuple[Any, bytes]:
         """The response and its content, whatever its status."""

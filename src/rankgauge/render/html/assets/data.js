@@ -6,6 +6,7 @@ const report = {
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
     Object.assign(report, JSON.parse(await new Response(stream).text()));
     report.single = report.systems.length === 1;
+    report.judged = report.judged !== false; // two runs without judgments have similarities instead of scores
   },
   value(system, measure, query) {
     const { values, scale } = report.measures[measure];

@@ -21,7 +21,8 @@ function queryDetails(choice, query) {
   const lines = report.single ? null : draw('svg', { 'aria-hidden': 'true' });
   const sides = make('div', { class: report.single ? 'sides single' : 'sides' },
     before && rankingColumn(opened, before, after), lines, rankingColumn(opened, after, before));
-  box.append(contributionTable(opened), sides, ...expandButton(sides, record));
+  if (report.judged) box.append(contributionTable(opened));
+  box.append(sides, ...expandButton(sides, record));
   if (lines) {
     new ResizeObserver(() => drawLines(opened, sides, lines)).observe(sides);
     highlightOnHover(sides);
@@ -62,7 +63,7 @@ function documentItem({ record, changes, tone }, side, otherSide, doc) {
   const hasContribution = changes[doc] && (side.kind === 'after' || !otherSide.rank.has(doc));
   return make('li', { class: 'doc', 'data-doc': doc },
     make('span', { class: 'rank' }, String(side.rank.get(doc))),
-    gradeBadge(record.g[doc]),
+    report.judged ? gradeBadge(record.g[doc]) : null,
     make('bdi', { class: 'name' }, record.d[doc]),
     otherSide ? movement(side, otherSide, doc) : null,
     hasContribution ? make('span', { class: `contribution ${tone(doc)}`, title: 'contribution to the difference' }, signed(changes[doc])) : null,

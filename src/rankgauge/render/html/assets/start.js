@@ -10,8 +10,9 @@ async function start() {
   }
   const preset = Number(byId('queries').dataset.after);
   const choice = { measure: 0, before: report.baseline, after: report.single ? 0 : preset };
+  const hasPlots = !report.single && report.judged;
   const redraw = () => {
-    if (!report.single) plots.redraw();
+    if (hasPlots) plots.redraw();
     explorer.list();
   };
   const names = report.systems.map((system, index) => [String(index), system.name]);
@@ -21,10 +22,10 @@ async function start() {
   for (const key of ['measure', 'before', 'after']) {
     byId(key).addEventListener('input', () => { choice[key] = Number(byId(key).value); redraw(); });
   }
-  if (report.single) for (const key of ['before', 'after']) byId(key).parentElement.hidden = true;
+  if (!hasPlots) for (const key of ['before', 'after']) byId(key).parentElement.hidden = true;
   byId('choice').addEventListener('submit', (event) => event.preventDefault());
   byId('choice').hidden = false;
-  if (!report.single) plots.start(choice, explorer.go);
+  if (hasPlots) plots.start(choice, explorer.go);
   byId('unready').hidden = true;
   explorer.start(choice);
   redraw();

@@ -1,0 +1,202 @@
+"""``rankgauge judge``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
+from rankgauge.cli.options.code import NO_CODE
+from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.keys import QUIT, Keys, open_keys
+from rankgauge.cli.options.terminal import use_color_on
+from rankgauge.core.formatting import plural
+from rankgauge.errors import UsageError, printable
+from rankgauge.io.writing import check_not_an_input
+from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.reading import read_judgments, read_pool
+from rankgauge.labels.records import PoolItem
+from rankgauge.labels.session import DEFAULT_MAX_GRADE, Assessor, JudgingSession
+from rankgauge.render.text.judging import Screen, judging_screen, passage, summary_line
+
+if TYPE_CHECKING:
+    from rankgauge.labels.machine import JudgingCost
+
+JUDGE_CALL_OPTIONS = CALL_OPTIONS[1:]  # all but the number of results to fetch
+CLEAR = "\x1b[H\x1b[2J"
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """The program that judges instead of a person, and how it is called."""
+
+    judge: str | None
+    batch: int | None
+    reuse: tuple[str, ...]
+    max_failures: int
+    calls: dict[str, Any]
+
+    @classmethod
+    def of(cls, judge: str | None, batch: int | None, reuse: tuple[str, ...], max_failures: int, **calls: Any) -> Any:
+        """From the values of the options; none of them is ignored silently."""
+        if judge is None:
+            unused = next((name for name in ("batch", "reuse", "max_failures", *calls) if is_given(name)), None)
+            if unused is not None:
+                raise UsageError(
+                    f"--{unused.replace('_', '-')} applies to a program that judges", hint="name it: --judge"
+                )
+        return cls(judge, batch, reuse, max_failures, calls)
+
+
+@click.command("judge")
+@click.argument("pool", type=click.Path(), metavar="POOL")
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Add judgments to FILE, which several assessors may share; the same command resumes.",
+)
+@click.option("--assessor", metavar="NAME", help="Judge under this name.  [default: your user name, or the program's]")
+@click.option(
+    "--max-grade",
+    type=click.IntRange(1, 9),
+    default=DEFAULT_MAX_GRADE,
+    show_default=True,
+    metavar="N",
+    help="Judge with grades from 0 to N.",
+)
+@click.option("--skipped", is_flag=True, help="Show documents again that were skipped.")
+@option_group(
+    "machine",
+    MachineOptions.of,
+    click.option(
+        "--judge",
+        metavar="NAME",
+        help="Judge by a program instead: module:callable or ./FILE.py:name, (query, text) → grade or (grade, reason); "
+        "or by a model whose address, name and prompt are in FILE.yaml.",
+    ),
+    click.option(
+        "--batch",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Pass N texts in a call: the program gets a list of queries and a list of texts, and returns a list.",
+    ),
+    click.option(
+        "--reuse",
+        type=click.Path(),
+        multiple=True,
+        metavar="FILE",
+        help="Take grades of the same program for the same content from FILE, without a call; repeatable.",
+    ),
+    *JUDGE_CALL_OPTIONS,
+    MAX_FAILURES,
+)
+@NO_CODE
+def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: bool, machine: MachineOptions) -> None:
+    """Judge the documents of a pool, in the terminal or by a program.
+
+    Blind: documents come in random order, without run, rank or score. Every key is saved at once. Keys: 0 to 3 grade,
+    s skip, u undo, n note, space more of a long text, q quit. A program is called once for each content; a changed
+    program or text is asked again.
+    """
+    check_not_an_input(out, [pool, *machine.reuse])
+    items = read_pool(pool)
+    file = JudgmentFile(out)
+    if machine.judge is not None:
+        _judge_by_machine(items, file, machine, assessor, max_grade)
+        return
+    session = JudgingSession(items, file, Assessor(assessor or _user_name(), max_grade, show_skipped=skipped))
+    with open_keys() as keys:
+        judge_in_terminal(session, keys)
+    click.echo(f"{summary_line(session)}; saved in {printable(out, None)}", err=True)
+
+
+def judge_in_terminal(session: JudgingSession, keys: Keys) -> None:
+    """Show one document after the other until all are judged, or the assessor quits."""
+    scroll, message = 0, ""
+    while session.current is not None:
+        item = session.current
+        screen = _screen(scroll)
+        if keys.interactive:
+            click.echo(f"{CLEAR}{judging_screen(session, screen)}\n{message}", err=True, nl=False)
+        message, key = "", keys.read()
+        if key == QUIT:
+            return
+        if key.isdecimal() and key.isascii() and int(key) <= session.assessor.max_grade:
+            session.grade(int(key))
+        elif key == "s":
+            session.skip()
+        elif key == "u":
+            message = "" if session.undo() else "nothing to undo in this session"
+        elif key == "n":
+            session.add_note(keys.read_line("note: "))
+        elif key == " ":
+            length = len(passage(item, screen.text_width))
+            scroll = 0 if scroll + screen.passage_lines >= length else scroll + screen.passage_lines
+            continue
+        elif key.strip():
+            message = f"no such key: {printable(key)}"
+        if session.current is not item:
+            scroll = 0
+
+
+def _screen(scroll: int) -> Screen:
+    size = shutil.get_terminal_size((80, 24))
+    return Screen(size.columns, size.lines, use_color_on(sys.stderr), scroll)
+
+
+def _user_name() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise UsageError("who judges is not known", hint="name the assessor: --assessor NAME") from None
+
+
+def _judge_by_machine(
+    items: Sequence[PoolItem], file: JudgmentFile, machine: MachineOptions, assessor: str | None, max_grade: int
+) -> None:
+    from rankgauge.labels.judges import judge_calls, open_judge
+    from rankgauge.labels.machine import judge_by_machine
+    from rankgauge.retrieval.asking.calls import RetrieverCalls
+
+    source = machine.judge or ""
+    judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch)
+    given = {name: value for name, value in machine.calls.items() if is_given(name)}
+    cost = judge_by_machine(
+        items,
+        file,
+        judge,
+        calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
+        max_failures=machine.max_failures,
+        reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
+        progress=_progress if sys.stderr.isatty() else None,
+    )
+    click.echo(cost_line(cost), err=True)
+
+
+def _progress(done: int, total: int) -> None:
+    click.echo(f"\rjudged {done:,} of {total:,}\x1b[K" + ("\r\x1b[K" if done == total else ""), err=True, nl=False)
+
+
+def cost_line(cost: JudgingCost) -> str:
+    """What was judged and what it cost, in one line."""
+    parts = [f"judged {plural(cost.judged, 'document')} with {plural(cost.calls, 'call')}"]
+    if cost.tokens:
+        counts = [f"{count:,} {key.replace('_', ' ')}" for key, count in cost.tokens.items()]
+        parts.append(" and ".join(counts))
+    elif cost.calls:
+        parts.append("tokens not reported")
+    if cost.reused:
+        parts.append(f"{cost.reused:,} already judged")
+    if cost.failures:
+        parts.append(f"{plural(len(cost.failures), 'judgment')} failed")
+    return "; ".join(parts)

@@ -1,0 +1,52 @@
+"""``rankgauge labels qrels``."""
+
+from __future__ import annotations
+
+import click
+import numpy as np
+
+from rankgauge.cli.options.reading import reading_options
+from rankgauge.cli.options.terminal import collected_notes, print_warnings
+from rankgauge.core.formatting import plural
+from rankgauge.errors import printable
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.options import Reading
+from rankgauge.io.rows import Rows
+from rankgauge.io.trec_writer import write_trec_rows
+from rankgauge.io.writing import write_atomically
+from rankgauge.labels.export import with_undrawn
+from rankgauge.labels.reading import read_pool
+
+
+@click.command("qrels")
+@click.argument("labels", type=click.Path(), metavar="LABELS")
+@click.option(
+    "--pool",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Read the pool that LABELS judge, made by `rankgauge pool --strategy uniform`.",
+)
+@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the TREC judgments to FILE.")
+@reading_options
+def command(labels: str, pool: str, out: str, reading: Reading) -> None:
+    """Write judgments of a uniform sample as qrels for infAP.
+
+    Documents of the pool that were not drawn get the grade -1, from which infAP knows how many there are. Judgments of
+    any other pool are converted by `rankgauge convert`.
+    """
+    with collected_notes() as notes, write_atomically(out, inputs=[labels, pool]) as file:
+        qrels = with_undrawn(as_qrels(labels, reading), read_pool(pool))
+        rows = Rows(
+            Faults(labels),
+            np.zeros(len(qrels), dtype=np.int64),
+            qrels.queries.take(qrels.query),
+            qrels.docs,
+            qrels.grades,
+        )
+        write_trec_rows(rows, "qrels", file)
+    print_warnings(notes)
+    undrawn = int((qrels.grades < 0).sum())
+    counts = f"{plural(len(qrels) - undrawn, 'judgment')} and {plural(undrawn, 'document')} that were not drawn"
+    click.echo(f"wrote {counts} to {printable(out, None)}", err=True)

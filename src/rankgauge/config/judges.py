@@ -1,0 +1,84 @@
+"""A model that judges, behind an endpoint that speaks the chat protocol of OpenAI; nothing has a default address."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, JsonValue, model_validator
+
+from rankgauge.config.filling import escape_braces
+from rankgauge.config.sections import ConfigSection, Text, section_fault
+from rankgauge.config.servers import HttpSection
+
+PROMPT_PLACEHOLDER = re.compile(r"\{(query|text)\}")
+RESERVED_OPTIONS = ("model", "messages", "stream")
+
+
+def _default_options() -> dict[str, JsonValue]:
+    return {"temperature": 0}
+
+
+class JudgeSection(ConfigSection):
+    """The address, the model and the prompt of a judge; ``${NAME}`` in a header is an environment variable."""
+
+    url: Text = Field(description="The URL of the endpoint: …/v1/chat/completions.")
+    model: Text = Field(description="The name of the model.")
+    prompt: Text = Field(description="The instructions; {query} and {text} are replaced.")
+    system: Text | None = Field(default=None, description="A system message before the prompt.")
+    headers: dict[str, str] | None = Field(default=None, description="Headers; a secret is written as ${NAME}.")
+    options: dict[str, JsonValue] = Field(
+        default_factory=_default_options, description="Further keys of the request; by default a temperature of 0."
+    )
+    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        default=120.0, description="Seconds to wait for a whole answer."
+    )
+    verify: bool | Text = Field(default=True, description="Check the certificate; or a file of trusted certificates.")
+    concurrency: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Calls at once.")
+    rate: Annotated[float, Field(gt=0)] | None = Field(default=None, description="Calls per second.")
+    retries: Annotated[int, Field(ge=0)] | None = Field(default=None, description="Attempts after the first.")
+
+    @model_validator(mode="after")
+    def _complete(self) -> JudgeSection:
+        """The prompt has both texts, and the request can be sent."""
+        found = set(PROMPT_PLACEHOLDER.findall(self.prompt))
+        for name in ("query", "text"):
+            if name not in found:
+                raise section_fault(("prompt",), f"{{{name}}} in the prompt", "none")
+        reserved = next((name for name in RESERVED_OPTIONS if name in self.options), None)
+        if reserved is not None:
+            raise section_fault(("options", reserved), "further keys of the request", f"the key {reserved!r}")
+        self.request()
+        return self
+
+    def request(self, folder: Path | None = None) -> HttpSection:
+        """The request as the HTTP retriever sends it; its query is the prompt, filled in."""
+        messages = [{"role": "user", "content": "{query}"}]
+        if self.system is not None:
+            messages.insert(0, {"role": "system", "content": escape_braces(self.system)})
+        body: dict[str, Any] = {**_escaped(self.options), "model": escape_braces(self.model), "messages": messages}
+        verify = self.verify if folder is None or isinstance(self.verify, bool) else str(folder / self.verify)
+        return HttpSection(
+            url=self.url,
+            headers=self.headers,
+            body=body,
+            results="choices",
+            id="index",
+            timeout=self.timeout,
+            verify=verify,
+        )
+
+    def fill_prompt(self, query: str, text: str) -> str:
+        """The prompt for one document; braces in the texts are text."""
+        values = {"query": query, "text": text}
+        return PROMPT_PLACEHOLDER.sub(lambda match: values[match.group(1)], self.prompt)
+
+
+def _escaped(value: Any) -> Any:
+    """JSON whose texts are no templates."""
+    if isinstance(value, str):
+        return escape_braces(value)
+    if isinstance(value, dict):
+        return {escape_braces(key): _escaped(inner) for key, inner in value.items()}
+    return [_escaped(inner) for inner in value] if isinstance(value, list) else value

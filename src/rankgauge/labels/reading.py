@@ -1,0 +1,117 @@
+"""Read pools and judgments, line by line, with everything that they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import InputError, shown
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.corpus.lines import document_limits
+from rankgauge.io.formats.jsonl import Record, describe_json, id_from_json, read_records
+from rankgauge.io.formats.judgments import is_judgment_record
+from rankgauge.io.sources import DEFAULT_LIMITS, Limits, read_bytes
+from rankgauge.labels.records import Inclusion, Judgment, PoolItem
+
+POOL_HINT = "make it with `rankgauge pool`, or write one JSON object per document: query_id, query, doc_id, text"
+
+
+def read_pool(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[PoolItem]:
+    """The documents of a pool, each once per query."""
+    faults = Faults(str(path))
+    data, _ = read_bytes(path, limits=document_limits(limits))
+    try:
+        table = read_records(faults, data)
+    except InputError as error:
+        raise InputError(error.message, hint=error.hint or POOL_HINT) from None
+    items: dict[tuple[str, str], PoolItem] = {}
+    for line, row in zip(table.line.tolist(), table.records, strict=True):
+        pair = _pair(faults, line, row)
+        if pair is None:
+            continue
+        if pair in items:
+            found = f"document {shown(pair[1])} of query {shown(pair[0])} again"
+            faults.add("duplicate", [line], expected="each document of a query once", found=found)
+        items[pair] = PoolItem(
+            *pair,
+            Inclusion.from_row(row) or Inclusion("given"),
+            query_text=_text(faults, line, row, "query"),
+            title=_text(faults, line, row, "title") or "",
+            text=_text(faults, line, row, "text"),
+            sampled=row.get("sampled") is not False,
+        )
+    faults.raise_errors()
+    return list(items.values())
+
+
+def read_judgments(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[Judgment]:
+    """Every line of a file that ``rankgauge judge`` wrote, in order, with those that were replaced or withdrawn."""
+    return parse_judgments(str(path), read_bytes(path, limits=document_limits(limits))[0])
+
+
+def parse_judgments(source: str, data: bytes) -> list[Judgment]:
+    """The same of bytes."""
+    faults = Faults(source)
+    table = read_records(faults, data)
+    judgments: list[Judgment] = []
+    for line, row in zip(table.line.tolist(), table.records, strict=True):
+        if not is_judgment_record(row):
+            found = ", ".join(shown(key) for key in row) or "none"
+            faults.add("record", [line], expected="a judgment with who judged and how (assessor, how)", found=found)
+            continue
+        pair, grade = _pair(faults, line, row), row["relevance"]
+        if grade is not None and (isinstance(grade, bool) or not isinstance(grade, (int, float))):
+            faults.add("grade", [line], expected="a number or null as grade", found=describe_json(grade))
+            continue
+        if pair is not None:
+            judgments.append(_judgment(pair, grade, row))
+    faults.raise_errors()
+    return judgments
+
+
+def current_judgments(judgments: Sequence[Judgment]) -> list[Judgment]:
+    """The judgments that count: the last of each assessor for a document, unless it has no grade."""
+    last = {(judgment.query, judgment.doc, judgment.assessor): judgment for judgment in judgments}
+    return [judgment for judgment in last.values() if judgment.grade is not None]
+
+
+def _judgment(pair: tuple[str, str], grade: float | None, row: Record) -> Judgment:
+    def text(key: str) -> str | None:
+        return None if row.get(key) is None else str(row[key])
+
+    cost = {
+        key: value for key in ("calls", "prompt_tokens", "completion_tokens") if isinstance(value := row.get(key), int)
+    }
+    return Judgment(
+        *pair,
+        grade,
+        str(row["assessor"]),
+        str(row["how"]),
+        at=text("at") or "",
+        text_sha256=text("text_sha256"),
+        note=text("note"),
+        status=text("status"),
+        inclusion=Inclusion.from_row(row),
+        key=text("key"),
+        cost=cost or None,
+    )
+
+
+def _pair(faults: Faults, line: int, row: Record) -> tuple[str, str] | None:
+    """Query and document; None, and a fault, if one is missing."""
+    ids: list[str] = []
+    for key, what in (("query_id", "query id"), ("doc_id", "document id")):
+        try:
+            ids.append(id_from_json(row.get(key), what).decode("utf-8", "surrogateescape"))
+        except InputError:
+            faults.add("id", [line], expected=f"a string or a whole number as {key}", found=describe_json(row.get(key)))
+    return (ids[0], ids[1]) if len(ids) == 2 else None
+
+
+def _text(faults: Faults, line: int, row: Record, key: str) -> str | None:
+    value: Any = row.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    faults.add("text", [line], expected=f"text as {key}", found=describe_json(value))
+    return None
