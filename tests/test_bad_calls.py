@@ -166,6 +166,10 @@ def test_a_grade_may_be_true_and_measures_any_iterable() -> None:  # rows 71 and
         (79, "recip_rank.10", "recip_rank takes no parameter, found '10'\nhint: write RR@10"),
         (79, "map.5", "map takes no parameter, found '5'\nhint: write AP@5"),
         (81, "P(rel=abc)@5", "cannot read the parameters of 'P': 'rel=abc'"),
+        (79, "", "a measure has no name"),
+        (79, " ", "a measure has no name"),
+        (77, "P@" + "9" * 5000, "cutoff of P must be a whole number from 1 to 1000000000"),
+        (77, "P.5," + "9" * 5000, "P"),
     ],
 )
 @pytest.mark.usefixtures("files")

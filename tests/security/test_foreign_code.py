@@ -41,9 +41,7 @@ def test_a_module_in_the_working_folder_is_not_imported_by_the_processes_that_re
     assert not (in_processes / "ran").exists()
 
 
-@pytest.mark.parametrize(
-    ("code", "reason"), [("os.kill(os.getpid(), 9)", "was ended by SIGKILL"), ("os._exit(3)", "3")]
-)
+@pytest.mark.parametrize(("code", "reason"), [("os.kill(os.getpid(), 9)", "ended by SIGKILL"), ("os._exit(3)", "3")])
 def test_a_process_that_dies_is_an_error_that_names_its_run(
     in_processes: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:

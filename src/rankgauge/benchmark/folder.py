@@ -201,6 +201,13 @@ def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
 
 def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     """The report of the stored runs, queries and judgments: what `report verify` recomputes."""
+    try:
+        return _report_of_inputs(inputs, manifest)
+    except UsageError as error:  # the manifest asks for something that cannot be done
+        raise InputError.at(MANIFEST, None, error.message, hint=error.hint) from None
+
+
+def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     collection, judgments, queries = manifest["data"]["test collection"], inputs.judgments, inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
     validations, runs = [replace(inputs.validation, file=collection["qrels"]["path"])], {}
@@ -229,8 +236,6 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
 def _settings(manifest: Mapping[str, Any]) -> Settings:
     try:
         return Settings.from_dict(manifest["settings"])
-    except UsageError as error:
-        raise InputError.at(MANIFEST, None, f"settings: {error.message}", hint=error.hint) from None
     except TypeError as error:  # a name that is not a setting
         raise InputError.at(MANIFEST, None, f"settings: {error}") from None
 

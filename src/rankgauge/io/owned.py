@@ -58,8 +58,7 @@ def temporary_folder(target: Path | None = None) -> Iterator[Path]:
 def lock_folder(folder: Path) -> Iterator[None]:
     """Mark a folder as ours, and let no other process use it; the mark stays until ``LOCK_FILE`` is deleted."""
     with open_locked(folder / LOCK_FILE, LOCK_MAGIC, "a lock") as file:
-        file.write(LOCK_MAGIC)
-        file.flush()
+        os.write(file.fileno(), LOCK_MAGIC)  # unbuffered: what a full disk refuses is not written later
         yield
 
 

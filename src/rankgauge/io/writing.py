@@ -24,18 +24,13 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
     file of its own, so that of two processes the last one wins and their output is never mixed. A symbolic link is
     followed and kept; a pipe or a device is written to directly.
     """
-    check_not_an_input(path, inputs)
+    check_writable(path, inputs=inputs)
     with errors_as_input_errors(path):
-        target = Path(os.path.realpath(path))
-        mode = _mode(Path(path))
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        target, mode = Path(os.path.realpath(path)), _mode(Path(path))
         if mode is not None and not stat.S_ISREG(mode):
             with Path(path).open("wb") as device:
                 yield device
             return
-        if mode is not None and not os.access(target, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         temporary, out = create_temporary(target)
     try:
         with errors_as_input_errors(path):
@@ -56,14 +51,18 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
 
 
 def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
-    """Raise, before the work, what ``write_atomically`` would raise after it."""
+    """Raise, before the work, if a file cannot be written: what ``write_atomically`` would raise after it."""
     check_not_an_input(path, inputs)
     with errors_as_input_errors(path):
-        mode = _mode(Path(path))
-    if mode is not None and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        return  # opening a pipe would wait for its reader
-    with suppress(_Checked), write_atomically(path):
-        raise _Checked
+        target, mode = Path(os.path.realpath(path)), _mode(Path(path))
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        if mode is not None and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if mode is None or stat.S_ISREG(mode):
+            target.parent.stat()  # raises if there is no such folder
+            if not os.access(target.parent, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, "the folder is not writable")
 
 
 def check_outputs(paths: Iterable[str | Path | None], *, inputs: Iterable[str | Path] = ()) -> None:
@@ -73,10 +72,6 @@ def check_outputs(paths: Iterable[str | Path | None], *, inputs: Iterable[str | 
         check_writable(path, inputs=inputs)
         if any(os.path.realpath(path) == os.path.realpath(other) for other in outputs[:at]):
             raise InputError.at(path, None, "two outputs cannot be the same file", hint="choose another file")
-
-
-class _Checked(Exception):
-    """Ends a write before it begins."""
 
 
 def _mode(path: Path) -> int | None:

@@ -44,7 +44,12 @@ def parse_measures(
         if isinstance(name, Measure):
             measures[name] = None
         elif isinstance(name, str):
-            for word in split(name):
+            words = split(name)
+            if not words:
+                raise MeasureError(
+                    "a measure has no name", hint="write nDCG@10, or leave it out for the default measures"
+                )
+            for word in words:
                 measures.update(dict.fromkeys(_read(word, compat)))
         else:
             raise MeasureError(f"a measure must be a name, found {type(name).__name__}: {shown(repr(name))}")

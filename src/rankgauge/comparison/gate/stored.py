@@ -17,6 +17,7 @@ from rankgauge.io.records import JsonDocument, parse_object
 from rankgauge.io.shapes import described, has_type
 from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream, Limits, open_source
 
+LARGEST_VALUE = 1e100  # of any measure; the square of a larger one overflows
 BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"
 
 
@@ -107,7 +108,7 @@ class _StoredBaseline(JsonDocument):
         value = row[measure]
         if value is None:
             return math.nan
-        if not has_type(value, float):
+        if not has_type(value, float) or abs(value) > LARGEST_VALUE:
             raise self.error(f"per_query of {shown(query)}, {printable(measure)}", "a number or null", described(value))
         return float(value)
 
