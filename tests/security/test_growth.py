@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +15,9 @@ from typing import Any, cast
 import pytest
 
 import rankgauge
+from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
+from rankgauge.adapters.story.story import read_story
+from rankgauge.comparison.gate.stored import read_baseline
 
 SOURCE = Path(rankgauge.__file__).parent
 # Repeated, between a beginning and an end, these are the texts that make a regular expression try again and again.
@@ -144,3 +149,67 @@ def test_no_regular_expression_grows_faster_than_its_text(name: str) -> None:
 
         growth = grows_too_fast(work, SMALL)
         assert growth is None, f"{begin!r} + {unit!r} * n + {end!r}: {growth}"
+
+
+def corpus_of(suffix: str) -> Callable[[Path], object]:
+    return lambda path: list(read_corpus(path.rename(path.with_suffix(suffix))))
+
+
+def folder_corpus(path: Path) -> object:
+    path.rename(path.with_suffix(".md"))
+    return list(read_corpus(path.parent))
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "run": read_run,
+    "qrels": read_qrels,
+    "queries": read_queries,
+    "SGML corpus": corpus_of(".sgml"),
+    "JSON Lines corpus": corpus_of(".jsonl"),
+    "CSV corpus": corpus_of(".csv"),
+    "folder of Markdown": folder_corpus,
+    "story": lambda path: read_story(path.rename(path.with_suffix(".md"))),
+    "baseline": read_baseline,
+}
+DOC, TEXT = "<DOC><DOCNO>a</DOCNO><TEXT>", "</TEXT></DOC>"
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "spaces after DOCNO": lambda n: "<DOC><DOCNO>" + " " * n + "</DOC>",
+    "open DOCNO": lambda n: "<DOC>" + "<DOCNO>" * (n // 7) + "</DOC>",
+    "open brackets": lambda n: DOC + "<" * n + TEXT,
+    "open comments": lambda n: DOC + "<!--" * (n // 4) + TEXT,
+    "entities": lambda n: DOC + "&#" + "9" * n + TEXT,
+    "open topics": lambda n: "<top>\n<num> Number: 1\n" * (n // 20),
+    "spaces in a topic": lambda n: "<top>\n<num>" + " " * n + "\n<title>" + " " * n + "</top>\n",
+    "a heading with spaces": lambda n: "# a" + " " * n + "b",
+    "headings": lambda n: "# a\n" * (n // 4),
+    "emphasis": lambda n: "# a\n" + "a" + "_" * n + "x",
+    "anchors": lambda n: "# " + "{#" * (n // 2),
+    "digits": lambda n: "1 Q0 a 1 " + "1" * n + "@ x\n",
+    "grade": lambda n: "1 0 a " + "1" * n + "@\n",
+    "brackets of JSON": lambda n: '{"schema": "rankgauge.baseline/1", "a": ' + "[" * n,
+    "quotes": lambda n: 'id,text\n"' + '""' * (n // 2) + "\n",
+    "repeated keys": lambda n: "{" + ",".join(f'"{key % 97}": {{}}' for key in range(n // 8)) + "}",
+    "carriage returns": lambda n: "id,text\n" + "\r" * n,
+    "blank lines": lambda n: "\n" * n + "1 Q0 a 1 1 x\n",
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE)
+@pytest.mark.parametrize("reader", READERS)
+def test_no_reader_grows_faster_than_its_file(tmp_path: Path, reader: str, content: str) -> None:
+    numbers = iter(range(1000))
+
+    def work(size: int) -> Callable[[], None]:
+        text = HOSTILE[content](size)
+
+        def read() -> None:
+            folder = tmp_path / str(next(numbers))
+            folder.mkdir()
+            (folder / "file").write_text(text, encoding="utf-8")
+            with suppress(RankgaugeError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", RankgaugeWarning)
+                READERS[reader](folder / "file")
+
+        return read
+
+    assert grows_too_fast(work, 8_000) is None

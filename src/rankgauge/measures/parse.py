@@ -116,10 +116,10 @@ def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat) -> Seq
             )
         if family.kind == "cutoffs":
             parts = text.split(",")
-            bad = next((part for part in parts if not (part.isascii() and part.isdigit() and int(part))), None)
+            bad = next((part for part in parts if not (part.isascii() and part.isdigit() and trec.whole(part))), None)
             if bad is not None:
                 raise MeasureError(f"cutoffs of {family.name} must be whole numbers of at least 1, found {shown(bad)}")
-            text = ",".join(dict.fromkeys(str(int(part)) for part in parts))
+            text = ",".join(dict.fromkeys(str(trec.whole(part)) for part in parts))
         elif family.kind in ("points", "recalls", "number", "numbers"):
             bad = next((part for part in text.split(",") if not trec.C_NUMBER.fullmatch(part)), None)
             if bad is not None:

@@ -43,6 +43,7 @@ C_HEXADECIMAL = re.compile(
     r"[ \t\n\v\f\r]*([+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
 )
 C_SPECIAL = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:inf|nan))", re.IGNORECASE)
+LONG_DIGITS = 30
 LARGEST_LONG = 2**63 - 1  # of C's long
 
 
@@ -206,7 +207,7 @@ def parameters(family: TrecFamily, text: str) -> dict[str, Any]:
         raise MeasureError(
             f"{family.name} takes gains as grade=gain, found {shown(text)}", hint=f"write {family.name}.1=3,2=9"
         )
-    return {"gains": {int(grade): float(gain) for grade, _, gain in gains}}
+    return {"gains": {whole(grade): float(gain) for grade, _, gain in gains}}
 
 
 def pairs(family: TrecFamily, text: str) -> Pairs:
@@ -248,7 +249,11 @@ def bounded(cutoff: int) -> int:
 def whole(text: str) -> int:
     """A whole number as read by C's atol."""
     match = C_INTEGER.match(text)
-    return max(-LARGEST_LONG - 1, min(LARGEST_LONG, int(match[1]))) if match else 0
+    if match is None:
+        return 0
+    digits = match[1].lstrip("+-").lstrip("0")
+    size = int(digits or 0) if len(digits) < LONG_DIGITS else LARGEST_LONG + 1  # Python converts no 4,300 digits
+    return max(-LARGEST_LONG - 1, -size) if match[1].startswith("-") else min(LARGEST_LONG, size)
 
 
 def real(text: str) -> float:
