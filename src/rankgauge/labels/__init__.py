@@ -14,4 +14,4 @@ sampled        measures from a random sample of each query's documents; sampled_
 
 from rankgauge.core.lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__getattr__, __dir__ = attach(__name__, __file__)
