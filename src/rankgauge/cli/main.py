@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from rankgauge._version import __version__
+from rankgauge.cli import startup
 from rankgauge.cli.lazy import LazyGroup
 from rankgauge.errors import RankgaugeError
 
@@ -115,4 +116,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """Run the console script."""
-    sys.exit(run())
+    startup.prepare(sys.argv[1:])
+    code = run()
+    startup.finish()
+    sys.exit(code)
