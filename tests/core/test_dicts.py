@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from rankgauge import InputError, Qrels, Run, evaluate
-from rankgauge.core import dicts, ranking
+from rankgauge.core import compiled, dicts, ranking
 from rankgauge.core.dicts import join_dict
-from rankgauge.core.hits import join
+from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.ranking import COMPATS, Compat
 from tests.strategies import Case, cases
@@ -25,15 +25,87 @@ from tests.strategies import Case, cases
 @settings(max_examples=150)
 def test_a_dict_joins_like_the_run_made_from_it(compat: Compat, batch: int, dense: int, case: Case) -> None:
     results = {query: dict(rows) for query, rows in case.results.items()}
+    scanner, compiled.scanner = compiled.scanner, None
     before, dicts.ENTRIES_PER_BATCH = dicts.ENTRIES_PER_BATCH, batch
     limit, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = ranking.MIN_HITS_FOR_SEARCH_PER_QUERY, dense
     try:
         quick = join_dict(case.qrels, results, compat=compat)
     finally:
         dicts.ENTRIES_PER_BATCH, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = before, limit
+        compiled.scanner = scanner
     plain = join(case.qrels, Run.from_dict(results), compat=compat)
+    assert_same(quick, plain)
+
+
+def assert_same(quick: Hits, plain: Hits) -> None:
     for name in ("status", "retrieved", "offsets", "rank", "grade", "ordinal", "tie_first", "tie_last"):
         assert np.array_equal(getattr(quick, name), getattr(plain, name)), name
+
+
+needs_extension = pytest.mark.skipif(compiled.scanner is None, reason="the extension is not in use")
+
+
+@needs_extension
+@pytest.mark.parametrize("compat", COMPATS)
+@given(case=cases(queries=6))
+@settings(max_examples=60)
+def test_the_extension_joins_a_dict_like_the_run_made_from_it(compat: Compat, case: Case) -> None:
+    results = {query: dict(rows) for query, rows in case.results.items()}
+    assert_same(join_dict(case.qrels, results, compat=compat), join(case.qrels, Run.from_dict(results), compat=compat))
+
+
+@pytest.mark.parametrize("compat", COMPATS)
+@pytest.mark.parametrize("judged", [1, 4, 5, 60, 300])
+@pytest.mark.parametrize("scores", [1, 3, 40, 10_000])
+def test_many_judged_documents_and_large_ties(compat: Compat, judged: int, scores: int) -> None:
+    rng = np.random.default_rng([judged, scores])
+    docs = [f"{'é' if n % 7 == 0 else 'd'}{n}" for n in rng.permutation(400).tolist()]
+    results = {
+        query: {doc: int(score) * 1e-9 + 1 for doc, score in zip(docs, rng.integers(0, scores, 400), strict=True)}
+        for query in ("1", "2")
+    }
+    qrels = Qrels.from_dict({"1": dict.fromkeys(sorted(docs)[:judged], 1), "2": {"none": 1}, "3": {"d1": 1}})
+    assert_same(join_dict(qrels, results, compat=compat), join(qrels, Run.from_dict(results), compat=compat))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"a": 1, "b": 2, "c": 2},
+        {"a": 2**70, "b": 1.0},
+        {"a": float("inf"), "b": float("-inf"), "c": 3},
+        {"a": 0.0, "b": -0.0, "c": 0},
+        {"a": True, "b": 1},
+        {"a": np.float32(1), "b": np.float64(1)},
+        {"a": 1.0, "\udc80": 1.0, "é": 1.0},
+    ],
+)
+def test_any_number_and_any_id_joins_like_the_run(row: dict[str, Any]) -> None:
+    qrels = Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 2, "é": 1}})
+    assert_same(join_dict(qrels, {"q": row}), join(qrels, Run.from_dict({"q": row})))
+
+
+@needs_extension
+def test_a_key_that_changes_the_dict_does_no_harm() -> None:
+    class Changing(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            row.clear()
+            return True
+
+    row: dict[str, float] = {Changing("a"): 1.0, "b": 2.0, "c": 2.0}
+    assert compiled.scanner is not None
+    compiled.scanner.join_dicts([row], ["".join(["a"])], np.array([0, 1]), False)
+
+
+@needs_extension
+@pytest.mark.parametrize("offsets", [[0], [0, 3], [1, 1], [0, -1], [0, 1, 0]])
+def test_offsets_outside_the_documents_are_refused(offsets: list[int]) -> None:
+    assert compiled.scanner is not None
+    with pytest.raises(ValueError, match="offsets"):
+        compiled.scanner.join_dicts([{"a": 1.0}], ["a"], np.array(offsets), False)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +140,7 @@ def test_ids_that_are_not_utf8_are_ordered_by_their_bytes() -> None:
 
 
 def test_the_order_of_ties_has_one_home_for_dicts_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "scanner", None)
     """Another rule in core/ranking.py changes both joins; a copy of the rule elsewhere would not change."""
     results = {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}, "p": {"b": 2.0, "a": 2.0}}
     qrels = Qrels.from_dict({"q": {"a": 1, "d": 1}, "p": {"b": 1}})

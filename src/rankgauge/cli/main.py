@@ -18,11 +18,14 @@ def main() -> None:
 
     code = EXIT_INTERRUPTED
     try:
+        from rankgauge.cli import startup
         from rankgauge.cli.process import end_quietly, handle_signals, open_missing_streams
 
         open_missing_streams()
         handle_signals()
+        startup.prepare(sys.argv[1:])
         code = run()
+        startup.finish()
         end_quietly()
     except KeyboardInterrupt as interrupt:  # outside of the command: while it is imported, or as it ends
         code = getattr(interrupt, "exit_code", EXIT_INTERRUPTED)

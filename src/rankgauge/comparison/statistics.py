@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
-from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, Alternative, PairedTest
-from rankgauge.stats.seeds import PERMUTATIONS, RESAMPLES
+from rankgauge.stats.names import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESAMPLES, Alternative, PairedTest
 
 if TYPE_CHECKING:
     from rankgauge.stats.correction import Correction as ListCorrection

@@ -1,7 +1,8 @@
 """The join of judgments with ``{query: {document: score}}``, without building a run.
 
 Each entry of the results is touched once, to get its score; only judged documents are looked up, and ids are compared
-only if scores are tied.
+only if scores are tied. The extension does that if it is there; otherwise, and for anything but dicts of numbers, it is
+done with NumPy, many queries at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core import ranking
+from rankgauge.core import compiled, ranking
 from rankgauge.core.hits import Hits, join
 from rankgauge.core.ids import Ids, Ints, encode_id
 from rankgauge.core.qrels import Qrels
@@ -35,26 +36,48 @@ def join_dict(qrels: Qrels, results: Results, *, compat: ranking.Compat = "trec_
     if any(isinstance(key, bytes) for query, row in results.items() for key in (query, *islice(row, 1))):
         return join(qrels, Run.from_dict(results), compat=compat)
     qrels = qrels.as_documents()
-    for query in results:
-        encode_id(query, "query id")
+    Ids.from_text(results, "query id")  # raises if one is not an id
+    names = qrels.queries.to_text()
+    rows = [results.get(query) for query in names]
+    ranked = _join_compiled(qrels, rows, compat)
+    if ranked is None:
+        for query, row in zip(names, rows, strict=True):
+            if row is not None:
+                _check_row(query, row)
+        ranked = _join_batches(qrels, rows, compat)
+    sizes = np.array([-1 if row is None else len(row) for row in rows], dtype=np.int64)
+    status = np.where(sizes > 0, Status.ANSWERED, np.where(sizes < 0, Status.MISSING, Status.EMPTY))
+    hits = _hits(qrels, ranked, status.astype(np.uint8), np.maximum(sizes, 0))
+    return hits if qrels.by_group is None else replace(hits, by_group=qrels.groups_for(compat))
+
+
+def _join_compiled(qrels: Qrels, rows: list[Row | None], compat: ranking.Compat) -> RankedPart | None:
+    """The judged documents by query and rank; None without the extension, or if it leaves a row to Python."""
+    if compiled.scanner is None:
+        return None
+    offsets = np.ascontiguousarray(qrels.offsets)
+    found = compiled.scanner.join_dicts(rows, qrels.doc_names, offsets, compat == "trec_eval-10")
+    if found is None:
+        return None
+    _, rank, first, last, ordinal = np.ascontiguousarray(np.frombuffer(found, dtype=np.int64).reshape(-1, 5).T)
+    return ordinal, rank, first, last
+
+
+def _join_batches(qrels: Qrels, rows: list[Row | None], compat: ranking.Compat) -> RankedPart:
+    """The judged documents by query and rank."""
     batch = _Batch(qrels, compat)
     parts: list[RankedPart] = []
-    names = qrels.queries.to_text()
-    status = np.full(len(names), Status.MISSING, dtype=np.uint8)
-    retrieved = np.zeros(len(names), dtype=np.int64)
-    for number, query in enumerate(names):
-        row = results.get(query)
+    for number, row in enumerate(rows):
         if row is not None:
-            _check_row(query, row)
-            retrieved[number] = len(row)
-            status[number] = Status.ANSWERED if row else Status.EMPTY
             batch.add(number, row)
             if batch.size > ENTRIES_PER_BATCH:
                 parts.append(batch.ranked())
     parts.append(batch.ranked())
     batch.tied.resolve()
-    hits = _hits(qrels, parts, status, retrieved)
-    return hits if qrels.by_group is None else replace(hits, by_group=qrels.groups_for(compat))
+    ordinal, rank, first, last = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    query = qrels.query[ordinal]
+    by = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)  # ranks are unique within a query
+    return ordinal[by], rank[by], first[by], last[by]
 
 
 def _check_row(query: str, row: Row) -> None:
@@ -163,20 +186,18 @@ class _TiedEntries:
             rank[at] += before[entries]
 
 
-def _hits(qrels: Qrels, parts: list[RankedPart], status: NDArray[np.uint8], retrieved: Ints) -> Hits:
-    ordinal, rank, first, last = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    query = qrels.query[ordinal]
-    by = np.argsort(query * (int(rank.max(initial=0)) + 1) + rank)  # ranks are unique within a query
+def _hits(qrels: Qrels, ranked: RankedPart, status: NDArray[np.uint8], retrieved: Ints) -> Hits:
+    ordinal, rank, first, last = ranked
     return Hits(
         queries=qrels.queries,
         status=status,
         retrieved=retrieved,
-        offsets=offsets_of(query[by], len(qrels.queries)),
-        rank=rank[by],
-        grade=qrels.grades[ordinal[by]],
-        ordinal=ordinal[by],
-        tie_first=first[by],
-        tie_last=last[by],
+        offsets=offsets_of(qrels.query[ordinal], len(qrels.queries)),
+        rank=rank,
+        grade=qrels.grades[ordinal],
+        ordinal=ordinal,
+        tie_first=first,
+        tie_last=last,
         judged_offsets=qrels.offsets,
         judged=qrels.grades,
         columns=qrels.columns,

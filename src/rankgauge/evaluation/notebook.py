@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -133,4 +132,6 @@ def _cell(value: object) -> str:
 
 
 def _text(text: str) -> str:
+    import html  # here, because evaluations on a command line should start fast
+
     return html.escape(printable(text, MAX_CELL_CHARACTERS))

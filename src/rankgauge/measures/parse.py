@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import MeasureError, nearest, shown
 from rankgauge.measures import registry
-from rankgauge.measures import trec_names as trec
 from rankgauge.measures.sets import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
 from rankgauge.measures.spec import Definition, Measure
+
+if TYPE_CHECKING:
+    from rankgauge.measures import trec_names as trec
 
 NOTATION = re.compile(r"(?P<name>[^\s@()]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@()]+))?", re.DOTALL)
 COMMON_NAMES = {"precision": "P", "recall": "R", "map": "AP", "mrr": "RR", "hit": "Success", "f1": "F1"}
@@ -81,6 +83,8 @@ def _read(name: str, compat: Compat) -> Sequence[Measure]:
             raise MeasureError(f"cannot read {shown(name)}", hint="write nDCG@10 or AP(rel=2)@100")
         points = [match["at"]] if match["at"] is None else match["at"].split(",")
         return [_measure(match["name"], match["arguments"], point) for point in points]
+    from rankgauge.measures import trec_names as trec  # which most evaluations do without
+
     members = trec.nickname(name, compat)
     if members is not None:
         families = [trec.FAMILY_BY_NAME[member] for member in members if trec.FAMILY_BY_NAME[member].kind != "text"]
@@ -90,6 +94,8 @@ def _read(name: str, compat: Compat) -> Sequence[Measure]:
 
 def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
     """A name without ``@``: one of trec_eval's, or a measure that needs no cutoff."""
+    from rankgauge.measures import trec_names as trec
+
     if name in trec.FAMILY_BY_NAME:
         return _read_trec(trec.FAMILY_BY_NAME[name], None, compat)
     head, dot, tail = name.partition(".")
@@ -104,6 +110,8 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
 
 def _read_trec(family: trec.TrecFamily, text: str | None, compat: Compat) -> Sequence[Measure]:
     """A family of trec_eval, read strictly: parameters that trec_eval would ignore or misread are errors."""
+    from rankgauge.measures import trec_names as trec
+
     if family.make is None:
         reason = "is text, not a number" if family.kind == "text" else "is a measure of trec_eval 10 only"
         raise MeasureError(f"{family.name} {reason}", hint=f"print it with rankgauge trec_eval -m {family.name}")
@@ -157,6 +165,8 @@ def find_definition(name: str, at: str | None) -> tuple[Definition, Any]:
     }
     if len(matches) == 1:
         return next(iter(matches.values()))
+    from rankgauge.measures import trec_names as trec
+
     family = trec.FAMILY_BY_NAME.get(name)
     if family is not None and family.make is not None:
         if family.kind == "none" and at is not None and "cutoff" in family.make.parameters:
@@ -169,6 +179,7 @@ def find_definition(name: str, at: str | None) -> tuple[Definition, Any]:
 def _unknown_measure(name: str, at: str | None) -> MeasureError:
     """The error for a name that is not one here. A name of another tool has its own answer, all others a suggestion."""
     from rankgauge.measures import foreign_names
+    from rankgauge.measures import trec_names as trec
 
     all_measures = "`rankgauge measures` lists them all"
     reason = foreign_names.reason_not_implemented(name)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 from rankgauge.errors import UsageError, shown
-
-Alternative = Literal["two-sided", "less", "greater"]
-ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
-PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered"]
-PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
+from rankgauge.stats.names import ALTERNATIVES as ALTERNATIVES
+from rankgauge.stats.names import PAIRED_TESTS as PAIRED_TESTS
+from rankgauge.stats.names import Alternative as Alternative
+from rankgauge.stats.names import PairedTest as PairedTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import UsageError
+from rankgauge.stats.names import PERMUTATIONS as PERMUTATIONS
+from rankgauge.stats.names import RESAMPLES as RESAMPLES
 
-PERMUTATIONS = 100_000  # the default number for tests that permute
-RESAMPLES = 10_000  # the default number for bootstraps
 RESAMPLES_PER_BLOCK = (
     8192  # resamples that share a stream; a constant, because another block size would give different numbers
 )

@@ -16,7 +16,7 @@ class ValidationOptions:
     ``max_depth`` and ``min_depth`` limit the results per query of a run, ``cutoffs`` are the ranks at which ties are
     reported; ``min_judged`` is the smallest number of judged documents per query, and ``by_subtopic`` allows one
     judgment per subtopic. ``strict`` treats warnings as errors. ``max_places`` limits the places kept of each fault;
-    the counts always include all of them.
+    the counts always include all of them. Without ``hashed`` the result has no hash of the file.
     """
 
     max_depth: int | None = None
@@ -27,6 +27,7 @@ class ValidationOptions:
     strict: bool = False
     max_places: int | None = None
     format: str | None = None
+    hashed: bool = True
     limits: Limits = DEFAULT_LIMITS
 
 

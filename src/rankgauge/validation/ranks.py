@@ -68,7 +68,7 @@ def report_rank_faults(table: CheckedRows) -> None:
 def _report_rows(table: CheckedRows, code: str, rows: Ints, *, expected: str, found: Callable[[int], str]) -> None:
     """Report each row; if nearly all rows are wrong in this way, that is one fault."""
     queries = len(np.unique(table.query[rows]))
-    cause = Cause(len(rows), queries, len(table) - len(table.queries))
+    cause = Cause(len(rows), queries, table.row_count - table.query_count)
     if not cause.is_systematic or len(rows) < MIN_SYSTEMATIC_ROWS:
         table.add(code, rows, expected=expected, found=found)
         return
@@ -83,7 +83,7 @@ def _report_late_starts(table: CheckedRows, ranks: NDArray[np.float64], top_rows
         return
     row = int(top_rows[np.argmin(table.rows.line[top_rows])])
     example = f"ranks from {ranks[row]:.0f} in {table.describe_query(row)}"
-    cause = Cause(len(top_rows), len(top_rows), len(table.queries), int(table.rows.line[row]), example)
+    cause = Cause(len(top_rows), len(top_rows), table.query_count, int(table.rows.line[row]), example)
     table.add_cause("rank-start", cause, expected="ranks from 1", found=_describe_late_starts)
 
 
@@ -94,7 +94,7 @@ def _describe_late_starts(cause: Cause) -> str:
 def _report_contradictions(table: CheckedRows) -> None:
     assert table.ranks is not None
     cause = find_cause(table.rows.line, table.query, table.ranks, table.rows.value, table.describe_query)
-    cause = replace(cause, checked=len(table) - len(table.queries))
+    cause = replace(cause, checked=table.row_count - table.query_count)
     table.add_cause(RANK_ORDER, cause, expected=SCORES_BY_RANK, found=describe_cause)
 
 

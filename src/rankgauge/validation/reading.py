@@ -45,7 +45,7 @@ def read_for_validation(
         faults = rows.faults.copy(limit=options.max_places)
         return ValidatedFile(faults, CheckedRows(replace(rows, faults=faults), NO_LINES), rows.sha256, None)
     format = None if options.format is None else formats.format_named(options.format, kind)
-    data, digest = read_bytes(source, limits=options.limits, hashed=True)
+    data, digest = read_bytes(source, limits=options.limits, hashed=options.hashed)
     format = format or formats.detect_format(data, kind, str(source))
     faults = Faults(str(source), limit=options.max_places)
     if format.name != "trec":

@@ -20,10 +20,16 @@ from rankgauge.validation.codes import CODES
 
 @dataclass(frozen=True, eq=False)
 class CheckedRows:
-    """The rows of one file. ``skipped`` are the lines that have content and could not be read."""
+    """The rows of one file. ``skipped`` are the lines that have content and could not be read.
+
+    A run that was scanned has only the rows of queries that may have a fault here; ``clean_rows`` and ``clean_queries``
+    are the numbers of the others.
+    """
 
     rows: Rows
     skipped: Ints
+    clean_rows: int = 0
+    clean_queries: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -42,6 +48,16 @@ class CheckedRows:
     def queries(self) -> Ids:
         """The ids of the queries, by number."""
         return self._numbered_queries[1]
+
+    @property
+    def row_count(self) -> int:
+        """The number of rows of the file."""
+        return len(self) + self.clean_rows
+
+    @property
+    def query_count(self) -> int:
+        """The number of queries of the file."""
+        return (len(self.queries) if len(self) else 0) + self.clean_queries
 
     @cached_property
     def sizes(self) -> Ints:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from rankgauge.core.ids import Interner, concatenate
 from rankgauge.core.overlap import IdSide
 from rankgauge.core.qrels import Qrels
@@ -21,6 +19,7 @@ from rankgauge.validation.findings import Validation, findings_by_code
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
 from rankgauge.validation.preferences import report_contradictory_preferences
 from rankgauge.validation.reading import ValidatedFile, read_for_validation
+from rankgauge.validation.scanning import scan_for_validation
 
 
 def validate_run(
@@ -35,7 +34,8 @@ def validate_run(
     """
     judged = None if qrels is None else read_qrels_to_check_against(qrels)
     query_ids = None if queries is None else read_query_ids(queries)
-    file = read_for_validation(run, "run", options)
+    file = scan_for_validation(run, options) if judged is None and query_ids is None else None
+    file = file or read_for_validation(run, "run", options)
     table = file.table
     if table is not None and len(table):
         results.report_duplicate_documents(table)
@@ -115,7 +115,7 @@ def _validation(file: ValidatedFile, *, strict: bool) -> Validation:
         file=file.faults.source,
         format=file.format,
         sha256=file.sha256,
-        rows=0 if table is None else len(table),
-        queries=0 if table is None or not len(table) else int(np.max(table.query)) + 1,
+        rows=0 if table is None else table.row_count,
+        queries=0 if table is None else table.query_count,
         findings=findings_by_code(file.faults, strict=strict),
     )

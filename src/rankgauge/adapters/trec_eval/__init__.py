@@ -3,6 +3,7 @@
 options   its command line
 requests  the measures and their parameters as it reads them
 files     judgments and results as it reads them
+results   the join, by the scanner if nothing in the run is odd
 zscores   the file of -Z
 values    the values of each query
 gains     those of measures with gains from the command line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,14 +23,6 @@ INDENTED_COMMENT = re.compile(rb"(?m)^[ \t\v\f\r]*#[^\n]*\n?")
 COMMENT_BEFORE_ROW = re.compile(rb"(?m)^#[^\n]*(?:\n([^\n]*\n?)|\Z)")
 
 
-@dataclass(frozen=True)
-class Results:
-    """A run as it is in the file, with the run id of its last line."""
-
-    run: Run
-    run_id: bytes
-
-
 def read_qrels(path: str, compat: Compat) -> Qrels:
     """Read judgments. Repeated documents are detected when their query is evaluated, not here."""
     data = read_data(path)
@@ -49,38 +40,44 @@ def read_qrels(path: str, compat: Compat) -> Qrels:
     return Qrels.build(lines.column(0), lines.column(2), grades, name=path, unique=False)
 
 
-def read_results(path: str, compat: Compat) -> Results:
-    """Read a run."""
+def check_run_path(path: str, compat: Compat) -> None:
+    """Raise if trec_eval does not read a run from there."""
     if path == "-" and compat == "trec_eval-9":
         raise TrecEvalError(
             TREC_FILE_ERROR, "-: trec_eval 9 does not read standard input", hint="--compat trec_eval-10 does"
         )
-    data = read_data(path)
+
+
+def read_run(path: str, compat: Compat, *, source: str | None = None) -> tuple[Run, bytes]:
+    """Read a run as it is in the file, and the run id of its last line; ``source`` is its name in messages."""
+    source = path if source is None else source
+    check_run_path(source, compat)
+    data = read_data(path, source=source)
     if compat == "trec_eval-10":
         data = INDENTED_COMMENT.sub(b"", data)
     lines = split_columns(pad(data), 6)
     if len(lines.short):
         line = int(lines.short[0])
         raise TrecEvalError(
-            TREC_FILE_ERROR, f"{path}:{line}: malformed line, expected 6 columns: {shown(lines.text(line))}"
+            TREC_FILE_ERROR, f"{source}:{line}: malformed line, expected 6 columns: {shown(lines.text(line))}"
         )
     if not len(lines):
-        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: no result lines")
-    scores = _scores(path, lines)
-    run = Run.build(lines.column(0), lines.column(2), scores, name=path)
-    return Results(run, lines.column(5)[len(lines) - 1])
+        raise TrecEvalError(TREC_FILE_ERROR, f"{source}: no result lines")
+    scores = _scores(source, lines)
+    return Run.build(lines.column(0), lines.column(2), scores, name=source), lines.column(5)[len(lines) - 1]
 
 
-def read_data(path: str) -> bytes:
+def read_data(path: str, *, source: str | None = None) -> bytes:
     """The bytes of a file that is not empty and has no NUL byte."""
+    source = path if source is None else source
     try:
-        data, _ = read_bytes(path)
+        data, _ = read_bytes(path, source=source)
     except InputError as error:
         raise TrecEvalError(TREC_FILE_ERROR, error.message) from None
     if not data:
-        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: file is empty")
+        raise TrecEvalError(TREC_FILE_ERROR, f"{source}: file is empty")
     if b"\0" in data:
-        raise TrecEvalError(TREC_FILE_ERROR, f"{path}: NUL byte at offset {data.index(bytes(1))}: not a text file")
+        raise TrecEvalError(TREC_FILE_ERROR, f"{source}: NUL byte at offset {data.index(bytes(1))}: not a text file")
     return data
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
-from rankgauge.adapters.trec_eval.files import read_results
+from rankgauge.adapters.trec_eval.files import read_run
 from rankgauge.adapters.trec_eval.group_files import read_group_judgments
 from rankgauge.adapters.trec_eval.judgment_formats import ANY_FORMAT_NAMES, JUDGMENT_FORMATS, accepts
 from rankgauge.adapters.trec_eval.lines import Column, Totals, number_line, summary_lines
@@ -104,23 +104,23 @@ class GroupValues:
 def group_report(options: Options) -> Iterator[bytes]:
     """The lines that trec_eval prints for judgments other than plain qrels."""
     judgments = read_group_judgments(options.files[0], options.judgments, options.compat)
-    results = read_results(options.files[1], options.compat)
+    run, run_id = read_run(options.files[1], options.compat)
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
     if options.refusal is not None:
         raise options.refusal
-    is_present = np.isin(np.arange(len(judgments.queries)), common_queries(judgments.queries, results.run))
+    is_present = np.isin(np.arange(len(judgments.queries)), common_queries(judgments.queries, run))
     evaluated = evaluated_queries(options, is_present)
     check_measures(options)
     requests = [request for request in options.requests if request.name not in ANY_FORMAT_NAMES]
     query_values: QueryValues
-    hits = join(judgments, results.run, compat=options.compat)
+    hits = join(judgments, run, compat=options.compat)
     if judgments.judgments == "preferences":
         if options.max_retrieved is not None:
             hits = hits.where(ascending_rank(hits) <= options.max_retrieved)
         query_values = PreferenceValues(hits, requests)
     else:
         query_values = GroupValues(hits, requests, options)
-    broken = repeated_queries(options, judgments.queries, results.run) if requests else frozenset()
+    broken = repeated_queries(options, judgments.queries, run) if requests else frozenset()
     columns = [Column(request, label, np.zeros(0)) for request in requests for label in request.labels]
     table = []
     for query in evaluated.tolist():
@@ -145,7 +145,7 @@ def group_report(options: Options) -> Iterator[bytes]:
         others = [
             Column(request, request.labels[0], np.zeros(0)) for request in options.requests if request not in requests
         ]
-        yield from summary_lines(options, [*others, *filled], Totals(results.run_id, count, None))
+        yield from summary_lines(options, [*others, *filled], Totals(run_id, count, None))
 
 
 def check_measures(options: Options) -> None:

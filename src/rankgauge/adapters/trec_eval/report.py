@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
-from rankgauge.adapters.trec_eval.files import read_qrels, read_results
+from rankgauge.adapters.trec_eval.files import read_qrels
 from rankgauge.adapters.trec_eval.gains import check_gains
 from rankgauge.adapters.trec_eval.group_report import check_measures, group_report
 from rankgauge.adapters.trec_eval.lines import Column, Totals, query_lines, summary_lines
 from rankgauge.adapters.trec_eval.options import Options
+from rankgauge.adapters.trec_eval.results import Results, join_results
 from rankgauge.adapters.trec_eval.values import UTILITY_WEIGHTS, family_values
 from rankgauge.adapters.trec_eval.zscores import ZScores
 from rankgauge.core import ranking
-from rankgauge.core.hits import Hits, join
-from rankgauge.core.ids import repeated
+from rankgauge.core.hits import Hits
+from rankgauge.core.ids import Ids, Ints, repeated
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Run, Status
+from rankgauge.core.run import Status
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
 
@@ -35,18 +36,19 @@ def report(options: Options) -> Iterator[bytes]:
         yield from group_report(options)
         return
     qrels = read_qrels(options.files[0], options.compat)
-    results = read_results(options.files[1], options.compat)
+    judged_twice = qrels.query[repeated(qrels.docs, qrels.query)[1]]
+    results = join_results(options.files[1], qrels, options.compat, is_unique=not len(judged_twice))
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
     if options.refusal is not None:
         raise options.refusal
     for request in options.requests:
         check_gains(request, int(qrels.grades.max(initial=0)))
-    hits = join(qrels, results.run, compat=options.compat)
+    hits = results.hits
     is_missing = hits.status == Status.MISSING
     if options.compat == "trec_eval-9" and is_missing.all():
         raise TrecEvalError(
             TREC_NO_QUERIES,
-            f"no query is in both files: {_sample(qrels)} against {_sample(results.run)}",
+            f"no query is in both files: {_sample(qrels.queries)} against {_sample(results.queries)}",
         )
     check_measures(options)
     is_evaluated = ~is_missing
@@ -54,7 +56,8 @@ def report(options: Options) -> Iterator[bytes]:
         # A judged query that the run lacks is evaluated with -c, as a ranking of one document without a judgment.
         is_evaluated = np.ones(len(hits), dtype=bool)
         hits = replace(hits, retrieved=np.where(is_missing, 1, hits.retrieved))
-    failure = first_failure(options, qrels, results.run, is_missing, is_evaluated)
+    repeating = repeating_queries(options, qrels, results, judged_twice)
+    failure = first_failure(options, qrels, repeating, is_missing)
     numbers = np.flatnonzero(is_evaluated & (np.arange(len(hits)) < (len(hits) if failure is None else failure[0])))
     hits = hits.select(numbers)
     made_up = set(np.flatnonzero(is_missing[numbers]).tolist())
@@ -96,19 +99,20 @@ def scaled(column: Column, hits: Hits, zscores: ZScores) -> Column:
     return replace(column, values=np.array(values, dtype=np.float64))
 
 
-def _sample(data: Qrels | Run) -> str:
-    return ", ".join(shown(query) for query in list(data.queries)[:SAMPLE_SIZE])
+def _sample(queries: Ids) -> str:
+    return ", ".join(shown(query) for query in queries.head(SAMPLE_SIZE))
 
 
 def first_failure(
-    options: Options, qrels: Qrels, run: Run, is_missing: NDArray[np.bool_], is_evaluated: NDArray[np.bool_]
+    options: Options, qrels: Qrels, repeating: Ints, is_missing: NDArray[np.bool_]
 ) -> tuple[int, TrecEvalError] | None:
     """The first query that cannot be evaluated, and why; None if there is none."""
     failures: list[tuple[int, str, str | None]] = []
+    is_evaluated = ~is_missing if options.compat == "trec_eval-9" else np.ones_like(is_missing)
     looks_at_rankings = any(request.name not in UNRANKED for request in options.requests)
-    repeating = first_repeating_query(options, qrels, run, is_evaluated) if looks_at_rankings else None
-    if repeating is not None:
-        failures.append((repeating, "has a document twice, in the judgments or in the results", None))
+    repeating = repeating[is_evaluated[repeating]]
+    if looks_at_rankings and len(repeating):
+        failures.append((int(repeating.min()), "has a document twice, in the judgments or in the results", None))
     if options.compat == "trec_eval-10" and not options.complete and is_missing.any():
         failures.append((int(np.flatnonzero(is_missing)[0]), "is judged and not in the results", "-c accepts that"))
     utility = next((request for request in options.requests if request.name == "utility"), None)
@@ -121,20 +125,18 @@ def first_failure(
     return query, TrecEvalError(TREC_COMPUTE_ERROR, f"query {shown(qrels.queries[query])} {reason}", hint=hint)
 
 
-def first_repeating_query(options: Options, qrels: Qrels, run: Run, is_evaluated: NDArray[np.bool_]) -> int | None:
-    """The index of the first evaluated query in which a document appears twice."""
-    _, again = repeated(qrels.docs, qrels.query)
-    repeating = [qrels.query[again]]
+def repeating_queries(options: Options, qrels: Qrels, results: Results, judged_twice: Ints) -> Ints:
+    """The judged queries in which a document appears twice, in the judgments or in the results."""
+    run = results.run
+    if run is None:
+        return judged_twice
     ranks = ranking.rank(run.offsets, run.docs, run.scores, options.compat).rank
     depth = options.max_retrieved
     kept = np.flatnonzero(ranks <= depth) if depth is not None else np.arange(len(ranks))
     first, _ = repeated(run.docs.take(kept), run.query[kept])
-    if len(first):
-        run_queries = np.unique(run.query[kept][first])
-        repeating.append(qrels.query_index.find(run.queries.take(run_queries), np.zeros_like(run_queries))[1])
-    queries = np.concatenate(repeating)
-    queries = queries[is_evaluated[queries]]
-    return int(queries.min()) if len(queries) else None
+    run_queries = np.unique(run.query[kept][first])
+    _, numbers = qrels.query_index.find(run.queries.take(run_queries), np.zeros_like(run_queries))
+    return np.concatenate([judged_twice, numbers])
 
 
 def note_negative_queries(options: Options, hits: Hits) -> None:

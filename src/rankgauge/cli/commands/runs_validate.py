@@ -84,7 +84,7 @@ def command(
     with collected_notes() as notes:
         judgments = None if qrels is None else read_qrels_to_check_against(qrels)
     query_ids = None if queries is None else list(read_query_ids(queries))
-    options = replace(options, max_places=output.max_places)
+    options = replace(options, max_places=output.max_places, hashed=output.needs_hash)
 
     def validate(path: str) -> Validation:
         return validate_run(path, judgments, query_ids, options)

@@ -19,7 +19,7 @@ from rankgauge.comparison.statistics import CORRECTIONS, Correction
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import UsageError, printable
-from rankgauge.stats.results import PAIRED_TESTS
+from rankgauge.stats.names import PAIRED_TESTS
 
 REL = click.option(
     "-l",

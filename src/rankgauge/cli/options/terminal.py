@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
 
+TERMINAL_WIDTH = 120  # if it is unknown
 PIPE_WIDTH = 160  # columns if standard output is not a terminal
 
 
@@ -32,8 +32,15 @@ def use_color_on(stream: TextIO) -> bool:
 
 def width() -> int:
     """The maximum width of a table."""
-    is_known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return shutil.get_terminal_size((120, 24)).columns if is_known else PIPE_WIDTH
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    if not sys.stdout.isatty():
+        return PIPE_WIDTH
+    try:  # without shutil, which imports every compression there is
+        return os.get_terminal_size(sys.stdout.fileno()).columns or TERMINAL_WIDTH
+    except OSError:
+        return TERMINAL_WIDTH
 
 
 def ascii_only() -> bool:

@@ -33,6 +33,11 @@ class ValidationOutput:
         """The number of places to keep of each fault: all for programs, a few for people."""
         return None if self.format == "json" else render.PLACES_SHOWN
 
+    @property
+    def needs_hash(self) -> bool:
+        """Whether the hash of a file is printed, or compared before it is repaired."""
+        return self.format == "json" or self.fix is not None
+
 
 QUERIES = click.option(
     "--queries",

@@ -1,7 +1,7 @@
 """The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, NumPy does the same.
 
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
-``join`` (the rows of a query) and ``block`` (a part of a file); ``module`` is the only one that knows Python.
+``join`` (the rows of a query) and ``block`` (a part of a file); only ``dicts`` and ``module`` know Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import ModuleType
 
 VARIABLE = "RANKGAUGE_SCANNER"
 NUMPY, COMPILED = "numpy", "compiled"
-INTERFACE = 1  # what this version expects of the extension: the number in module.c
+INTERFACE = 2  # what this version expects of the extension: the number in module.c
 
 
 def _load() -> tuple[ModuleType | None, str]:

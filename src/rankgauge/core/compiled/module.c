@@ -16,9 +16,11 @@
 #include "join.c"
 #include "block.c"
 #include "scattered.c"
+#include "check.c"
+#include "dicts.c"
 
 #define VIEWS 7
-#define INTERFACE 1 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 2 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -47,6 +49,7 @@ static const void *hold(Held *held, PyObject *object, Py_ssize_t item, Py_ssize_
 typedef struct {
     PyObject_HEAD
     Join join;
+    Checks checks;
     FoundQuery *queries;
     uint32_t query_room;
     Held held;
@@ -147,13 +150,10 @@ static PyObject *block_result(const Block *block) {
                          (unsigned long)block->tag_length);
 }
 
-/* scan(buffer, is_last, is_scattered): what was found in a padded block, or None if it must be read by the other scanner. */
-static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
-    Scanner *self = (Scanner *)object;
-    PyObject *source, *result = NULL;
-    int is_last, is_scattered;
+/* Scan a padded block, or only check it: what was found, or None if it is odd. */
+static PyObject *run_block(Scanner *self, PyObject *source, int is_last, int is_scattered, Checks *checks) {
+    PyObject *result = NULL;
     Py_buffer view;
-    if (!PyArg_ParseTuple(arguments, "Opp", &source, &is_last, &is_scattered)) return NULL;
     if (self->is_busy) {
         PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
         return NULL;
@@ -174,7 +174,7 @@ static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
     block.query_room = self->query_room;
     self->is_busy = 1;
     state = PyEval_SaveThread();
-    BlockStatus status = scan_block(&self->join, &block);
+    BlockStatus status = checks ? check_block(&self->join, &block, checks) : scan_block(&self->join, &block);
     PyEval_RestoreThread(state);
     self->is_busy = 0;
     self->queries = block.queries;
@@ -186,6 +186,35 @@ static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
     else if (status == BLOCK_MEMORY)
         PyErr_NoMemory();
     PyBuffer_Release(&view);
+    return result;
+}
+
+/* scan(buffer, is_last, is_scattered): what was found in a padded block, or None if it must be read by the other scanner. */
+static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
+    PyObject *source;
+    int is_last, is_scattered;
+    if (!PyArg_ParseTuple(arguments, "Opp", &source, &is_last, &is_scattered)) return NULL;
+    return run_block((Scanner *)object, source, is_last, is_scattered, NULL);
+}
+
+/* check(buffer, is_last, cutoffs, least, most): the same without a join; the last number of a query is 1 if it may have
+   a fault. */
+static PyObject *scanner_check(PyObject *object, PyObject *arguments) {
+    Scanner *self = (Scanner *)object;
+    PyObject *source, *cutoffs;
+    int is_last;
+    long long least, most;
+    Held held = {.count = 0};
+    if (!PyArg_ParseTuple(arguments, "OpOLL", &source, &is_last, &cutoffs, &least, &most)) return NULL;
+    if (self->is_busy) {
+        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
+        return NULL;
+    }
+    self->checks.cutoffs = hold(&held, cutoffs, sizeof(int64_t), &self->checks.cutoff_count);
+    self->checks.least = least;
+    self->checks.most = most;
+    PyObject *result = self->checks.cutoffs ? run_block(self, source, is_last, 0, &self->checks) : NULL;
+    release(&held);
     return result;
 }
 
@@ -207,6 +236,7 @@ static PyObject *scanner_hits(PyObject *object, PyObject *nothing) {
 
 static PyMethodDef scanner_methods[] = {
     {"scan", scanner_scan, METH_VARARGS, "Scan a padded block; None if it is odd."},
+    {"check", scanner_check, METH_VARARGS, "Find the queries of a padded block that may have a fault; None if it is odd."},
     {"hits", scanner_hits, METH_NOARGS, "The columns of all hits so far."},
     {NULL, NULL, 0, NULL},
 };
@@ -300,6 +330,7 @@ static PyMethodDef module_methods[] = {
     {"decimals", module_decimals, METH_O, "The values of numbers."},
     {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
     {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},
+    {"join_dicts", join_dicts, METH_VARARGS, "The hits of dicts of scores; None if one is odd."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -14,6 +14,7 @@ from rankgauge.io.checks.invisible import report_invisible
 from rankgauge.io.checks.ranks import report_contradictions
 from rankgauge.io.rows import Rows
 
+SPLIT_QUERY = "split-query"
 CONTIGUOUS_LINES = "the lines of each query to be contiguous"
 
 
@@ -61,7 +62,7 @@ def resumed_rows(query: Ints) -> Ints:
 def report_split_queries(faults: Faults, lines: Ints, query: Callable[[int], bytes]) -> None:
     """Add the lines on which split queries resume."""
     faults.add(
-        "split-query",
+        SPLIT_QUERY,
         lines,
         expected=CONTIGUOUS_LINES,
         found=lambda at: f"query {shown(query(at))} again after other queries",

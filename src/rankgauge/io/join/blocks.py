@@ -71,7 +71,7 @@ class BlockScanner:
         # new pages again and again: this saves a fifth of the time.
         np.empty(1 << 24, dtype=np.uint8)
 
-    def scan_block(self, buffer: Bytes, *, is_last: bool) -> int:
+    def scan_block(self, buffer: Bytes, is_last: bool) -> int:
         """Scan the complete queries of a block and return their size in bytes."""
         lines = split_columns(buffer, len(trec.RUN_COLUMNS), before=self.lines)
         query = lines.column(0)

@@ -37,12 +37,12 @@ class CompiledBlockScanner(BlockScanner):
             compiled.SEED,
         )
 
-    def scan_block(self, buffer: Bytes, *, is_last: bool) -> int:
+    def scan_block(self, buffer: Bytes, is_last: bool) -> int:
         """Scan the complete queries of a block and return their size in bytes."""
         if self.usual_columns not in (0, len(trec.RUN_COLUMNS)):
-            return super().scan_block(buffer, is_last=is_last)
+            return super().scan_block(buffer, is_last)
         used = self._scan(buffer, is_last=is_last)
-        return super().scan_block(buffer, is_last=is_last) if used is None else used
+        return super().scan_block(buffer, is_last) if used is None else used
 
     def scan_whole(self, buffer: Bytes) -> bool:
         """Scan a whole file, whose queries need not be contiguous; whether nothing in it is odd but that."""

@@ -26,6 +26,8 @@ from rankgauge.io.text import BOM, add_bom_warning, check_text
 
 BLOCK_BYTES = 1 << 20  # large enough that the fixed cost of a block is small, small enough for a cache
 Progress = Callable[[int], None]
+ScanBlock = Callable[[Bytes, bool], int]  # of a padded block, and whether it is the last: the bytes used
+CheckFirst = Callable[[Bytes, int, bool], int]  # of the first block, its size, and whether it is the last: its new size
 
 
 def scan(
@@ -40,14 +42,25 @@ def scan(
     """Read a run from a stream and join it with judgments; raises if anything is wrong."""
     kind = BlockScanner if compiled.scanner is None else CompiledBlockScanner
     scanner = kind(qrels.as_documents(), faults, compat, on_duplicate, stream.limits.line)
+    scan_blocks(stream, scanner.scan_block, lambda *first: _check_first_block(faults, *first), progress)
+    faults.raise_errors()
+    if not scanner.rows:
+        raise InputError.at(faults.source, None, "no lines with content")
+    return scanner.result()
+
+
+def scan_blocks(
+    stream: ByteStream, scan_block: ScanBlock, check_first: CheckFirst, progress: Progress | None = None
+) -> None:
+    """Read a stream block by block, each of complete lines; what a call leaves unused comes again in the next one."""
     buffer = np.zeros(BLOCK_BYTES + PADDING, dtype=np.uint8)
     kept, is_last, is_first = 0, False, True
     while not is_last:
         filled, is_last = _fill(stream, buffer, kept)
         if is_first:
-            filled, is_first = _check_first_block(faults, buffer, filled, is_last=is_last), False
+            filled, is_first = check_first(buffer, filled, is_last), False
         size = filled if is_last else _complete_lines(stream, buffer, filled)
-        used = scanner.scan_block(buffer[: size + PADDING], is_last=is_last) if size else 0
+        used = scan_block(buffer[: size + PADDING], is_last) if size else 0
         kept = filled - used
         buffer[:kept] = buffer[used:filled].copy()
         if not used and not is_last:
@@ -55,10 +68,6 @@ def scan(
             buffer = np.concatenate([buffer, np.zeros(len(buffer), dtype=np.uint8)])
         if progress is not None:
             progress(stream.bytes_read)
-    faults.raise_errors()
-    if not scanner.rows:
-        raise InputError.at(faults.source, None, "no lines with content")
-    return scanner.result()
 
 
 def scan_scattered(
@@ -91,7 +100,7 @@ def _fill(stream: ByteStream, buffer: Bytes, kept: int) -> tuple[int, bool]:
     return filled, False
 
 
-def _check_first_block(faults: Faults, buffer: Bytes, filled: int, *, is_last: bool) -> int:
+def _check_first_block(faults: Faults, buffer: Bytes, filled: int, is_last: bool) -> int:
     """Raise if the first block is not the text of a run; skip a byte order mark and return the new size."""
     data = check_text(faults, buffer[:filled].tobytes())
     check_kind(faults.source, data if is_last else data[: data.rfind(b"\n") + 1], "run")

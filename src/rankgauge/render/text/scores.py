@@ -14,11 +14,11 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.grid import Cell, Grid, Show, full
-from rankgauge.render.text.records import Record
 from rankgauge.render.text.terminal import name, table
 
 if TYPE_CHECKING:
     from rankgauge.config.bands.bands import Bands
+    from rankgauge.render.text.records import Record
 
 SCORES_SCHEMA = "rankgauge.scores/1"
 

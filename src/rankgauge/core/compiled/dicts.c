@@ -1,0 +1,284 @@
+/* Dicts of scores by document: the ranks of the judged documents in each, without a Python object for any entry.
+
+   Every entry is touched once, for its score; ids are compared only within ties that contain a judged document. A dict
+   that holds anything but numbers, or tied ids that have no UTF-8 text, is left to Python. The interpreter lock is held:
+   these are Python's objects. Python code runs only while documents are looked up (a key may have its own __eq__), so
+   that the dict and the document are held meanwhile, and nothing found before is used without a check. */
+
+#include <stdlib.h>
+
+#if defined(__GNUC__)
+#define PREFETCH(object) __builtin_prefetch(object)
+#else
+#define PREFETCH(object) (void)(object)
+#endif
+#define AHEAD 12 /* objects whose memory is requested before they are used: they are anywhere */
+#define FEW_HITS 4 /* their ranks are counted, instead of sorting all scores */
+
+typedef enum { DICT_OK, DICT_ODD, DICT_MEMORY, DICT_RAISED } DictStatus;
+
+typedef struct {
+    const char *text;
+    Py_ssize_t length;
+} TiedId;
+
+/* One hit: the key of its score, and its row among the judgments. */
+typedef struct {
+    uint64_t key;
+    int64_t ordinal, rank, tie_first, tie_last;
+} DictHit;
+
+/* The entries of one dict. */
+typedef struct {
+    int in_doubles, is_strict;
+    uint32_t count, room, hit_count, hit_room;
+    uint64_t *keys;   /* of the scores, the highest first */
+    PyObject **docs, **values;
+    TiedId *tied;
+    Keyed *sorted;    /* the keys, sorted, and as much room for sorting */
+    DictHit *hits;
+    Keyed *by_rank;   /* the hits, and as much room for sorting */
+    int64_t *found;   /* all hits so far: query, rank, first and last rank of the tie, judgment */
+    uint64_t found_count, found_room;
+} DictRows;
+
+static void dict_rows_free(DictRows *rows) {
+    free(rows->keys);
+    free(rows->docs);
+    free(rows->values);
+    free(rows->tied);
+    free(rows->sorted);
+    free(rows->hits);
+    free(rows->by_rank);
+    free(rows->found);
+}
+
+static int dict_rows_grow(DictRows *rows, uint64_t entries, uint64_t judged) {
+    if (entries > rows->room) {
+        if (!grow((void **)&rows->keys, entries, sizeof *rows->keys) ||
+            !grow((void **)&rows->docs, entries, sizeof *rows->docs) ||
+            !grow((void **)&rows->values, entries, sizeof *rows->values) ||
+            !grow((void **)&rows->tied, entries, sizeof *rows->tied) ||
+            !grow((void **)&rows->sorted, 2 * entries, sizeof *rows->sorted))
+            return 0;
+        rows->room = (uint32_t)entries;
+    }
+    if (judged > rows->hit_room) {
+        if (!grow((void **)&rows->hits, judged, sizeof *rows->hits) ||
+            !grow((void **)&rows->by_rank, 2 * judged, sizeof *rows->by_rank))
+            return 0;
+        rows->hit_room = (uint32_t)judged;
+    }
+    if (rows->found_count + judged > rows->found_room) {
+        uint64_t room = 2 * (rows->found_count + judged);
+        if (!grow((void **)&rows->found, room, 5 * sizeof *rows->found)) return 0;
+        rows->found_room = room;
+    }
+    return 1;
+}
+
+/* The key of a number that is not NaN. */
+INLINE int dict_key(const DictRows *rows, PyObject *value, uint64_t *key) {
+    if (!PyFloat_Check(value) && !PyLong_Check(value)) return 0;
+    double score = PyFloat_AsDouble(value);
+    if (score == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear(); /* too large: Python says so better */
+        return 0;
+    }
+    *key = ~(rows->in_doubles ? key_of_double(score) : key_of_float((float)score));
+    return score == score;
+}
+
+static DictStatus find_judged(DictRows *rows, PyObject *row, PyObject *docs, int64_t begin, int64_t end) {
+    rows->hit_count = 0;
+    for (int64_t at = begin; at < end; at++) {
+        PyObject *doc = PyList_GetItem(docs, (Py_ssize_t)at);
+        if (!doc) return DICT_RAISED;
+        if (at + AHEAD < end) PREFETCH(PyList_GetItem(docs, (Py_ssize_t)at + AHEAD));
+        Py_INCREF(doc);
+        PyObject *value = PyDict_GetItemWithError(row, doc);
+        Py_DECREF(doc);
+        if (!value && PyErr_Occurred()) return DICT_RAISED;
+        if (!value) continue;
+        DictHit *hit = rows->hits + rows->hit_count++;
+        hit->ordinal = at;
+        if (!dict_key(rows, value, &hit->key)) return DICT_ODD;
+    }
+    return DICT_OK;
+}
+
+static DictStatus walk_dict(DictRows *rows, PyObject *row) {
+    PyObject *doc, *value;
+    Py_ssize_t position = 0;
+    uint64_t last = 0;
+    rows->count = 0;
+    rows->is_strict = 1;
+    while (PyDict_Next(row, &position, &doc, &value)) {
+        if (rows->count == rows->room) return DICT_ODD;
+        rows->docs[rows->count] = doc;
+        rows->values[rows->count++] = value;
+    }
+    for (uint32_t at = 0; at < rows->count; at++) {
+        if (at + AHEAD < rows->count) PREFETCH(rows->values[at + AHEAD]);
+        if (!dict_key(rows, rows->values[at], rows->keys + at)) return DICT_ODD;
+        rows->is_strict &= !at || rows->keys[at] > last;
+        last = rows->keys[at];
+    }
+    return DICT_OK;
+}
+
+/* The number of entries that come before a key. */
+static uint32_t entries_before(const DictRows *rows, uint64_t key) {
+    uint32_t low = 0, high = rows->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((rows->is_strict ? rows->keys[middle] : rows->sorted[middle].key) < key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static void find_tie(const DictRows *rows, DictHit *hit) {
+    uint32_t before = 0, equal = 0;
+    if (!rows->is_strict && rows->hit_count <= FEW_HITS) {
+        for (uint32_t at = 0; at < rows->count; at++) before += rows->keys[at] < hit->key, equal += rows->keys[at] == hit->key;
+    } else {
+        before = entries_before(rows, hit->key);
+        if (rows->is_strict) equal = 1;
+        else while (before + equal < rows->count && rows->sorted[before + equal].key == hit->key) equal++;
+    }
+    hit->rank = hit->tie_first = (int64_t)before + 1;
+    hit->tie_last = (int64_t)before + equal;
+}
+
+static int tied_id(PyObject *doc, TiedId *id) {
+    if (!doc || !PyUnicode_Check(doc)) return 0;
+    id->text = PyUnicode_AsUTF8AndSize(doc, &id->length);
+    if (!id->text) PyErr_Clear(); /* a surrogate */
+    return id->text && id->length && !memchr(id->text, 0, (size_t)id->length);
+}
+
+static int compare_tied(const void *one, const void *other) { /* descending */
+    const TiedId *left = one, *right = other;
+    size_t shared = (size_t)(left->length < right->length ? left->length : right->length);
+    int order = memcmp(right->text, left->text, shared);
+    return order ? order : (left->length < right->length) - (left->length > right->length);
+}
+
+/* Correct the ranks of the hits of one tie: `count` of them, at these places of by_rank. */
+static DictStatus rank_tie(DictRows *rows, PyObject *docs, const Keyed *places, uint32_t count) {
+    const DictHit *first = rows->hits + places->row;
+    uint32_t size = (uint32_t)(first->tie_last - first->tie_first + 1), found = 0;
+    if (rows->hit_count <= FEW_HITS) {
+        for (uint32_t row = 0; row < rows->count; row++)
+            if (rows->keys[row] == first->key && !tied_id(rows->docs[row], rows->tied + found++)) return DICT_ODD;
+    } else {
+        for (; found < size; found++)
+            if (!tied_id(rows->docs[rows->sorted[first->tie_first - 1 + found].row], rows->tied + found)) return DICT_ODD;
+    }
+    qsort(rows->tied, size, sizeof *rows->tied, compare_tied);
+    for (uint32_t at = 0; at < count; at++) {
+        DictHit *hit = rows->hits + places[at].row;
+        TiedId own;
+        if (!tied_id(PyList_GetItem(docs, (Py_ssize_t)hit->ordinal), &own)) return DICT_ODD;
+        const TiedId *place = bsearch(&own, rows->tied, size, sizeof own, compare_tied);
+        if (!place) return DICT_ODD;
+        hit->rank = hit->tie_first + (place - rows->tied);
+    }
+    return DICT_OK;
+}
+
+static void sort_by_rank(DictRows *rows) {
+    for (uint32_t hit = 0; hit < rows->hit_count; hit++)
+        rows->by_rank[hit].key = (uint64_t)rows->hits[hit].rank, rows->by_rank[hit].row = hit;
+    sort_keyed(rows->by_rank, rows->by_rank + rows->hit_count, rows->hit_count);
+}
+
+static DictStatus rank_hits_of_dict(DictRows *rows, PyObject *docs) {
+    if (!rows->is_strict && rows->hit_count > FEW_HITS) {
+        for (uint32_t row = 0; row < rows->count; row++) rows->sorted[row].key = rows->keys[row], rows->sorted[row].row = row;
+        sort_keyed(rows->sorted, rows->sorted + rows->count, rows->count);
+    }
+    for (uint32_t hit = 0; hit < rows->hit_count; hit++) find_tie(rows, rows->hits + hit);
+    sort_by_rank(rows);
+    int is_tied = 0;
+    for (uint32_t at = 0; !rows->is_strict && at < rows->hit_count;) {
+        const DictHit *first = rows->hits + rows->by_rank[at].row;
+        uint32_t next = at + 1;
+        while (next < rows->hit_count && rows->hits[rows->by_rank[next].row].tie_first == first->tie_first) next++;
+        if (first->tie_last < first->tie_first) return DICT_ODD; /* the dict has changed */
+        if (first->tie_last > first->tie_first) {
+            DictStatus status = rank_tie(rows, docs, rows->by_rank + at, next - at);
+            if (status != DICT_OK) return status;
+            is_tied = 1;
+        }
+        at = next;
+    }
+    if (is_tied) sort_by_rank(rows);
+    return DICT_OK;
+}
+
+static DictStatus join_dict(DictRows *rows, PyObject *row, PyObject *docs, int64_t query, const int64_t *offsets) {
+    Py_ssize_t size = PyDict_Size(row);
+    int64_t judged = offsets[query + 1] - offsets[query];
+    if (size < 0) return DICT_RAISED;
+    if ((uint64_t)size >= MAX_TEXT || (uint64_t)judged >= MAX_TEXT) return DICT_ODD;
+    if (!dict_rows_grow(rows, (uint64_t)size, (uint64_t)judged)) return DICT_MEMORY;
+    DictStatus status = find_judged(rows, row, docs, offsets[query], offsets[query + 1]);
+    if (status == DICT_OK) status = walk_dict(rows, row);
+    if (status == DICT_OK && rows->count && !PyUnicode_Check(rows->docs[0])) status = DICT_ODD;
+    if (status == DICT_OK) status = rank_hits_of_dict(rows, docs);
+    if (status != DICT_OK) return status;
+    for (uint32_t at = 0; at < rows->hit_count; at++) {
+        const DictHit *hit = rows->hits + rows->by_rank[at].row;
+        int64_t cells[5] = {query, hit->rank, hit->tie_first, hit->tie_last, hit->ordinal};
+        memcpy(rows->found + 5 * rows->found_count++, cells, sizeof cells);
+    }
+    return DICT_OK;
+}
+
+/* Whether offsets ascend from 0 to at most `most`, so that those of a query are inside the judgments. */
+static int are_offsets(const int64_t *offsets, Py_ssize_t count, Py_ssize_t most) {
+    int is_valid = count > 0 && offsets[0] == 0 && offsets[count - 1] <= most;
+    for (Py_ssize_t at = 1; is_valid && at < count; at++) is_valid = offsets[at] >= offsets[at - 1];
+    return is_valid;
+}
+
+/* join_dicts(rows, docs, offsets, in_doubles): a list with a dict or None per judged query, the judged documents, and
+   where those of each query begin. All hits by query and rank, five int64 each, or None. */
+static PyObject *join_dicts(PyObject *module, PyObject *arguments) {
+    PyObject *dicts, *docs, *offsets, *result = NULL;
+    int in_doubles;
+    Py_buffer view;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!Op", &PyList_Type, &dicts, &PyList_Type, &docs, &offsets, &in_doubles)) return NULL;
+    if (PyObject_GetBuffer(offsets, &view, PyBUF_SIMPLE) < 0) return NULL;
+    Py_ssize_t count = view.len / (Py_ssize_t)sizeof(int64_t), queries = PyList_Size(dicts);
+    if ((uintptr_t)view.buf % sizeof(int64_t) || !are_offsets(view.buf, count, PyList_Size(docs)) || count != queries + 1) {
+        PyErr_SetString(PyExc_ValueError, "offsets do not fit the documents");
+        PyBuffer_Release(&view);
+        return NULL;
+    }
+    DictRows rows = {.in_doubles = in_doubles};
+    DictStatus status = DICT_OK;
+    for (Py_ssize_t query = 0; status == DICT_OK && query < queries; query++) {
+        PyObject *row = PyList_GetItem(dicts, query);
+        if (row == Py_None) continue;
+        if (!row || !PyDict_CheckExact(row)) {
+            status = row ? DICT_ODD : DICT_RAISED;
+            break;
+        }
+        Py_INCREF(row);
+        status = join_dict(&rows, row, docs, (int64_t)query, view.buf);
+        Py_DECREF(row);
+    }
+    if (status == DICT_OK)
+        result = PyBytes_FromStringAndSize((const char *)rows.found, (Py_ssize_t)(5 * rows.found_count * sizeof *rows.found));
+    else if (status == DICT_ODD)
+        result = Py_NewRef(Py_None);
+    else if (status == DICT_MEMORY)
+        PyErr_NoMemory();
+    dict_rows_free(&rows);
+    PyBuffer_Release(&view);
+    return result;
+}

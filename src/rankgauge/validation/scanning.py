@@ -1,0 +1,110 @@
+"""A run scanned for validation: only the queries that may have a fault become rows, for the checks that know the words.
+
+The extension finds these queries. A run in which anything else is odd (a line, a tag, a query in two places) is left to
+the plain reader, and so is every run if there is no extension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from rankgauge.core import compiled
+from rankgauge.core.ids import PADDING, Ids, Ints
+from rankgauge.errors import InputError
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import trec
+from rankgauge.io.formats.tokens import NO_LINES, Bytes
+from rankgauge.io.join.scan import scan_blocks
+from rankgauge.io.reading import format_of
+from rankgauge.io.rows import Rows
+from rankgauge.io.sources import ByteStream, is_dataset, open_source
+from rankgauge.io.text import BOM
+from rankgauge.validation.options import ValidationOptions
+from rankgauge.validation.reading import ValidatedFile
+from rankgauge.validation.table import CheckedRows
+
+ANY_DEPTH = 1 << 62
+
+
+class _OddError(Exception):
+    """Something that only the plain reader can report."""
+
+
+def scan_for_validation(source: object, options: ValidationOptions) -> ValidatedFile | None:
+    """The rows of a TREC run that may have a fault; None if the run must be read as a whole."""
+    if compiled.scanner is None or not _is_rereadable(source) or options.format not in (None, "trec"):
+        return None
+    try:
+        with open_source(str(source), limits=options.limits, hashed=options.hashed) as stream:
+            if options.format is None and format_of(stream, "run") != "trec":
+                return None
+            checker = _Checker(stream, options)
+            scan_blocks(stream, checker.check_block, _check_first)
+            faults = Faults(str(source), limit=options.max_places)
+            return ValidatedFile(faults, checker.table(faults), stream.sha256, "trec")
+    except (_OddError, InputError):
+        return None
+
+
+def _is_rereadable(source: object) -> bool:
+    from pathlib import Path
+
+    return isinstance(source, (str, Path)) and not is_dataset(source) and Path(source).is_file()
+
+
+def _check_first(buffer: Bytes, filled: int, is_last: bool) -> int:
+    if buffer[: len(BOM)].tobytes() == BOM:
+        raise _OddError
+    return filled
+
+
+class _Checker:
+    """The state of a scan."""
+
+    def __init__(self, stream: ByteStream, options: ValidationOptions) -> None:
+        assert compiled.scanner is not None
+        none = (np.zeros(PADDING, dtype=np.uint8), NO_LINES, NO_LINES)
+        offsets = np.zeros(1, dtype=np.int64)
+        self._scanner = compiled.scanner.Scanner(none, none, offsets, False, stream.limits.line, compiled.SEED)
+        self.cutoffs = np.array(options.cutoffs, dtype=np.int64)
+        self.least, self.most = options.min_depth or 0, options.max_depth or ANY_DEPTH
+        self.queries: set[bytes] = set()
+        self.rows = 0
+        self.texts: list[bytes] = []  # of the suspects …
+        self.lines: list[Ints] = []  # … and the numbers of their lines
+        self.suspects = 0
+
+    def check_block(self, buffer: Bytes, is_last: bool) -> int:
+        """Remember the queries of a block that may have a fault, and return the size of its complete queries."""
+        found = self._scanner.check(buffer, is_last, self.cutoffs, self.least, self.most)
+        if found is None:
+            raise _OddError
+        used, _, rows, table, _, _ = found
+        begin, length, _, sizes, is_suspect = np.frombuffer(table, dtype=np.int64).reshape(-1, 5).T
+        before = len(self.queries)
+        self.queries.update(Ids(buffer, begin, length))
+        if len(self.queries) < before + len(begin):
+            raise _OddError  # a query in two places
+        ends, last_lines = np.append(begin[1:], used), self.rows + np.cumsum(sizes)  # each row is one line
+        for query in np.flatnonzero(is_suspect).tolist():
+            self.texts.append(buffer[begin[query] : ends[query]].tobytes())
+            self.lines.append(np.arange(last_lines[query] - sizes[query], last_lines[query]) + 1)
+        self.suspects += int(is_suspect.sum())
+        self.rows += int(rows)
+        return int(used)
+
+    def table(self, faults: Faults) -> CheckedRows:
+        """The rows of the suspects, and how many others there are."""
+        if not self.rows:
+            raise _OddError
+        if self.suspects:
+            rows = trec.run_rows(faults, b"".join(self.texts))
+            rows = replace(rows, line=np.concatenate(self.lines)[rows.line - 1])
+        else:
+            empty = Ids.from_bytes([])
+            rows = Rows(faults, NO_LINES, empty, empty, np.zeros(0))
+        if faults.examples or len(rows) != sum(map(len, self.lines)):
+            raise _OddError
+        return CheckedRows(rows, NO_LINES, self.rows - len(rows), len(self.queries) - self.suspects)
