@@ -52,7 +52,8 @@ def write_collection(folder: Path) -> None:
     documents = [{"_id": f"d{n}", "text": f"word{n} word{n % 3} brake"} for n in range(9)]
     queries = [{"_id": f"q{n}", "text": "word" * (n + 1)} for n in range(6)]
     others = [{"_id": f"d{n}", "text": f"other{n}"} for n in range(12)]
-    for name, rows in (("corpus", documents), ("queries", queries), ("other", others)):
+    cases = [{"query": "word" * (n + 1), "relevant_ids": [f"d{n}"]} for n in range(6)]
+    for name, rows in (("corpus", documents), ("queries", queries), ("other", others), ("cases", cases)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "qrels.trec").write_text("".join(f"q{n} 0 d{(n * 2) % 9} 1\n" for n in range(6)))
     for name, sign in (("old", 1), ("new", -1)):
@@ -173,6 +174,11 @@ SCENARIOS: dict[str, Scenario] = {
         ("fused.trec",), cli("fuse", "VERSION.trec", "old.trec", "-o", "fused.trec"), whole_files("fused.trec")
     ),
     "fetch": Scenario(("run.trec",), cli(*FETCH, "-o", "run.trec"), whole_files("run.trec")),
+    "live": Scenario(
+        ("live.trec",),
+        cli("evaluate", "--retriever", "faults_search:find", "--cases", "cases.jsonl", "-o", "live.trec"),
+        whole_files("live.trec"),
+    ),
     "fetch manifest": Scenario(
         ("run.trec", "fetch.json"),
         cli(*FETCH, "-o", "run.trec", "--manifest", "fetch.json"),

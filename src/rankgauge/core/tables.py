@@ -75,6 +75,14 @@ def running(values: Floats, offsets: Ints) -> Floats:
     return out
 
 
+def _numbers(values: list[Any], kind: type) -> Column:
+    """The values as an array of numbers; as they are if one is too large for that."""
+    try:
+        return np.array(values, dtype=kind)
+    except OverflowError:
+        return np.array(values, dtype=object)
+
+
 def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, Column]:
     """Per-query columns as arrays aligned with the queries.
 
@@ -93,7 +101,7 @@ def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, 
         if numeric and any(value is not None for value in cells):
             whole = all(isinstance(value, int) for value in cells)
             kind: type = np.int64 if whole else np.float64
-            array: Column = np.array([np.nan if value is None else value for value in cells], dtype=kind)
+            array: Column = _numbers([np.nan if value is None else value for value in cells], kind)
         else:
             array = np.array(cells, dtype=object)
         out[name] = frozen(array)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ def checked_weights(weights: ArrayLike, queries: Sequence[str] | None = None) ->
     listed = np.asarray(weights, dtype=object).ravel()
     try:
         numbers = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.array([_number(weight) for weight in listed])
     invalid = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if len(invalid):
@@ -64,7 +63,7 @@ def _number(weight: Any) -> float:
     """A weight as a number; NaN if it is not one."""
     try:
         return float(weight)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.nan
 
 
@@ -73,4 +72,4 @@ def _described(weight: Any) -> str:
         return shown(weight)
     if weight is None or weight != weight:
         return "nothing"
-    return f"{weight:g}" if isinstance(weight, Real) else printable(str(weight))
+    return f"{weight:g}" if isinstance(weight, float) else printable(str(weight))
