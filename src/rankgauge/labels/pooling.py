@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -74,7 +75,7 @@ class _PoolTable:
     rank: Ints
     rrf: Floats
 
-    @property
+    @cached_property
     def best_rank(self) -> Ints:
         ranks: Ints = np.where(self.rank > 0, self.rank, np.iinfo(np.int64).max).min(axis=1)
         return ranks
