@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Callable[..., Any]:
+def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Iterator[Command]:
     """Fetch into ``run.trec`` in an otherwise empty folder."""
     (tmp_path / "search_here.py").write_text("def find(query, k):\n    return ['d1']\n")
     (tmp_path / "queries.tsv").write_text("q1\tone\nq2\ttwo\n")

@@ -138,7 +138,7 @@ def test_running_out_of_memory_says_what_to_do(command: Command, monkeypatch: py
 def test_a_bug_has_a_traceback_and_says_where_to_report_it(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import rankgauge.cli.commands.measures as module
 
-    monkeypatch.setattr(module, "listing", lambda: {}["missing"])
+    monkeypatch.setattr(module, "listing", lambda: dict[str, str]()["missing"])
     monkeypatch.setattr(failures, "_line_of_user_code", lambda _: None)  # this test is somebody's code, too
     outcome = command("measures")
     assert outcome.code == 70
@@ -152,7 +152,7 @@ def test_a_bug_has_a_traceback_and_says_where_to_report_it(command: Command, mon
 def test_an_error_of_a_users_own_code_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import rankgauge.cli.commands.measures as module
 
-    monkeypatch.setattr(module, "listing", lambda: {}["missing"])
+    monkeypatch.setattr(module, "listing", lambda: dict[str, str]()["missing"])
     outcome = command("measures")
     assert outcome.code == 2
     assert outcome.err.splitlines()[0].endswith(": KeyError: 'missing'")
