@@ -17,7 +17,7 @@ from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.labels.judgment_file import JudgmentFile
 from rankgauge.labels.reading import read_judgments, read_pool
 from rankgauge.labels.records import PoolItem
@@ -106,7 +106,7 @@ def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: 
     s skip, u undo, n note, space more of a long text, q quit. A program is called once for each content; a changed
     program or text is asked again.
     """
-    check_not_an_input(out, [pool, *machine.reuse])
+    check_writable(out, inputs=[pool, *machine.reuse])
     items = read_pool(pool)
     file = JudgmentFile(out)
     if machine.judge is not None:

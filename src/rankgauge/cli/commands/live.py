@@ -18,7 +18,7 @@ from rankgauge.errors import InputError, RetrieverError, printable
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.trec_writer import check_no_white_space, write_run
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.rag.results import RetrievalResult
@@ -53,7 +53,7 @@ def _check_output(live: LiveOptions) -> None:
     """Raise, before anything is asked, if the run could not be written."""
     if live.out is None:
         return
-    check_not_an_input(live.out, [live.cases])
+    check_writable(live.out, inputs=[live.cases])
     ids = Ids.from_text([case.id for case in read_cases(live.cases).cases], "query id")
     try:
         check_no_white_space(ids, "query id")

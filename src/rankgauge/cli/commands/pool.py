@@ -13,7 +13,7 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import Note, printable
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
-from rankgauge.io.writing import check_not_an_input
+from rankgauge.io.writing import check_writable
 from rankgauge.labels.judged import read_judged
 from rankgauge.labels.pooling import POOL_STRATEGIES, PoolOptions, pool_documents
 from rankgauge.labels.records import PoolItem
@@ -84,7 +84,7 @@ def command(
     """
     inputs = [*(name for name in runs if not is_live(name)), *judged, *filter(None, (corpus, queries))]
     check_one_stdin(*inputs)
-    check_not_an_input(out, inputs)
+    check_writable(out, inputs=inputs)
     with collected_notes() as notes:
         known = None if queries is None else read_queries(queries)
         rankings, answer_notes = read_rankings(runs, known, options.depth, asking, reading)
