@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchmarks.data import SHAPES, Shape
 from benchmarks.tools import SCRIPT, Tool, find
 
-DEFAULT = ("marco", "robust", "small", "forms", "dicts", "startup")
+DEFAULT = ("marco", "robust", "small", "forms", "dicts", "commands", "startup")
 FORMS = ("million", "shuffled", "exponents")
 NAMES = (*DEFAULT, "big")
 
@@ -36,6 +36,8 @@ def listed(wanted: Collection[str], tools: Collection[str], peers_python: str) -
         jobs += [_from_files(SHAPES[name], tools, peers_python) for name in FORMS]
     if "dicts" in wanted:
         jobs += [_from_dicts(SHAPES[name], tools, peers_python) for name in ("marco", "robust")]
+    if "commands" in wanted and "rankgauge" in tools:
+        jobs += [_commands(SHAPES[name]) for name in ("marco", "robust")]
     if "startup" in wanted and "rankgauge" in tools:
         jobs += _start_up()
     return [job for job in jobs if job.tools]
@@ -57,6 +59,14 @@ def _from_dicts(shape: Shape, tools: Collection[str], peers_python: str) -> Job:
     names = [name for name in ("rankgauge", "pytrec_eval", "ranx") if name in tools]
     runs = [find(name, shape, peers_python, "dicts") for name in names]
     return Job(f"{shape.name}, dicts", tuple(runs), "pytrec_eval", (shape,))
+
+
+def _commands(shape: Shape) -> Job:
+    """Other commands that read the same run, against an evaluation."""
+    files = (str(shape.qrels), str(shape.run))
+    calls = {("evaluate",): files, ("trec_eval",): files, ("runs", "validate"): files[1:]}
+    tools = [Tool(" ".join(("rankgauge", *words)), (str(SCRIPT), *words, *read)) for words, read in calls.items()]
+    return Job(f"{shape.name}, commands", tuple(tools), "rankgauge evaluate", (shape,))
 
 
 def _start_up() -> list[Job]:

@@ -15,18 +15,18 @@ typedef struct {
     const int64_t *cutoffs;
     Py_ssize_t cutoff_count;
     int64_t least, most; /* rows of a query */
-    byte tag[MAX_TAG];   /* of the first line of the file */
-    uint32_t tag_length; /* 0 before that */
+    byte tag[MAX_TAG + PADDING]; /* of the first line of the file */
+    uint32_t tag_length;         /* 0 before that */
 } Checks;
 
 /* A whole number as text, which counts up. */
 typedef struct {
-    byte digits[16];
-    uint32_t length; /* at the end of `digits` */
+    byte digits[MAX_DIGITS + PADDING];
+    uint32_t length; /* of the digits before the padding */
 } Counter;
 
-static void count_up(Counter *counter) {
-    byte *digit = counter->digits + sizeof counter->digits - 1;
+INLINE void count_up(Counter *counter) {
+    byte *digit = counter->digits + MAX_DIGITS - 1;
     while (*digit == '9') *digit-- = '0';
     if (*digit == 0) *digit = '0', counter->length++;
     ++*digit;
@@ -35,10 +35,13 @@ static void count_up(Counter *counter) {
 static int has_usual_ranks(const QueryRows *query) {
     Counter counter = {{0}, 0};
     for (uint32_t row = 0; row < query->count; row++) {
-        uint32_t length;
-        const byte *rank = next_column(query->text + query->rows[row].doc + query->rows[row].doc_length, &length);
+        const byte *behind = query->text + query->rows[row].doc + query->rows[row].doc_length, *rank = behind + 1;
         count_up(&counter);
-        if (length != counter.length || memcmp(rank, counter.digits + sizeof counter.digits - length, length)) return 0;
+        const byte *expected = counter.digits + MAX_DIGITS - counter.length;
+        if (LIKELY(id_same(rank, expected, counter.length) && is_white(rank[counter.length]))) continue;
+        uint32_t length;
+        rank = next_column(behind, &length);
+        if (length != counter.length || !id_same(rank, expected, length)) return 0;
     }
     return 1;
 }
@@ -76,7 +79,17 @@ static BlockStatus check_query(Join *join, Block *block, const Checks *checks, c
 INLINE int is_same_tag(Checks *checks, const byte *text, const RunLine *line) {
     uint32_t length = line->tag_end - line->tag;
     if (!checks->tag_length && length <= MAX_TAG) memcpy(checks->tag, text + line->tag, checks->tag_length = length);
-    return length == checks->tag_length && !memcmp(text + line->tag, checks->tag, length);
+    return length == checks->tag_length && id_same(text + line->tag, checks->tag, length);
+}
+
+/* The same for usual lines that were just read: their tags follow the scores, and newlines the tags. */
+INLINE int have_same_tag(const Checks *checks, const byte *text, const Row *rows, uint32_t count) {
+    int is_same = 1;
+    for (uint32_t row = 0; row < count; row++) {
+        const byte *tag = text + rows[row].text.begin + rows[row].text.length + 1;
+        is_same &= id_same(tag, checks->tag, checks->tag_length) && tag[checks->tag_length] == '\n';
+    }
+    return is_same;
 }
 
 static BlockStatus check_lines(Join *join, Block *block, Checks *checks, Blanks *blanks) {
@@ -85,6 +98,9 @@ static BlockStatus check_lines(Join *join, Block *block, Checks *checks, Blanks 
     BlockStatus status;
     memset(&query, 0, sizeof query);
     for (int is_end = 0;;) {
+        uint32_t known = query.count;
+        usual_lines(join, &query, &reading);
+        if (!have_same_tag(checks, block->text, join->rows + known, query.count - known)) return BLOCK_ODD;
         uint64_t lines_before = reading.lines;
         if ((status = read_line(join, block, &reading, &is_end)) != BLOCK_OK) return status;
         if (reading.lines != lines_before + !is_end) return BLOCK_ODD; /* blank ones */
