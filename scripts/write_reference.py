@@ -48,9 +48,16 @@ def cli_page() -> str:
     lines += [
         "Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 a gate or a validation"
     ]
-    lines += ["failed, 2 bad input, 64 usage error, 70 a bug in rankgauge (with a traceback to report), 71 out of"]
-    lines += ["memory, 129 and 143 ended by SIGHUP and SIGTERM, 130 interrupted, 141 the reader of a pipe is gone."]
-    lines += ["`trec_eval` has its own (1, 2, 4, 7). `RANKGAUGE_DEBUG=1` shows the traceback of every error.", ""]
+    lines += [
+        "failed, 2 bad input, 64 usage error, 70 a bug in rankgauge (with a traceback to report), 71 no memory left,"
+    ]
+    lines += [
+        "or a library that cannot be loaded, 129 and 143 ended by SIGHUP and SIGTERM, 130 interrupted, 141 the reader"
+    ]
+    lines += [
+        "of a pipe is gone. `trec_eval` has its own (1, 2, 4, 7). `RANKGAUGE_DEBUG=1` shows the traceback of every"
+    ]
+    lines += ["error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
     for name, command in commands(COMMANDS):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")

@@ -36,6 +36,7 @@ def test_the_plain_reader_finds_a_wrong_number(tmp_path: Path, monkeypatch: pyte
         check_run(path)
 
 
+@pytest.mark.filterwarnings("ignore::rankgauge.errors.RankgaugeWarning")
 def test_every_reader_takes_its_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.faults.readers import make_seeds
 

@@ -135,6 +135,14 @@ def test_running_out_of_memory_says_what_to_do(command: Command, monkeypatch: py
     assert outcome.err == f"error: out of memory\nhint: {failures.MEMORY_HINT}\n"
 
 
+def test_a_library_that_cannot_be_loaded_is_not_a_bug(files: Path) -> None:
+    (files / "numpy").mkdir()
+    (files / "numpy" / "__init__.py").write_text("raise ImportError('\\nread this first\\ncannot map segment\\n\\n')\n")
+    done = in_shell(files, "PYTHONPATH=.:$PYTHONPATH rankgauge evaluate qrels run")
+    assert done.returncode == 71
+    assert done.stderr == f"error: cannot load a library: cannot map segment\nhint: {failures.LIBRARY_HINT}\n"
+
+
 def test_a_bug_has_a_traceback_and_says_where_to_report_it(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import rankgauge.cli.commands.measures as module
 

@@ -15,13 +15,16 @@ from rankgauge._version import __version__
 from rankgauge.cli.process import discard_stdout
 from rankgauge.errors import RankgaugeError, printable
 
-EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_MEMORY = 2, 64, 70, 71
+EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_SYSTEM = 2, 64, 70, 71
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 DEBUG_VARIABLE = "RANKGAUGE_DEBUG"  # set to anything, it shows the traceback of every error
 BUG_HINT = "report it on the project's issue tracker, with the command and the lines above"
 MEMORY_HINT = (
     "give the process more memory (ulimit -v), evaluate fewer runs at once, or read one run after the other: "
     "parallel_processing: false in rankgauge.yaml"
+)
+LIBRARY_HINT = (
+    "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )
 SOURCE_FOLDER = Path(__file__).parents[1]
 
@@ -60,7 +63,10 @@ def _report(error: BaseException) -> int:
             discard_stdout()
             return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
         case MemoryError():
-            return _print_error("out of memory", MEMORY_HINT, EXIT_MEMORY)
+            return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)
+        case ImportError() if not (error.name or "").startswith("rankgauge"):
+            reason = printable(next(filter(None, reversed(str(error).splitlines())), "no reason given"), None)
+            return _print_error(f"cannot load a library: {reason}", LIBRARY_HINT, EXIT_SYSTEM)
         case _:
             return _print_unexpected(error)
 
