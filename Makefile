@@ -22,7 +22,7 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-fast test-lowest check docs picture bench test-deps test-libraries clean
+.PHONY: demo test test-fast test-lowest test-env check docs picture bench test-deps test-libraries clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -31,6 +31,8 @@ test: check
 	$(PYTEST) -m "not slow" --cov --cov-report=
 	$(PYTEST) -m slow
 	$(BIN)/coverage report
+
+test-env: $(TEST)
 
 test-fast: $(TEST)
 	$(PYTEST) -m "not slow"
