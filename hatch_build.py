@@ -25,14 +25,13 @@ class ScannerHook(BuildHookInterface):  # type: ignore[type-arg]  # its configur
         """Compile, and say what kind of wheel this is."""
         root, mode = Path(self.root), os.environ.get("RANKGAUGE_BUILD", "")
         compiling = _load(root / "scripts" / "compile_scanner.py")
-        folder = root / compiling.FOLDER
-        for old in [*folder.glob("_scanner*.so"), *folder.glob("_scanner*.pyd")]:
-            old.unlink()
         if mode == "pure":
+            _remove_old(root / compiling.FOLDER)
             return
         try:
             built = compiling.compile_scanner(root, extra=shlex.split(os.environ.get("CFLAGS", "")))
         except compiling.CannotCompileError as error:
+            _remove_old(root / compiling.FOLDER)
             if mode == "required":
                 raise
             self.app.display_warning(f"the scanner is not compiled, files are read with NumPy instead: {error}")
@@ -40,6 +39,12 @@ class ScannerHook(BuildHookInterface):  # type: ignore[type-arg]  # its configur
         build_data["pure_python"] = False
         build_data["tag"] = f"{ABI_TAG}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
         build_data["artifacts"].append(built.relative_to(root).as_posix())
+
+
+def _remove_old(folder: Path) -> None:
+    """Delete what an earlier build left: it may not be what the sources say."""
+    for old in [*folder.glob("_scanner*.so"), *folder.glob("_scanner*.pyd")]:
+        old.unlink(missing_ok=True)
 
 
 def _load(path: Path) -> ModuleType:

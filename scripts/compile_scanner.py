@@ -39,8 +39,13 @@ def compile_scanner(root: Path, extra: list[str], out: Path | None = None) -> Pa
         compiler = ["cc"]
     linking = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
     linking += shlex.split(os.environ.get("ARCHFLAGS", "")) if sys.platform == "darwin" else []
-    command = [*compiler, *FLAGS, *extra, *linking, f"-I{include}", str(root / SOURCE), "-o", str(out), "-lm"]
-    _run(command)
+    temporary = out.with_name(f".{out.name}.{os.getpid()}")  # two installations may compile at the same time
+    command = [*compiler, *FLAGS, *extra, *linking, f"-I{include}", str(root / SOURCE), "-o", str(temporary), "-lm"]
+    try:
+        _run(command)
+        temporary.replace(out)
+    finally:
+        temporary.unlink(missing_ok=True)
     return out
 
 
