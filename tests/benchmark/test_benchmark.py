@@ -421,7 +421,7 @@ def test_a_manifest_without_a_field_is_refused(key: str, made: Path, tmp_path: P
     ):
         done = command(*words)
         assert done.code == 2
-        assert f"expected the field '{key}'" in done.err
+        assert f"expected a value at {key}" in done.err
 
 
 @pytest.mark.slow

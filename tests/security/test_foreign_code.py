@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,13 +70,17 @@ def test_no_process_outlives_an_interrupt(in_processes: Path, monkeypatch: pytes
 
     def interrupted(process: subprocess.Popen[bytes], *more: Any) -> Any:
         started.append(process)
-        os.kill(os.getpid(), signal.SIGINT)
+        if process is started[0]:
+            os.kill(os.getpid(), signal.SIGINT)
         return original(process, *more)
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     monkeypatch.setattr(parallel, "WORKER_CODE", "import time; time.sleep(60)")
     with pytest.raises(KeyboardInterrupt):
         evaluate_runs("qrels", ["one", "two"], "RR")
+    deadline = time.monotonic() + 30  # a thread that was just starting is not waited for
+    while any(process.returncode is None for process in started) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert {process.returncode for process in started} == {-signal.SIGKILL}
 
 

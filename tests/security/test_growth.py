@@ -24,7 +24,7 @@ SOURCE = Path(rankgauge.__file__).parent
 UNITS = """a A 1 0 . , - + / \\ < > ( ) @ = : & # ~ ' " _ * { [ ^ | ` $ ! ; a= a/ /a a. 1, 1. e1 a: a@ <a #a {# ::
            a- x\u00e9 token token= bearer scene 1:1 file:/ a://""".split()
 UNITS += [" ", "\t", "\n", "\r", "a ", " a", "# ", " #", "#\n", "a\n", " \n", "\t ", "bearer ", "password: ", "- "]
-BEGINNINGS = ("", "a", "# ", "a://", "scene 1 ", "words", "{#", "bearer ", "~", "<")
+BEGINNINGS = ("", "a", "# ", "a://", "scene 1 ", "{#", "~")
 ENDS = ("", "\0", "x", " !")
 SMALL, DOUBLINGS = 480, 3
 # Time for three doublings grows 8 times if it is linear, 64 times if it is quadratic.

@@ -75,17 +75,23 @@ main()
 def test_an_interrupt_at_any_import_ends_without_a_traceback(files: Path, count: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_IMPORT, str(count), "evaluate", "qrels", "run"],
-        cwd=files, capture_output=True, text=True, check=False,
+        cwd=files, capture_output=True, text=True, check=False, preexec_fn=heed_signals,
     )  # fmt: skip
     assert done.returncode == 130
     assert done.stderr in ("", "interrupted\n")
+
+
+def heed_signals() -> None:
+    """Undo what a shell does for a process in the background, perhaps for these tests: ignore signals."""
+    for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+        signal.signal(getattr(signal, name), signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 def waiting(folder: Path, target: str = "out.csv") -> subprocess.Popen[bytes]:
     """A conversion that waits for its input, with its temporary file open."""
     process = subprocess.Popen(
         [*PROGRAM, "convert", "-", target, "--kind", "run"],
-        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals,
     )  # fmt: skip
     while process.poll() is None and not any(name.startswith(f".{target}.") for name in temporaries(folder)):
         time.sleep(0.01)

@@ -25,15 +25,27 @@ OPEN_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK"
 _swept: set[tuple[int, str]] = set()  # process and folder
 
 
-def create_temporary(target: Path) -> tuple[Path, IO[bytes]]:
-    """A new file beside ``target``, open and locked."""
+@contextmanager
+def temporary_file(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new file beside ``target``, open and locked; deleted at the end, unless renamed."""
     sweep(target.parent)
     while True:
-        path = _temporary_name(target)
-        file = _open(path, os.O_CREAT | os.O_EXCL)
-        if _is_held(file, path):
-            return path, file
-        file.close()  # another process took it for a leftover before it was locked
+        path, is_ours = _temporary_name(target), True
+        try:  # from here on: an interrupt may come as soon as the file exists
+            try:
+                file = _open(path, os.O_CREAT | os.O_EXCL)
+            except FileExistsError:
+                is_ours = False
+                continue
+            with file:
+                if _locked(file) and _is_same_file(file, path):
+                    yield path, file
+                    return
+                # Otherwise another process took it for a leftover before it was locked.
+        finally:
+            if is_ours:
+                with suppress(OSError):
+                    path.unlink()
 
 
 @contextmanager
@@ -152,10 +164,6 @@ def _temporary_name(target: Path) -> Path:
     """A name of its own for each call, so that the output of two processes is never mixed."""
     name = os.fsencode(target.name)[:MAX_NAME_BYTES].decode("utf-8", "ignore")
     return target.with_name(f".{name}.{os.urandom(6).hex()}{TEMPORARY_SUFFIX}")
-
-
-def _is_held(file: IO[bytes], path: Path) -> bool:
-    return _locked(file) and _is_same_file(file, path)
 
 
 def _locked(file: IO[bytes]) -> bool:

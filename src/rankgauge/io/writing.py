@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from rankgauge.errors import InputError
-from rankgauge.io.owned import create_temporary
+from rankgauge.io.owned import temporary_file
 from rankgauge.io.sources import check_path
 
 
@@ -31,23 +31,16 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
             with Path(path).open("wb") as device:
                 yield device
             return
-        temporary, out = create_temporary(target)
-    try:
-        with errors_as_input_errors(path):
-            with out:
-                if mode is not None:
-                    temporary.chmod(stat.S_IMODE(mode))
-                yield out
-                out.flush()
-                os.fsync(out.fileno())
-                if os.name == "nt":
-                    out.close()  # elsewhere it stays locked, so that no process takes it for a leftover
-                os.replace(temporary, target)  # noqa: PTH105 - the name says that it overwrites
-            _sync_folder(target.parent)
-    finally:
-        # After success it no longer exists; an interrupt passes here too.
-        with suppress(OSError):
-            temporary.unlink()
+        with temporary_file(target) as (temporary, out):
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+            if os.name == "nt":
+                out.close()  # elsewhere it stays locked, so that no process takes it for a leftover
+            os.replace(temporary, target)  # noqa: PTH105 - the name says that it overwrites
+        _sync_folder(target.parent)
 
 
 def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
