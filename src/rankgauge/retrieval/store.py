@@ -73,8 +73,7 @@ def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None
             (temporary / HEADER_FILE).write_text(text, encoding="utf-8")
             if target.exists():
                 target.rename(replaced / "index")  # one that is half deleted is not an index, and would be in the way
-            temporary.rename(target)
-            (target / LOCK_FILE).unlink()
+            temporary.rename(target)  # with its mark, which stays
 
 
 def _read_header(folder: Path) -> dict[str, Any] | None:
