@@ -8,7 +8,6 @@ next process writes into the same folder. A system without such locks keeps them
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -51,6 +50,7 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 @contextmanager
 def temporary_folder(target: Path | None = None) -> Iterator[Path]:
     """A new folder beside ``target``, or among the system's temporary files; deleted at the end, unless renamed."""
+    import shutil
     import tempfile
 
     is_private = target is None
@@ -150,6 +150,8 @@ def _remove_leftover(path: Path, *, is_folder: bool) -> None:
             return
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises if its process is alive
         if is_folder:
+            import shutil
+
             shutil.rmtree(path)
         else:
             remove_locked(file, path)
