@@ -240,3 +240,12 @@ def test_different_content_has_different_keys() -> None:
     assert content_key({"x", "y", "z"}) == content_key({"z", "y", "x"})
     with pytest.raises(UsageError, match="object"):
         content_key(object())
+
+
+def test_a_file_whose_schema_is_damaged_is_refused_with_a_message(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with MetricsCache(path) as cache:
+        cache.put({"a": b"1"})
+    path.write_bytes(path.read_bytes().replace(b"BLOB NOT NULL", b"BLOB NOT \xffULL", 1))
+    with pytest.raises(InputError, match=r"cannot use .* as a cache"), MetricsCache(path) as cache:
+        cache.get("a")

@@ -49,7 +49,10 @@ measures: [RR]
 retrievers: {{find: {{mode: "tests.faults.readers:find"}}}}
 """
 BANDS = b"name: mine\nbands:\n  nDCG@10: {baseline: 0.3, good: 0.5, strong: 0.7}\n"
-CASES = b'{"query": "a b", "relevant_ids": ["d1", "d2"], "topK": 3, "weight": 2}\n{"query": "c", "relevant_ids": []}\n'
+CASES = (
+    b'{"query": "a b", "relevant_ids": ["d1", "d2"], "topK": 3, "weight": 2}\n'
+    b'{"query": "c", "relevant_ids": [], "weight": 1}\n'
+)
 CASES_CSV = b"query,relevant_ids,topK\na b,d1;d2,3\nc,d3,\n"
 PIPELINE = (
     b'{"query_id": "q1", "relevant_ids": ["d1"], "retrieved": ["d2", "d1"], "gate": true, "route": "a", '
@@ -105,7 +108,8 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "run": [("", data) for data in (RUNS | RANKED).values()],
         "trec run": [("", _trec_run())],
         "queries": [(".jsonl", _rows(DOCUMENTS)), (".txt", TOPICS), (".tsv", b"q1\tone two\nq2\tthree\n"),
-                    (".csv", b"id,text,kind\nq1,one,a\nq2,two,b\n"), (".json", b'{"q1": "one", "q2": "two"}')],
+                    (".csv", b"id,text,kind\nq1,one,a\nq2,two,b\n"),
+                    (".json", b'[{"id": "q1", "text": "one"}, {"id": "q2", "text": "two"}]')],
         "corpus": [(f".{suffix}", data) for suffix, data in tables.items()],
         "config": [(".yaml", CONFIG)],
         "bands": [(".yaml", BANDS)],
@@ -118,7 +122,7 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "labeled": [(".jsonl", LABELED)],
         "cache": [(".sqlite", (folder / "seed.sqlite").read_bytes())],
         "header": [(".json", (folder / "seed-index/header.json").read_bytes())],
-        "array": [(".npy", _npy(np.arange(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
+        "array": [(".npy", _npy(np.eye(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
     }  # fmt: skip
 
 

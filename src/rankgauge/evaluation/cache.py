@@ -24,6 +24,7 @@ CACHE_FORMAT = "rankgauge cache 1"
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 MAX_ENTRIES_IN_MEMORY = 10_000
 APPLICATION_ID = 0x726B6763  # "rkgc", in the header of the file
+DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 CREATE_TABLE = "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
 
@@ -142,7 +143,7 @@ class MetricsCache:
     def _query(self, query: str, values: tuple[str, ...]) -> Any:
         try:
             return self._open().execute(query, values).fetchone()
-        except sqlite3.Error as error:
+        except DAMAGED as error:
             raise self._broken(error) from error
 
     def _write(self, statement: str, rows: list[tuple[str, bytes]] | list[tuple[()]]) -> None:
@@ -156,7 +157,7 @@ class MetricsCache:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except DAMAGED as error:
             raise self._broken(error) from error
 
     def _open(self) -> sqlite3.Connection:
@@ -195,7 +196,7 @@ class MetricsCache:
             self._connection.close()
         self._connection = None
 
-    def _broken(self, error: sqlite3.Error) -> InputError:
+    def _broken(self, error: Exception) -> InputError:
         self._disconnect()
         return InputError(
             f"cannot use {self.path} as a cache: {error}",

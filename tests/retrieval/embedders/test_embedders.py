@@ -43,7 +43,10 @@ def test_a_text_has_the_same_vector_alone_and_in_company(name: str) -> None:
 
 def test_wordllama_has_the_vectors_of_its_own_code() -> None:
     wordllama = pytest.importorskip("wordllama")
-    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    try:
+        model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    except FileNotFoundError:  # before 0.3.7, for its own code only: rankgauge reads the files itself
+        pytest.skip("this version of wordllama does not find the tokenizer in its own wheel")
     texts = [text for text in TEXTS if text]
     expected = np.asarray(model.embed([text.lower() for text in texts], norm=True), dtype=float)
     assert np.abs(vectors(embedder("wordllama"), texts) - expected).max() < 1e-6
