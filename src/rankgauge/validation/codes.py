@@ -57,6 +57,20 @@ CODES: dict[str, Code] = {
         "generate the file again, and check that the generator received its queries in the format it expects",
         RUNS_AND_QRELS,
     ),
+    "incomplete-line": Code(
+        "warning",
+        "the last line of a file of judgments is incomplete, and is left out",
+        "The process that wrote it was interrupted; every judgment before it is complete.",
+        "delete the line, and judge that document again",
+        QRELS,
+    ),
+    "assessors-differ": Code(
+        "note",
+        "assessors gave the same document different grades",
+        "The median of their grades counts; of two middle ones, the lower.",
+        "compare the assessors with `rankgauge labels agree`",
+        QRELS,
+    ),
     "swapped": Code(
         "error",
         "a run in place of judgments, or judgments in place of a run",
