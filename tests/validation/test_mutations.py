@@ -184,7 +184,7 @@ def test_a_fault_put_into_judgments_is_named_once_with_its_line(
 # What only other formats than TREC's can have, and what is said of a file that has no rows at all.
 ELSEWHERE = {
     "unreadable", "id", "empty-id", "nul", "long-id", "blank-around-id", "record", "shape", "duplicate-query",
-    "order-against-scores", "contradiction", "guarded-id",
+    "order-against-scores", "contradiction", "guarded-id", "incomplete-line", "assessors-differ",
 }  # fmt: skip
 
 
@@ -259,3 +259,12 @@ def test_strictness_makes_errors_of_warnings_and_leaves_notes(files: tuple[Path,
     ]
     assert validate_run(run).ok
     assert not validate_run(run, options=ValidationOptions(strict=True)).ok
+
+
+def test_judgments_of_several_assessors_are_reported_where_they_differ(tmp_path: Path) -> None:
+    row = '{"query_id": "q1", "doc_id": "d1", "relevance": %d, "assessor": "%s"}\n'
+    path = tmp_path / "judgments.jsonl"
+    path.write_text(row % (1, "a") + row % (3, "b"))
+    assert validate_qrels(path, options=ValidationOptions(format="judgments")).codes == ("assessors-differ",)
+    path.write_text(row % (1, "a") + '{"query_id": "q2", "doc')
+    assert validate_qrels(path, options=ValidationOptions(format="judgments")).codes == ("incomplete-line",)
