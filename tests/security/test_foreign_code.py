@@ -76,8 +76,12 @@ def test_no_process_outlives_an_interrupt(in_processes: Path, monkeypatch: pytes
 
     monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
     monkeypatch.setattr(parallel, "WORKER_CODE", "import time; time.sleep(60)")
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_runs("qrels", ["one", "two"], "RR")
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate_runs("qrels", ["one", "two"], "RR")
+    finally:
+        signal.signal(signal.SIGINT, previous)
     deadline = time.monotonic() + 30  # a thread that was just starting is not waited for
     while any(process.returncode is None for process in started) and time.monotonic() < deadline:
         time.sleep(0.01)
