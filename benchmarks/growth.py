@@ -1,6 +1,6 @@
 """How time grows with the size of the input, one dimension at a time: ``python -m benchmarks.growth``.
 
-Each line doubles one dimension and keeps the others small. The exponent is the slope of log(CPU seconds) over log(size)
+Each line doubles one dimension and keeps the others small. The exponent is the slope of log(seconds) over log(size)
 between the last sizes: 1 is linear, 2 is quadratic. Whole commands are called in this process, so that reading,
 joining, measuring, testing and rendering all count. Exit code 1 if an exponent is above the limit.
 
@@ -13,9 +13,9 @@ import argparse
 import contextlib
 import io
 import math
+import resource
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,16 +81,21 @@ DIMENSIONS: dict[str, tuple[int, Scale]] = {
 
 
 def seconds_of(data: Data) -> float:
-    """CPU seconds of the command, without making its files."""
+    """User seconds of the command, without making its files."""
     with tempfile.TemporaryDirectory() as folder:
         words = data.write(Path(folder))
         with _silence():
-            start = time.process_time()
+            start = user_seconds()
             code = run(words)
-            seconds = time.process_time() - start
+            seconds = user_seconds() - start
     if code:
         raise SystemExit(f"exit code {code}: rankgauge {' '.join(words[:4])} …")
     return seconds
+
+
+def user_seconds() -> float:
+    """Of this process and its children; what the system needs to provide memory varies too much."""
+    return sum(resource.getrusage(who).ru_utime for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 @contextlib.contextmanager
@@ -101,7 +106,7 @@ def _silence() -> Iterator[None]:
 
 
 def growth(name: str, steps: int, start: int | None = None) -> list[tuple[int, float]]:
-    """The size and the CPU seconds of each step, each the best of a few."""
+    """The size and the user seconds of each step, each the best of a few."""
     first, scale = DIMENSIONS[name]
     sizes = [(start or first) * 2**step for step in range(steps)]
     return [(size, min(seconds_of(scale(Data(), size)) for _ in range(REPEAT))) for size in sizes]

@@ -24,7 +24,7 @@ from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.report.manifest import plain_path, plain_text, plain_values
+from rankgauge.report.manifest import plain_path, plain_text, plain_values, to_bytes
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
@@ -422,6 +422,17 @@ def test_a_manifest_without_a_field_is_refused(key: str, made: Path, tmp_path: P
         done = command(*words)
         assert done.code == 2
         assert f"expected a value at {key}" in done.err
+
+
+@pytest.mark.parametrize("name", ["inputs/qrels" + "9" * 400, "inputs/nothing"])
+def test_a_manifest_that_names_no_file_is_refused(name: str, made: Path, tmp_path: Path, command: Command) -> None:
+    shutil.copytree(made, tmp_path / "out")
+    manifest = json.loads((made / MANIFEST).read_bytes())
+    manifest["data"]["test collection"]["qrels"]["path"] = name
+    (tmp_path / "out" / MANIFEST).write_bytes(to_bytes(manifest))
+    done = command("report", "verify", tmp_path / "out")
+    assert done.code == 2
+    assert "is missing, and nothing can be computed without it" in done.err
 
 
 @pytest.mark.slow

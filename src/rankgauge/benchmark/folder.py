@@ -185,7 +185,8 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
     names += [system["run"]["path"] for system in manifest["method"]["retrieval"]]
     names += [] if collection["source"] is None else [SNIPPETS]
     check_no_links(folder)
-    missing = next((folder / name for name in names if not (folder / name).is_file()), None)
+    present = set(_file_names(folder))
+    missing = next((folder / name for name in names if name not in present), None)
     if missing is not None:
         raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
     files = {name: load_file(folder / name) for name in names}
