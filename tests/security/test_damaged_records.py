@@ -139,9 +139,23 @@ def test_a_damaged_entry_of_a_cache_is_a_miss_and_is_replaced(tmp_path: Path, ba
     for key in keys:
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE entries SET value = ? WHERE key = ?", (bad, key))
+            if bad == b"\xff":
+                connection.execute("UPDATE entries SET value = CAST(value AS TEXT) WHERE key = ?", (key,))
         scores, _ = cached()
         assert np.array_equal(scores.values, expected.values)
         assert cached()[1] == 0
+
+
+def test_a_cache_whose_table_is_damaged_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    with MetricsCache(path) as cache:
+        cache.put({"a": b"1"})
+    data = path.read_bytes()
+    for damage in (b"\xff\xfe BLE", b"CREATE\xffTABL", b"\0" * 12):
+        path.write_bytes(data.replace(b"CREATE TABLE"[: len(damage)], damage[:12]))
+        with pytest.raises(InputError, match=r"cannot use .* as a cache") as error, MetricsCache(path) as cache:
+            cache.get("a")
+        assert "delete the file" in (error.value.hint or "")
 
 
 def test_an_entry_of_a_metric_that_is_damaged_is_a_miss(tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ class MetricsCache:
             self._connection = sqlite3.connect(
                 self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
+            self._connection.text_factory = bytes  # a damaged entry may be text that is not UTF-8
             self._process = os.getpid()
             self._prepare(self._connection)
         return self._connection
