@@ -17,10 +17,11 @@ from rankgauge.errors import InputError, InputTypeError, shown
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
-JudgmentKind = Literal["grades", "groups", "preferences"]  # one grade per document, or what several judges said
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class Qrels:
     iters: Ids | None = None
     by_subtopic: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
-    by_group: GroupJudgments | None = None
+    by_group: GroupJudgments | PassageJudgments | None = None
 
     @classmethod
     def from_columns(
@@ -201,7 +202,7 @@ class Qrels:
         """What kind of judgments these are."""
         return "grades" if self.by_group is None else self.by_group.kind
 
-    def groups_for(self, compat: Compat) -> GroupJudgments | None:
+    def groups_for(self, compat: Compat) -> GroupJudgments | PassageJudgments | None:
         """The judgments by group as a join needs them: levels in the precision in which they are compared."""
         return None if self.by_group is None else self.by_group.at_precision(compat)
 
