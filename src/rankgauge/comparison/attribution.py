@@ -43,7 +43,6 @@ class QueryChange:
 
 def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> QueryChange:
     """Attribute the difference of one query to documents."""
-    qrels = qrels.as_documents()
     ranks_before, shares_before, base_before = _shares(measure, before, query)
     ranks_after, shares_after, base_after = _shares(measure, after, query)
     changes = [

@@ -264,7 +264,6 @@ def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:
 
 def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> Hits:
     """Rank the run and look up its judged documents. The result has every query of the judgments and no other."""
-    qrels = qrels.as_documents()
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     judged, number = qrels.query_index.find(run.queries, zeros)
     part = run if len(judged) == len(run.queries) else run.select(judged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.ranking import Compat
 from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
+
+if TYPE_CHECKING:
+    from rankgauge.core.passage_segments import Segments
 
 Unit = Literal["characters", "tokens"]
 
@@ -92,6 +95,20 @@ class PassageJudgments:
         share = self.coverage * self.extents["characters"].passage_length
         needed: Ints = np.maximum(np.ceil(share - 1e-9), 1).astype(np.int64)
         return needed
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The passages cut at the ends of their pieces."""
+        from rankgauge.core.passage_segments import segments_of
+
+        return segments_of(self)
+
+    @cached_property
+    def ideal_ranks(self) -> Ints:
+        """The rank at which the ideal ranking finds each passage; all runs and measures share it."""
+        from rankgauge.core.passage_segments import ideal_ranks
+
+        return ideal_ranks(self)
 
     def take(self, queries: Ints, judged_offsets: Ints) -> PassageJudgments:
         """The judgments of some queries, in any order and any number of times.

@@ -44,7 +44,7 @@ def segments_of(judgments: PassageJudgments) -> Segments:
 
 def found_ranks(judgments: PassageJudgments, rank: Ints) -> Ints:
     """The rank at which each passage is found, given the rank of each chunk; UNRANKED stands for "not at all"."""
-    parts = segments_of(judgments)
+    parts = judgments.segments
     first_rank = np.full(len(parts.passage), UNRANKED)
     np.minimum.at(first_rank, parts.segment, rank[parts.chunk])
     covered = np.flatnonzero(first_rank != UNRANKED)
@@ -64,7 +64,7 @@ def ideal_ranks(judgments: PassageJudgments) -> Ints:
     found furthest, each measured by the share of what it needs; among these, the one with the last id. The best ranking
     of all is hard to compute, and may be better than this one.
     """
-    parts = segments_of(judgments)
+    parts = judgments.segments
     passages, chunks = len(judgments), len(judgments.docs)
     query_of_chunk = np.zeros(chunks, dtype=np.int64)
     query_of_chunk[judgments.ordinal] = judgments.query
@@ -120,7 +120,7 @@ def _promise(gains: _Gains, covered: Floats, needed: Ints) -> tuple[Ints, Floats
 
 def chunk_shares(judgments: PassageJudgments) -> Floats:
     """The largest share of a passage that each chunk covers by itself."""
-    parts = segments_of(judgments)
+    parts = judgments.segments
     gains = _gains(parts.chunk, parts, parts.segment, max(len(judgments), 1))
     shares = np.zeros(len(judgments.docs))
     np.maximum.at(shares, gains.chunk, gains.length / judgments.extents["characters"].passage_length[gains.passage])

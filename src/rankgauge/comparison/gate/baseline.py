@@ -163,7 +163,7 @@ def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
     """A run of an evaluation, for some of its queries."""
     name = evaluation.joined[index].name
     scores, hits = replace(evaluation.scores[index], run=name), evaluation.joined[index].hits
-    documents = evaluation.qrels.as_documents().docs.take(hits.ordinal).to_text()
+    documents = evaluation.qrels.docs.take(hits.ordinal).to_text()
     bounds = hits.offsets.tolist()
     retrieved = {
         scores.queries[row]: tuple(documents[bounds[row] : bounds[row + 1]])
