@@ -13,6 +13,7 @@ from rankgauge.cli.lazy import LazyGroup
 COMMANDS = {
     "agreement": "Show whether two sets of judgments rank runs in the same order.",
     "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
+    "chunk": "Split documents into chunks.",
     "convert": "Write judgments or a run in another format.",
     "compare": "Show which run is better, with what confidence, and which queries changed.",
     "demo": "Run a benchmark on the bundled collection.",
