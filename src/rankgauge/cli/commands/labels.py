@@ -9,6 +9,7 @@ from rankgauge.cli.lazy import LazyGroup
 LABELS_COMMANDS = {
     "agree": "Show how closely assessors agree, and whether they rank runs in the same order.",
     "estimate": "Estimate measures from few human labels, with machine labels or a sampled pool.",
+    "resolve": "Write labels by text as qrels for one chunking.",
     "qrels": "Write judgments of a uniform sample as qrels for infAP.",
 }
 

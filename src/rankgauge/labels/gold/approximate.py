@@ -13,7 +13,7 @@ from rankgauge.labels.gold.chunks import Chunk
 from rankgauge.labels.gold.edit_distance import best_distance
 from rankgauge.labels.gold.exact import with_cut_space
 from rankgauge.labels.gold.normalization import NormalizedText
-from rankgauge.labels.gold.pieces import MIN_PIECE, NearText, Piece
+from rankgauge.labels.gold.pieces import MIN_APPROXIMATE_PIECE, NearText, Piece
 from rankgauge.labels.gold.seeds import PAIR_BITS, SeedIndex
 
 GRAM = 8
@@ -85,26 +85,26 @@ class ApproximateMatcher:
             for piece in self._compared(number, candidate):
                 distance = piece.distance + len(self._quotes[number]) - (piece.end - piece.start)
                 if near is None or distance < near.distance:
-                    first, _ = self._alignment(number, candidate)
                     source = NormalizedText.of(candidate.chunk.document.full_text)
-                    text = source.source(max(0, piece.start + first), piece.end + first)
+                    text = source.source(piece.place, piece.place + piece.end - piece.start)
                     near = NearText(candidate.chunk.document.id, text, distance)
         return near
 
     def _compared(self, number: int, candidate: _Candidate) -> list[Piece]:
-        """What the chunk's edges leave of the quote, with its edit distance; one piece per edge at which it may begin."""
+        """What the chunk's edges leave of the quote, with its edit distance: a piece for each edge where it may begin."""
         quote, text = self._quotes[number], candidate.chunk.text
         first, last = self._alignment(number, candidate)
         pieces: list[Piece] = []
         end = min(len(quote), len(text) - last)
         for edge in candidate.chunk.edges:
             start = max(0, edge - first)
-            if end - start < min(len(quote), MIN_PIECE):
+            if end - start < min(len(quote), MIN_APPROXIMATE_PIECE):
                 continue
             slack = int(self._tolerance * (end - start)) + 1
             window = text[max(edge, start + first - slack) : end + last + slack]
             distance = best_distance(quote[start:end], window)
-            pieces.append(Piece(number, candidate.chunk.number, start, with_cut_space(quote, end), distance))
+            place = max(edge, start + first)
+            pieces.append(Piece(number, candidate.chunk.number, start, with_cut_space(quote, end), place, distance))
         return pieces
 
     def _alignment(self, number: int, candidate: _Candidate) -> tuple[int, int]:

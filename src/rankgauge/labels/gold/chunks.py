@@ -23,6 +23,14 @@ class Chunk:
     text: str
     body: int
 
+    @classmethod
+    def of(cls, number: int, document: CorpusDocument) -> Chunk:
+        """Normalize a document."""
+        title, body = normalized(document.title), normalized(document.text)
+        if not title or not body:
+            return cls(number, document, title or body, 0)
+        return cls(number, document, f"{title} {body}", len(title) + 1)
+
     @property
     def edges(self) -> tuple[int, ...]:
         """The positions at which a cut quote can go on."""
@@ -34,10 +42,8 @@ def chunk_blocks(corpus: Corpus) -> Iterator[Sequence[Chunk]]:
     block: list[Chunk] = []
     size = 0
     for number, document in enumerate(corpus):
-        title, body = normalized(document.title), normalized(document.text)
-        text = f"{title} {body}" if title and body else title or body
-        block.append(Chunk(number, document, text, len(title) + 1 if title and body else 0))
-        size += len(text) + 1
+        block.append(Chunk.of(number, document))
+        size += len(block[-1].text) + 1
         if size >= BLOCK_CHARACTERS:
             yield block
             block, size = [], 0

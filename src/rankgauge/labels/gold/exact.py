@@ -6,52 +6,49 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rankgauge.core.ids import Ints
 from rankgauge.labels.gold.chunks import Chunk
-from rankgauge.labels.gold.pieces import MIN_PIECE, Piece, splits_word
+from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
 from rankgauge.labels.gold.seeds import SeedIndex
 
-GRAM = 16
-STEP = MIN_PIECE - GRAM + 1  # the widest at which every piece contains an n-gram of the index
+GRAM = MIN_PIECE
 CONTEXT = 24  # characters on each side by which occurrences are told apart
 
 
 class ExactMatcher:
-    """Finds quotes in blocks of chunks, and which of them occur at more than one place."""
+    """Finds quotes in blocks of chunks, and which of them occur at more than one place.
+
+    A whole quote contains its n-gram in the middle; a part of it that a chunk's edge cuts off is next to that edge.
+    """
 
     def __init__(self, quotes: Sequence[str]) -> None:
         self._quotes = quotes
-        self._sizes = np.array([len(quote) for quote in quotes], dtype=np.int64)
-        self._index = SeedIndex(dict(enumerate(quotes)), largest=GRAM, step=STEP)
+        self._whole = SeedIndex(dict(enumerate(quotes)), largest=GRAM, only_middle=True)
+        long = {number: quote for number, quote in enumerate(quotes) if len(quote) >= MIN_SPLIT_QUOTE}
+        self._cut = SeedIndex(long, largest=GRAM)
         self._contexts: dict[int, tuple[str, str]] = {}
         self.repeated: set[int] = set()
 
     def find(self, block: Sequence[Chunk]) -> Iterator[Piece]:
         """The pieces in a block of chunks, each once."""
-        seeds = self._index.find([chunk.text for chunk in block])
-        order = np.lexsort((seeds.diagonal, seeds.pair))
-        columns = np.stack([seeds.text[order], seeds.quote[order], seeds.diagonal[order]])
-        is_new = np.ones(columns.shape[1], dtype=bool)
-        is_new[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
-        begins = np.flatnonzero(is_new)
-        places = columns[:, begins]
-        shared = np.diff(begins, append=columns.shape[1])
+        seeds = self._whole.find([chunk.text for chunk in block])
+        places = set(zip(seeds.text.tolist(), seeds.quote.tolist(), seeds.diagonal.tolist(), strict=True))
         found: set[Piece] = set()
-        for text, quote, place in places[:, shared >= self._needed(block, *places)].T.tolist():
+        for text, quote, place in sorted(places | self._places_at_edges(block)):
             piece = self._piece(block[text], quote, place)
             if piece is not None and piece not in found:
                 found.add(piece)
                 yield piece
 
-    def _needed(self, block: Sequence[Chunk], text: Ints, quote: Ints, place: Ints) -> Ints:
-        """How many n-grams of the index a quote and a chunk share, if the chunk contains what its edges leave of it."""
-        size = self._sizes[quote]
-        length = np.array([len(chunk.text) for chunk in block], dtype=np.int64)[text]
-        body = np.array([chunk.body for chunk in block], dtype=np.int64)[text]
-        start, end = np.maximum(0, body - place), np.minimum(size, length - place)
-        last = (end - np.minimum(GRAM, size)) // STEP
-        needed: Ints = last + 1 - -(-start // STEP)
-        return needed
+    def _places_at_edges(self, block: Sequence[Chunk]) -> set[tuple[int, int, int]]:
+        """Chunk, quote, and where the quote would begin, if n-grams at the edges of the chunk are in the quote."""
+        edges = [(row, edge) for row, chunk in enumerate(block) for edge in (*chunk.edges, len(chunk.text) - GRAM)]
+        edges = [(row, edge) for row, edge in edges if 0 <= edge <= len(block[row].text) - GRAM]
+        if not edges:
+            return set()
+        seeds = self._cut.find([block[row].text[edge : edge + GRAM] for row, edge in edges])
+        rows, offsets = np.array(edges, dtype=np.int64).T
+        columns = (rows[seeds.text], seeds.quote, offsets[seeds.text] + seeds.diagonal)
+        return set(zip(*(column.tolist() for column in columns), strict=True))
 
     def _piece(self, chunk: Chunk, number: int, place: int) -> Piece | None:
         """The part of a quote that a chunk contains if the quote would begin at a place in it."""
@@ -59,13 +56,13 @@ class ExactMatcher:
         end = min(len(quote), len(text) - place)
         for edge in chunk.edges:
             start = max(0, edge - place)
-            if end - start < min(len(quote), MIN_PIECE) or quote[start:end] != text[start + place : end + place]:
+            if end - start < shortest_piece(quote) or quote[start:end] != text[start + place : end + place]:
                 continue
             if (start == 0 and splits_word(text, place)) or (end == len(quote) and splits_word(text, end + place)):
                 continue
             if start == 0 and end == len(quote):
                 self._note_context(number, text[max(0, place - CONTEXT) : place], text[end + place :][:CONTEXT])
-            return Piece(number, chunk.number, start, with_cut_space(quote, end))
+            return Piece(number, chunk.number, start, with_cut_space(quote, end), start + place)
         return None
 
     def _note_context(self, number: int, before: str, after: str) -> None:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankgauge.errors import UsageError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.labels.gold.approximate import ApproximateMatcher
 from rankgauge.labels.gold.chunks import ChunkIds, chunk_blocks
 from rankgauge.labels.gold.exact import ExactMatcher
 from rankgauge.labels.gold.normalization import normalized
+from rankgauge.labels.gold.options import DEFAULT_TOLERANCE
 from rankgauge.labels.gold.pieces import Piece, QuoteMatches, covered_characters
-
-DEFAULT_TOLERANCE = 0.1
-LARGEST_TOLERANCE = 0.3
 
 
 def match_quotes(quotes: Sequence[str], corpus: Corpus, tolerance: float = DEFAULT_TOLERANCE) -> QuoteMatches:
@@ -27,8 +24,6 @@ def match_quotes(quotes: Sequence[str], corpus: Corpus, tolerance: float = DEFAU
     quote that the chunks together do not contain exactly, up to that share: a sentence that differs in a number is not
     taken for the one that is there word by word.
     """
-    if not 0 <= tolerance <= LARGEST_TOLERANCE:
-        raise UsageError(f"the tolerance must be a number from 0 to {LARGEST_TOLERANCE}, found {tolerance!r}")
     texts = [normalized(quote) for quote in quotes]
     sizes = [len(text) for text in texts]
     ids = ChunkIds(corpus.source)

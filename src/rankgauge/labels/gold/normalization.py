@@ -5,7 +5,7 @@ Two texts are compared after these changes, in this order:
 1. Unicode NFKC: ligatures, full-width characters and composed accents become their plain forms.
 2. Case folding: "Straße" and "STRASSE" are the same.
 3. Quotation marks become ``"`` or ``'``, dashes and minus signs become ``-``; soft hyphens, zero-width characters,
-   direction marks and variation selectors disappear.
+   direction marks and variation selectors disappear, and so do the characters of Markdown ``* _ ` # | ~``.
 4. Each run of white space becomes one space, and none is left at either end.
 """
 
@@ -18,18 +18,20 @@ import numpy as np
 
 from rankgauge.core.ids import Ints
 
-_SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u02bc\u0060"
+_SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u02bc"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0e\ufe0f\0"
+_MARKUP = "*_`#|~"
 _REPLACED = str.maketrans(
     {
         **dict.fromkeys(_SINGLE_QUOTES, "'"),
         **dict.fromkeys(_DOUBLE_QUOTES, '"'),
         **dict.fromkeys(_DASHES, "-"),
-        **dict.fromkeys(_INVISIBLE, ""),
+        **dict.fromkeys(_INVISIBLE + _MARKUP, ""),
     }
 )
+_ASCII_REPLACED = str.maketrans("", "", _MARKUP + "\0")
 _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 
 
@@ -40,7 +42,7 @@ def normalized(text: str) -> str:
 
 def _folded(text: str) -> str:
     if text.isascii():
-        return text.lower().replace("`", "'").replace("\0", "")
+        return text.lower().translate(_ASCII_REPLACED)
     # A mark that is replaced by white space and an accent is decomposed first, so replacing comes before and after.
     folded = unicodedata.normalize("NFKC", text.translate(_REPLACED)).casefold()
     return unicodedata.normalize("NFKC", folded).translate(_REPLACED)

@@ -10,16 +10,22 @@ import numpy as np
 
 from rankgauge.core.ids import Ints
 
-MIN_PIECE = 32  # characters of a quote that a chunk must contain, unless it contains the whole quote
+MIN_PIECE = 16  # characters of a quote that a chunk must contain, unless it contains the whole quote
+MIN_SPLIT_QUOTE = 32  # a shorter quote counts only as a whole
+MIN_APPROXIMATE_PIECE = 32  # the same, if they are matched with edits
 
 
 class Piece(NamedTuple):
-    """A chunk contains the characters ``start`` to ``end`` of a normalized quote, but for ``distance`` edits."""
+    """A chunk contains the characters ``start`` to ``end`` of a normalized quote, but for ``distance`` edits.
+
+    The piece begins at character ``place`` of the normalized chunk.
+    """
 
     quote: int
     chunk: int
     start: int
     end: int
+    place: int
     distance: int = 0
 
 
@@ -67,6 +73,11 @@ def covered_characters(pieces: Sequence[Piece], sizes: Sequence[int]) -> Ints:
             covered[piece.quote] += piece.end - begin
             reached[piece.quote] = piece.end
     return covered
+
+
+def shortest_piece(quote: str) -> int:
+    """The fewest characters of a quote that a chunk must contain."""
+    return MIN_PIECE if len(quote) >= MIN_SPLIT_QUOTE else len(quote)
 
 
 def splits_word(text: str, position: int) -> bool:

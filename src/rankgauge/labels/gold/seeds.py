@@ -73,14 +73,14 @@ class _GramTable:
 
 
 class SeedIndex:
-    """The n-grams of some quotes: every ``step``-th, without those that more than ``most`` places in the quotes share."""
+    """The n-grams of some quotes: all of them, the one in the middle, or those that at most ``most`` places share."""
 
-    def __init__(self, quotes: Mapping[int, str], *, largest: int, step: int = 1, most: int | None = None) -> None:
+    def __init__(self, quotes: Mapping[int, str], *, largest: int, only_middle: bool = False, most: int = 0) -> None:
         by_size: dict[int, list[tuple[int, str]]] = {}
         for number, quote in quotes.items():
             size = max(size for size in GRAM_SIZES if size <= min(len(quote), largest))
             by_size.setdefault(size, []).append((number, quote))
-        self._tables = [_table(size, members, step, most) for size, members in by_size.items()]
+        self._tables = [_table(size, members, only_middle, most) for size, members in by_size.items()]
 
     def find(self, texts: Sequence[str]) -> Seeds:
         """Every n-gram of the texts that the index has."""
@@ -90,15 +90,19 @@ class SeedIndex:
             rows, quote, quote_position = table.find(block.hashes(table.size))
             text, position, usable = block.places(rows, table.size)
             parts.append((quote[usable], quote_position[usable], text[usable], position[usable]))
-        return Seeds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        columns = zip(*parts, strict=True) if parts else [[np.zeros(0, dtype=np.int64)]] * 4
+        return Seeds(*(np.concatenate(column) for column in columns))
 
 
-def _table(size: int, members: Sequence[tuple[int, str]], step: int, most: int | None) -> _GramTable:
+def _table(size: int, members: Sequence[tuple[int, str]], only_middle: bool, most: int) -> _GramTable:
     block = _Block([quote for _, quote in members])
     hashes = block.hashes(size)
     text, position, usable = block.places(np.arange(len(hashes)), size)
-    rows = np.flatnonzero(usable & (position % step == 0))
-    if most is not None:
+    if only_middle:
+        middle = np.array([(len(quote) - size) // 2 for _, quote in members], dtype=np.int64)
+        usable &= position == middle[text]
+    rows = np.flatnonzero(usable)
+    if most:
         _, inverse, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
         rows = rows[counts[inverse] <= most]
     numbers = np.array([number for number, _ in members], dtype=np.int64)
