@@ -110,7 +110,7 @@ def command(
 
     All runs are compared with the first, or with --baseline, over the same queries. With --gold, every file is a RUN.
     """
-    sources.check()
+    sources.check(needs_join=page.path is not None)
     view.check()
     if view.per_query and view.format not in ("json", *ROW_FORMATS):
         raise UsageError(f"--format {view.format} has no per-query values", hint="use --format json, csv or jsonl")

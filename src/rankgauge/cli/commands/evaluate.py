@@ -106,7 +106,7 @@ def command(
     view.check()
     check_format(view, settings)
     check_confidence(settings, view, page)
-    sources.check()
+    sources.check(needs_join=page.path is not None or view.audits)
     if live is not None:
         live.check(sources, qrels, *runs)
         from rankgauge.cli.commands.live import evaluate_live

@@ -12,6 +12,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import Note, printable
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
+from rankgauge.io.queries import read_queries
 from rankgauge.io.trec_writer import write_trec_rows
 from rankgauge.io.writing import check_writable, write_atomically
 from rankgauge.labels.gold.evaluation import GoldInputs, match_notes, with_query_ids
@@ -38,10 +39,11 @@ def command(
     each chunk that contains enough of it (--coverage): query, subtopic, chunk, 1. Every quote that is in no chunk is
     listed, with the text most like it.
     """
-    corpus, reading = read_corpus(chunks), Reading()
+    corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
     with collected_notes() as notes:
-        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(reading), topics, reading)
+        queries = None if topics is None else read_queries(topics)
+        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), queries)
         resolved = resolve_labels(gold, corpus, options)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:

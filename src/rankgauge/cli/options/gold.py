@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,9 @@ from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from rankgauge.config.settings import Settings
-    from rankgauge.evaluation.evaluate import Evaluation
+    from rankgauge.evaluation.evaluate import AnyRun, Evaluation
     from rankgauge.io.options import Reading
-    from rankgauge.labels.gold.evaluation import GoldInputs
+    from rankgauge.labels.gold.evaluation import GoldInputs, JudgedRuns
 
 COVERAGE: Option = click.option(
     "--coverage",
@@ -68,8 +69,13 @@ class LabelSources:
     coverage: float
     tolerance: float
 
-    def check(self) -> None:
-        """Raise if an option is given that only labels by text use."""
+    def check(self, *, needs_join: bool = False) -> None:
+        """Raise if an option is given that only labels by text use, or one that runs on several chunkings cannot use."""
+        if needs_join and len(set(self.chunks)) > 1:
+            raise UsageError(
+                "--html, --ties and --unjudged are for runs on the same chunks",
+                hint="name one --chunks, or leave them out",
+            )
         for name in ("chunks", "documents", "coverage", "tolerance"):
             if self.gold is None and is_given(name):
                 raise UsageError(f"--{name} applies to labels by text", hint="name them: --gold LABELS")
@@ -101,6 +107,14 @@ class LabelSources:
             reading=reading,
             topics=self.topics,
         )
+
+    def judge(self, runs: Sequence[AnyRun], reading: Reading) -> JudgedRuns:
+        """Judgments by text of runs on the same chunks."""
+        from rankgauge.labels.gold.evaluation import judge_runs
+
+        if len(self.chunks) > 1:
+            raise UsageError("a gate has one --chunks", hint="store a baseline for runs on other chunks")
+        return judge_runs(self.inputs, runs, reading=reading, topics=self.topics)[0]
 
 
 gold_options = option_group("sources", LabelSources, *GOLD_OPTIONS)

@@ -91,7 +91,7 @@ class ApproximateMatcher:
         return near
 
     def _compared(self, number: int, candidate: _Candidate) -> list[Piece]:
-        """What the chunk's edges leave of the quote, with its edit distance: a piece for each edge where it may begin."""
+        """What the chunk's edges leave of the quote, with its edit distance: a piece for each edge it may begin at."""
         quote, text = self._quotes[number], candidate.chunk.text
         first, last = self._alignment(number, candidate)
         pieces: list[Piece] = []

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rankgauge.core.formatting import plural
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
@@ -16,6 +17,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_run, check_runs
 from rankgauge.io.options import Reading
+from rankgauge.io.queries import Queries, as_queries
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.matching import match_quotes
@@ -25,6 +27,7 @@ from rankgauge.labels.gold.reading import AnyGold, read_gold
 from rankgauge.labels.gold.run_texts import texts_of_runs
 from rankgauge.labels.gold.spans import with_span_texts
 from rankgauge.measures.sets import GOLD_MEASURES
+from rankgauge.measures.spec import Measure
 
 LISTED = 3
 DEFAULT_OPTIONS = GoldOptions()
@@ -43,6 +46,22 @@ class GoldInputs:
     documents: Any = None
     options: GoldOptions = DEFAULT_OPTIONS
 
+    def measures(self, names: MeasureNames | None, conventions: Conventions) -> tuple[Measure, ...]:
+        """The measures to compute: the default ones, or those named; raises if one needs chunks that are not known.
+
+        The ideal ranking is made of all chunks: that of the retrieved ones alone would be too easy to reach.
+        """
+        chosen = conventions.measures(names or GOLD_MEASURES)
+        if self.chunks is not None:
+            return chosen
+        ideal = [measure for measure in chosen if dict(measure.parameters).get("norm") == "ideal"]
+        if ideal and names:
+            raise UsageError(
+                f"{ideal[0]} has an ideal ranking, which is made of all chunks, and only those retrieved are known",
+                hint="name the chunks: --chunks CHUNKS, or leave out that measure",
+            )
+        return tuple(measure for measure in chosen if measure not in ideal)
+
     def labels(self, reading: Reading) -> GoldLabels:
         """The labels, each with its text."""
         documents = None if self.documents is None else read_corpus(self.documents, limits=reading.limits)
@@ -59,8 +78,9 @@ def evaluate_gold(
     topics: Any = None,
 ) -> Scores:
     """Score one run on labels by text: quotes or spans, found where the retrieved chunks cover enough of them."""
-    evaluation = evaluate_gold_runs(inputs, [run], measures, conventions=conventions, reading=reading, topics=topics)
-    return evaluation.scores[0]
+    return evaluate_gold_runs(inputs, [run], measures, conventions=conventions, reading=reading, topics=topics).scores[
+        0
+    ]
 
 
 def evaluate_gold_runs(
@@ -76,34 +96,61 @@ def evaluate_gold_runs(
 
     ``topics`` holds the queries' ids and texts: labels that name a query by its text get its id.
     """
+    reading = reading or Reading()
+    inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
+    requested = inputs.measures(measures, conventions or Conventions())
+    parts = []
+    for part in judge_runs(inputs, runs, reading=reading, topics=topics):
+        evaluation = evaluate_runs(part.judgments, part.runs, requested, conventions=conventions, reading=reading)
+        scores = tuple(replace(run, notes=(*run.notes, *part.notes)) for run in evaluation.scores)
+        parts.append((part, replace(evaluation, scores=scores, texts=part.query_texts)))
+    return _merged(parts, len(runs))
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRuns:
+    """Runs on the same chunks, and the judgments of these chunks by labels by text.
+
+    ``rows`` are the positions of the runs among all runs; ``notes`` say how the passages were matched.
+    """
+
+    judgments: Qrels
+    runs: list[Run]
+    rows: list[int]
+    notes: tuple[Note, ...]
+    query_texts: dict[str, str]
+
+
+def judge_runs(
+    inputs: GoldInputs | AnyGold, runs: Sequence[AnyRun], *, reading: Reading | None = None, topics: Any = None
+) -> list[JudgedRuns]:
+    """Judgments by text of what runs retrieved: one part for each corpus of chunks."""
     check_runs(runs)
     inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
     reading = reading or Reading()
-    labels = with_query_ids(inputs.labels(reading), topics, reading)
+    queries = None if topics is None else as_queries(topics, limits=reading.limits)
+    labels = with_query_ids(inputs.labels(reading), queries)
     loaded = [as_run(run, reading) for run in runs]
     parts = []
     for corpus, rows in _by_chunks(inputs, runs, loaded, reading):
         matches = match_quotes([str(passage.text) for passage in labels.passages], corpus, inputs.options.tolerance)
         members = [loaded[row] for row in rows]
         judgments = gold_judgments(labels, matches, corpus, members, inputs.options)
-        evaluation = evaluate_runs(
-            judgments, members, measures or GOLD_MEASURES, conventions=conventions, reading=reading, topics=topics
-        )
         notes = (*labels.notes, *match_notes(labels, matches, is_complete=inputs.chunks is not None))
-        parts.append((rows, _with_notes(evaluation, notes, labels)))
-    return _merged(parts, len(loaded))
+        parts.append(JudgedRuns(judgments, members, rows, notes, labels.query_texts))
+    return parts
 
 
-def with_query_ids(labels: GoldLabels, topics: Any, reading: Reading) -> GoldLabels:
-    """The same labels; those that name a query by its text get the id that the topics have for it."""
-    if topics is None:
+def with_query_ids(labels: GoldLabels, queries: Queries | None) -> GoldLabels:
+    """The same labels with the queries' columns; a query that is named by its text gets its id."""
+    if queries is None:
         return labels
-    from rankgauge.io.queries import as_queries
-
-    queries = as_queries(topics, limits=reading.limits)
     ids = set(queries.ids.to_text())
-    by_text = {text: query for query, text in queries.known_texts().items()}
-    return labels.renamed({name: by_text[name] for name in labels.queries if name not in ids and name in by_text})
+    texts = queries.known_texts()
+    by_text = {text: query for query, text in texts.items()}
+    renamed = labels.renamed({name: by_text[name] for name in labels.queries if name not in ids and name in by_text})
+    columns = {name: dict(values) for name, values in queries.columns.items()}
+    return replace(renamed, columns={**renamed.columns, **columns}, query_texts={**renamed.query_texts, **texts})
 
 
 def match_notes(labels: GoldLabels, matches: QuoteMatches, *, is_complete: bool) -> list[Note]:
@@ -150,17 +197,12 @@ def _by_chunks(
     return list(by_source.values())
 
 
-def _with_notes(evaluation: Evaluation, notes: Sequence[Note], labels: GoldLabels) -> Evaluation:
-    scores = tuple(replace(run, notes=(*run.notes, *notes)) for run in evaluation.scores)
-    return replace(evaluation, scores=scores, texts={**labels.query_texts, **evaluation.texts})
-
-
-def _merged(parts: Sequence[tuple[list[int], Evaluation]], size: int) -> Evaluation:
+def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], size: int) -> Evaluation:
     """All runs in their order. Runs on different chunks have no documents in common, so no join is kept."""
     if len(parts) == 1:
         return parts[0][1]
     scores: dict[int, Scores] = {}
-    for rows, evaluation in parts:
-        scores.update(zip(rows, evaluation.scores, strict=True))
+    for part, evaluation in parts:
+        scores.update(zip(part.rows, evaluation.scores, strict=True))
     merged = replace(parts[0][1], scores=tuple(scores[row] for row in range(size)), joined=())
     return merged.uniquely_named()

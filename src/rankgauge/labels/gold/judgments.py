@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +21,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.labels.gold.chunks import Chunk
 from rankgauge.labels.gold.labels import GoldLabels
+from rankgauge.labels.gold.normalization import normalized
 from rankgauge.labels.gold.options import GoldOptions, Tokenizer
 from rankgauge.labels.gold.pieces import QuoteMatches
 
@@ -65,7 +68,16 @@ def gold_judgments(
         coverage=options.coverage,
         name=labels.name,
     )
-    return qrels.with_columns(labels.columns) if labels.columns else qrels
+    qrels = qrels.with_columns(labels.columns) if labels.columns else qrels
+    # Other chunks, or another run on them, are not other labels: stored baselines stay comparable.
+    qrels.__dict__["sha256"] = _labels_sha256(labels, options)
+    return qrels
+
+
+def _labels_sha256(labels: GoldLabels, options: GoldOptions) -> str:
+    passages = sorted((passage.query, normalized(str(passage.text))) for passage in labels.passages)
+    content = json.dumps(["rankgauge gold 1", passages, options.coverage, options.tolerance])
+    return hashlib.sha256(content.encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

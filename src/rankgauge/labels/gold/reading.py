@@ -1,6 +1,6 @@
 """Read labels by text: one JSON object per query with quotes or spans.
 
-{"query": "How do I reset 2FA?", "gold": ["Open Settings and choose Security.", {"doc": "2fa.md", "start": 120, "end": 310}]}
+{"query": "How do I reset 2FA?", "gold": ["Open Settings.", {"doc": "2fa.md", "start": 120, "end": 310}]}
 {"query": "How long does it take?", "doc": "2fa.md", "start": 320, "end": 371}
 {"user_input": "…", "reference_contexts": ["…"]}
 """

@@ -1,4 +1,4 @@
-"""The texts that runs carry themselves: logs with contexts, rows with a text, frames, and answers of live retrievers."""
+"""The texts that runs carry themselves: logs with contexts, rows with a text, frames, answers of live retrievers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus
 from rankgauge.io.formats import log
+from rankgauge.io.formats.entries import ID_KEYS
 from rankgauge.io.formats.frames import frame_columns, is_frame
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.jsonl import Record, id_from_json, read_records
@@ -91,10 +92,9 @@ def _texts_in_record(record: Record, key: str | None) -> Texts:
         if isinstance(item, JsonPairs):
             values = dict(item)
             text_key = _text_key(list(values))
-            id_key = next((name for name in ("id", "_id") if name in values), None)
-            id_key = id_key or next(iter(columns_for(list(values), "doc")), None)
-            if text_key and id_key and isinstance(values[text_key], str):
-                yield id_from_json(values[id_key], "document id"), values[text_key]
+            id_keys = [name for name in ID_KEYS if name in values] or columns_for(list(values), "doc")
+            if text_key and id_keys and isinstance(values[text_key], str):
+                yield id_from_json(values[id_keys[0]], "document id"), values[text_key]
         elif _is_context_key(key) and isinstance(item, str):
             yield encode_id(item, "document id"), item
         elif isinstance(contexts, list) and len(contexts) == len(items) and isinstance(contexts[index], str):

@@ -43,7 +43,7 @@ class Seeds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _GramTable:
-    """The n-grams of one size, sorted by hash, behind a table of bits that tells at once that most hashes are absent."""
+    """The n-grams of one size, sorted by hash, behind a table that tells at once that most hashes are absent."""
 
     size: int
     hashes: Hashes

@@ -103,9 +103,10 @@ def text_of(item: Any) -> str | None:
     if isinstance(item, ID_TYPES):
         return None
     holders = _holders(item)
-    for holder in [*holders, *(metadata for holder in holders for _, metadata in _metadata(holder))]:
+    metadata = [values for holder in holders for _, values in _metadata(holder)]
+    for place in [*holders, *metadata]:
         for name in TEXT_FIELD_NAMES:
-            if isinstance(value := _attribute(holder, name), str) and value:
+            if isinstance(value := _attribute(place, name), str) and value:
                 return value
     return None
 
