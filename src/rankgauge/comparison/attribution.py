@@ -103,7 +103,8 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         hits,
         queries=hits.queries.take(here),
         status=hits.status[here],
-        retrieved=hits.retrieved[here],
+        # Every chunk has a judgment by text: one that is left out here takes up none of a budget.
+        retrieved=sizes if hits.judgments == "passages" else hits.retrieved[here],
         offsets=offsets,
         rank=hits.rank[rows],
         grade=hits.grade[rows],

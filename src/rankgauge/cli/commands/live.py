@@ -31,6 +31,8 @@ EXIT_TOO_MANY_FAILURES = 1
 def evaluate_live(live: LiveOptions, sources: LabelSources, settings: Settings, view: View, page: PageRequest) -> int:
     """Call the retriever for every test case, show the result, and return 1 if too many queries failed."""
     page.check(live.cases, *sources.files)
+    if sources.gold is not None:
+        sources.inputs.measures(settings.measures, settings.conventions)  # raises before anything is asked
     cases = live.cases or sources.inputs.labels(Reading()).cases()
     _check_output(live, cases)
     code, hint = 0, None

@@ -70,7 +70,7 @@ class LabelSources:
     tolerance: float
 
     def check(self, *, needs_join: bool = False) -> None:
-        """Raise if an option is given that only labels by text use, or one that runs on several chunkings cannot use."""
+        """Raise if an option is given without labels by text, or one that runs on several chunkings cannot use."""
         if needs_join and len(set(self.chunks)) > 1:
             raise UsageError(
                 "--html, --ties and --unjudged are for runs on the same chunks",
