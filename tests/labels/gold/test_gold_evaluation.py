@@ -50,9 +50,9 @@ def test_a_quote_is_found_where_the_chunks_so_far_cover_half_of_it() -> None:
     assert found["TokenRecall@2"] == pytest.approx(5 / 17)
     whole = GoldInputs(GOLD, CHUNKS, options=GoldOptions(coverage=1))
     assert evaluate_gold(whole, RANKINGS, MEASURES).values[row, 1] == 0
-    # 17 gold tokens; the chunks have 11, 12 and 11.
-    assert found["TokenPrecision@3"] == pytest.approx(17 / 33)
-    assert found["TokenIoU@3"] == pytest.approx(17 / 33)
+    # 17 gold tokens; the chunks have 11, 12 and 11, which are 34.
+    assert found["TokenPrecision@3"] == pytest.approx(17 / 34)
+    assert found["TokenIoU@3"] == pytest.approx(17 / 34)
 
 
 def test_every_way_in_gives_the_same_values(tmp_path: Path, command: Command) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
@@ -48,6 +48,7 @@ def brute_force(quote: str, document: CorpusDocument) -> set[tuple[int, int, int
     return found
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 2**32))
 def test_the_index_finds_what_a_comparison_of_every_pair_finds(seed: int) -> None:
     rng = random.Random(seed)
@@ -125,6 +126,7 @@ def test_a_quote_at_two_places_is_noted_and_the_overlap_of_chunks_is_not() -> No
     assert len(match([quote], f"First. {quote} Second. {quote}").repeated) == 1
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_random_edits_within_the_tolerance_are_found(seed: int) -> None:
     rng = random.Random(seed)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankgauge.core.ids import Ints
-from rankgauge.labels.gold.chunks import Chunk
+from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.edit_distance import best_distance
 from rankgauge.labels.gold.exact import with_cut_space
 from rankgauge.labels.gold.normalization import NormalizedText
@@ -28,7 +28,7 @@ class _Candidate:
 
     shared: int
     order: int  # the negative number of the chunk: of equals, the first in the corpus wins
-    chunk: Chunk = field(compare=False)
+    chunk: NormalizedChunk = field(compare=False)
     quote_position: Ints = field(compare=False)
     text_position: Ints = field(compare=False)
 
@@ -42,7 +42,7 @@ class ApproximateMatcher:
         self._best: dict[int, list[_Candidate]] = {number: [] for number in numbers}
         self._least = np.full(len(quotes), MIN_SHARED)  # n-grams that a further candidate of each quote needs
 
-    def add(self, block: Sequence[Chunk]) -> None:
+    def add(self, block: Sequence[NormalizedChunk]) -> None:
         """Look for candidates in a block of chunks."""
         seeds = self._index.find([chunk.text for chunk in block])
         pairs, shared = np.unique(seeds.pair, return_counts=True)

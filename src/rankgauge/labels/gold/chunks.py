@@ -12,7 +12,7 @@ BLOCK_CHARACTERS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Chunk:
+class NormalizedChunk:
     """A chunk: its number in the corpus, its normalized text with the title in front, and where its body begins there.
 
     A quote can be cut off at the beginning of the text, at that of the body, and at the end.
@@ -24,7 +24,7 @@ class Chunk:
     body: int
 
     @classmethod
-    def of(cls, number: int, document: CorpusDocument) -> Chunk:
+    def of(cls, number: int, document: CorpusDocument) -> NormalizedChunk:
         """Normalize a document."""
         title, body = normalized(document.title), normalized(document.text)
         if not title or not body:
@@ -37,12 +37,12 @@ class Chunk:
         return (0, self.body) if self.body else (0,)
 
 
-def chunk_blocks(corpus: Corpus) -> Iterator[Sequence[Chunk]]:
+def chunk_blocks(corpus: Corpus) -> Iterator[Sequence[NormalizedChunk]]:
     """All chunks, some at a time."""
-    block: list[Chunk] = []
+    block: list[NormalizedChunk] = []
     size = 0
     for number, document in enumerate(corpus):
-        block.append(Chunk.of(number, document))
+        block.append(NormalizedChunk.of(number, document))
         size += len(block[-1].text) + 1
         if size >= BLOCK_CHARACTERS:
             yield block
@@ -59,7 +59,7 @@ class ChunkIds:
         self.names: list[bytes] = []
         self._lines: list[int] = []
 
-    def add(self, block: Sequence[Chunk]) -> None:
+    def add(self, block: Sequence[NormalizedChunk]) -> None:
         """Note the ids of a block."""
         self.names += [chunk.document.id for chunk in block]
         self._lines += [chunk.document.line for chunk in block]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rankgauge.labels.gold.chunks import Chunk
+from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
 from rankgauge.labels.gold.seeds import SeedIndex
 
@@ -28,7 +28,7 @@ class ExactMatcher:
         self._contexts: dict[int, tuple[str, str]] = {}
         self.repeated: set[int] = set()
 
-    def find(self, block: Sequence[Chunk]) -> Iterator[Piece]:
+    def find(self, block: Sequence[NormalizedChunk]) -> Iterator[Piece]:
         """The pieces in a block of chunks, each once."""
         seeds = self._whole.find([chunk.text for chunk in block])
         places = set(zip(seeds.text.tolist(), seeds.quote.tolist(), seeds.diagonal.tolist(), strict=True))
@@ -39,8 +39,8 @@ class ExactMatcher:
                 found.add(piece)
                 yield piece
 
-    def _places_at_edges(self, block: Sequence[Chunk]) -> set[tuple[int, int, int]]:
-        """Chunk, quote, and where the quote would begin, if n-grams at the edges of the chunk are in the quote."""
+    def _places_at_edges(self, block: Sequence[NormalizedChunk]) -> set[tuple[int, int, int]]:
+        """The chunk, the quote, and where the quote would begin, if n-grams at the edges are in the quote."""
         edges = [(row, edge) for row, chunk in enumerate(block) for edge in (*chunk.edges, len(chunk.text) - GRAM)]
         edges = [(row, edge) for row, edge in edges if 0 <= edge <= len(block[row].text) - GRAM]
         if not edges:
@@ -50,7 +50,7 @@ class ExactMatcher:
         columns = (rows[seeds.text], seeds.quote, offsets[seeds.text] + seeds.diagonal)
         return set(zip(*(column.tolist() for column in columns), strict=True))
 
-    def _piece(self, chunk: Chunk, number: int, place: int) -> Piece | None:
+    def _piece(self, chunk: NormalizedChunk, number: int, place: int) -> Piece | None:
         """The part of a quote that a chunk contains if the quote would begin at a place in it."""
         quote, text = self._quotes[number], chunk.text
         end = min(len(quote), len(text) - place)

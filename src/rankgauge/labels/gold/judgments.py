@@ -19,7 +19,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.labels.gold.chunks import Chunk
+from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.normalization import normalized
 from rankgauge.labels.gold.options import GoldOptions, Tokenizer
@@ -113,7 +113,7 @@ def _chunk_lengths(corpus: Corpus, docs: Ids, tokenizer: Tokenizer) -> dict[byte
     """The tokens of some chunks; raises if the corpus does not have one of them."""
     needed = set(docs)
     lengths = {
-        document.id: TokenPlaces.of(Chunk.of(number, document).text, tokenizer)
+        document.id: TokenPlaces.of(NormalizedChunk.of(number, document).text, tokenizer)
         for number, document in enumerate(corpus)
         if document.id in needed
     }

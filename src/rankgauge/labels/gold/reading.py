@@ -38,7 +38,7 @@ def read_gold(source: AnyGold, *, limits: Limits = DEFAULT_LIMITS) -> GoldLabels
         return source
     if isinstance(source, (str, Path)):
         data, _ = read_bytes(source, limits=document_limits(limits))
-        return _Reader(str(source)).read(data, source_name(source))
+        return _GoldReader(str(source)).read(data, source_name(source))
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise InputTypeError(f"gold: expected a file or a list of dicts, found {type(source).__name__}", hint=EXAMPLE)
     records = list(source)
@@ -48,10 +48,10 @@ def read_gold(source: AnyGold, *, limits: Limits = DEFAULT_LIMITS) -> GoldLabels
         lines = [json.dumps(record) for record in records]
     except TypeError as error:
         raise InputTypeError(f"gold: {error}", hint=EXAMPLE) from None
-    return _Reader("gold").read("\n".join(lines).encode("ascii"), "gold")
+    return _GoldReader("gold").read("\n".join(lines).encode("ascii"), "gold")
 
 
-class _Reader:
+class _GoldReader:
     """The labels of one source; what is wrong is collected and raised at the end."""
 
     def __init__(self, source: str) -> None:
