@@ -103,7 +103,8 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         hits,
         queries=hits.queries.take(here),
         status=hits.status[here],
-        retrieved=hits.retrieved[here],
+        # Measures of gold passages count the text of everything retrieved: the ranking ends after the last hit.
+        retrieved=sizes if hits.judgments == "passages" else hits.retrieved[here],
         offsets=offsets,
         rank=hits.rank[rows],
         grade=hits.grade[rows],
