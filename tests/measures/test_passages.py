@@ -108,6 +108,14 @@ def test_the_ideal_ranking_is_a_ranking_and_no_ranking_exceeds_1(text: ChunkedTe
     assert (parse_measure("alpha_nDCG@9")(every).max() == 1) == (best > 0)
 
 
+def test_the_ideal_ranking_completes_the_passage_that_needs_the_fewest_chunks_first() -> None:
+    # A passage of 18 characters in three chunks, and one of 8 in two: no chunk alone finds either.
+    text = ChunkedText(((0, 18), (20, 28)), ((0, 6), (6, 12), (12, 18), (20, 24), (24, 28)), ())
+    judgments = judgments_of([text], 1.0).by_group
+    assert isinstance(judgments, PassageJudgments)
+    assert judgments.ideal_ranks.tolist() == [5, 2]
+
+
 @pytest.mark.slow
 @given(many_texts)
 @settings(max_examples=25)

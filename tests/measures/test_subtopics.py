@@ -33,7 +33,7 @@ NDEVAL = {
     "P-IA": "P_IA{at}",
     "strec": "StRecall{at}",
 }
-PARAMETERS = {"alpha": (0.3, 0.8), "once": (1, 0.5)}
+PARAMETERS = {"alpha": (0.3, 0.8), "order": (0.3, 0.5), "once": (1, 0.5)}
 Command = Callable[..., Any]
 Judged = dict[str, set[str]]  # the subtopics of each document
 NAMES = [
@@ -58,7 +58,7 @@ MEASURES = [parse_measure(name) for name in NAMES]
 # -- ndeval --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["few", "tied", "alpha", "once", "complete", "greedy"])
+@pytest.mark.parametrize("name", ["few", "tied", "alpha", "once", "complete", "order", "greedy"])
 def test_values_are_those_that_ndeval_prints_and_at_most_1(name: str) -> None:
     alpha, p = PARAMETERS.get(name, (0.5, 0.5))
     *rows, mean = csv.DictReader((DATA / f"{name}.csv").read_text().splitlines())
@@ -142,10 +142,10 @@ def discounted(values: Sequence[float], discount: Callable[[int], float]) -> flo
 def defined(name: str, judged: Judged, ranking: Sequence[str]) -> float:
     measure = parse_measure(name)
     parameters, base = dict(measure.parameters), measure.definition.name
-    every = sorted(set().union(*judged.values()))
+    every: list[str] = sorted(set().union(*judged.values()))
     if not every:
         return 0.0
-    k = parameters.get("cutoff") or len(ranking)
+    k: int = parameters.get("cutoff") or len(ranking)
     top = ranking[:k]
     if base == "StRecall":
         return len(set().union(*(judged.get(doc, set()) for doc in top))) / len(every)
@@ -157,7 +157,8 @@ def defined(name: str, judged: Judged, ranking: Sequence[str]) -> float:
             precisions = [number / rank for number, rank in enumerate(ranks, 1)]
             total += len(ranks) / k if base == "P_IA" else sum(precisions) / relevant
         return total / len(every)
-    alpha, p = parameters["alpha"], parameters.get("p", 0.5)
+    alpha: float = parameters["alpha"]
+    p: float = parameters.get("p", 0.5)
 
     def discount(rank: int) -> float:
         return {"alpha_nDCG": 1 / math.log2(rank + 1), "ERR_IA": 1 / rank, "NRBP": p ** (rank - 1)}[base]
