@@ -103,7 +103,7 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         hits,
         queries=hits.queries.take(here),
         status=hits.status[here],
-        # Every chunk has a judgment by text: one that is left out here takes up none of a budget.
+        # Measures of gold passages count the text of everything retrieved: the ranking ends after the last hit.
         retrieved=sizes if hits.judgments == "passages" else hits.retrieved[here],
         offsets=offsets,
         rank=hits.rank[rows],

@@ -94,7 +94,7 @@ def build_passage_judgments(
         ordinal=frozen(ordinal[piece_order]),
         extents={
             unit: Extents(
-                passage_position=frozen(_positions(passages, unit, passage_query, len(queries))[passage_order]),
+                passage_position=frozen(_positions(passages, unit, passage_order)),
                 passage_length=frozen(passages.length[unit][passage_order]),
                 chunk_length=frozen(chunks.length[unit][chunk_order]),
                 start=frozen(pieces.start[unit][piece_order]),
@@ -127,15 +127,13 @@ def _numbers_of(query: Ids, queries: Ids) -> Ints:
     return out
 
 
-def _positions(passages: PassageRows, unit: Unit, query: Ints, queries: int) -> Ints:
+def _positions(passages: PassageRows, unit: Unit, order: Ints) -> Ints:
+    """Where each passage begins, for passages in an order."""
     if passages.position is not None:
-        return passages.position[unit]
-    order = np.argsort(query, kind="stable")
+        return passages.position[unit][order]
     length = passages.length[unit][order]
-    begins = np.cumsum(length) - length
-    out = np.empty(len(length), dtype=np.int64)
-    out[order] = begins
-    return out
+    ends: Ints = np.cumsum(length)
+    return ends - length
 
 
 def _check_rows(

@@ -11,7 +11,7 @@ DESCRIPTIONS: dict[JudgmentKind, str] = {
     "grades": "one grade per document",
     "groups": "grades of several judges (qrels_jg)",
     "preferences": "preferences",
-    "subtopics": "judgments by subtopic (ndeval)",
+    "subtopics": "grades by subtopic (ndeval)",
     "passages": "gold passages",
 }
 

@@ -49,7 +49,7 @@ def st_recall(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 @measure(
     "alpha_nDCG",
-    aliases={"α_nDCG": {}, "alpha_DCG": {"norm": "independent"}},
+    aliases={"α_nDCG": {}, "alpha_DCG": {"norm": "independent"}, "α_DCG": {"norm": "independent"}},
     at="cutoff",
     freeze=_passages_count_once,
 )
