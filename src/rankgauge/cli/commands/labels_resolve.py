@@ -12,7 +12,6 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import Note, printable
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
-from rankgauge.io.queries import read_queries
 from rankgauge.io.trec_writer import write_trec_rows
 from rankgauge.io.writing import check_writable, write_atomically
 from rankgauge.labels.gold.evaluation import GoldInputs, match_notes, with_query_ids
@@ -42,8 +41,7 @@ def command(
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
     with collected_notes() as notes:
-        queries = None if topics is None else read_queries(topics)
-        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), queries)
+        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), topics, Reading())
         resolved = resolve_labels(gold, corpus, options)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:

@@ -17,7 +17,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_run, check_runs
 from rankgauge.io.options import Reading
-from rankgauge.io.queries import Queries, as_queries
+from rankgauge.io.queries import as_queries
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.matching import match_quotes
@@ -128,8 +128,7 @@ def judge_runs(
     check_runs(runs)
     inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
     reading = reading or Reading()
-    queries = None if topics is None else as_queries(topics, limits=reading.limits)
-    labels = with_query_ids(inputs.labels(reading), queries)
+    labels = with_query_ids(inputs.labels(reading), topics, reading)
     loaded = [as_run(run, reading) for run in runs]
     parts = []
     for corpus, rows in _by_chunks(inputs, runs, loaded, reading):
@@ -141,10 +140,11 @@ def judge_runs(
     return parts
 
 
-def with_query_ids(labels: GoldLabels, queries: Queries | None) -> GoldLabels:
+def with_query_ids(labels: GoldLabels, topics: Any, reading: Reading) -> GoldLabels:
     """The same labels with the queries' columns; a query that is named by its text gets its id."""
-    if queries is None:
+    if topics is None:
         return labels
+    queries = as_queries(topics, limits=reading.limits)
     ids = set(queries.ids.to_text())
     texts = queries.known_texts()
     by_text = {text: query for query, text in texts.items()}
