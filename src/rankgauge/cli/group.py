@@ -24,7 +24,7 @@ COMMANDS = {
     "index": "Load a corpus into PostgreSQL, to search it there.",
     "init": "Write a starter rankgauge.yaml.",
     "judge": "Judge the documents of a pool, in the terminal or by a program.",
-    "labels": "Compare judgments of several assessors, and estimate measures from few of them.",
+    "labels": "Compare and check judgments, and estimate measures from few of them.",
     "measures": "List the measures, or explain one.",
     "pipeline": "Evaluate routing, gate and reranking from a log.",
     "pool": "Choose which documents to judge.",

@@ -29,8 +29,11 @@ from rankgauge.labels.reading import read_pool as read_pool
 from rankgauge.labels.records import Judgment as Judgment
 from rankgauge.labels.records import PoolItem as PoolItem
 from rankgauge.labels.sampled import sampled_values as sampled_values
+from rankgauge.labels.stamping import stamp_labels as stamp_labels
 from rankgauge.labels.texts import with_texts as with_texts
 from rankgauge.labels.texts import write_pool as write_pool
 from rankgauge.labels.verdicts import Verdict as Verdict
+from rankgauge.validation.label_rot import LabelCheck as LabelCheck
+from rankgauge.validation.label_rot import check_labels as check_labels
 
 __all__: list[str]

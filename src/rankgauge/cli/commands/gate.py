@@ -36,7 +36,7 @@ from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
 
-EXIT_FAILED = 1
+EXIT_FAILED, EXIT_ROTTED = 1, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -114,7 +114,10 @@ class GateRequest:
     "output",
     GateOutput,
     click.option(
-        "--corpus", type=click.Path(), metavar="FILE", help="Read the documents, to distinguish a drop from lost ids."
+        "--corpus",
+        type=click.Path(),
+        metavar="FILE",
+        help="Read the documents, to distinguish a drop from lost ids and from labels that rotted.",
     ),
     click.option(
         "--write-baseline",
@@ -160,8 +163,9 @@ def command(
 
     A required value that is missed fails. Against a baseline, only a drop that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin fails. If the judgments have no relevant
-    document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 bad input or a baseline that cannot be
-    compared, 64 usage error. With --gold, the only file is the RUN.
+    document, the gate is skipped. If they keep text hashes, --corpus finds labels whose texts changed, and the run is
+    tested on the queries whose labels fit. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a
+    baseline that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
     """
     sources.check()
     if (run is None) == (sources.gold is None):
@@ -213,7 +217,7 @@ def command(
     print_run_warnings([result.scores])
     if output.store is not None:
         store_result(result, output.store, inputs, append=output.append)
-    return EXIT_FAILED if result.failed else 0
+    return EXIT_FAILED if result.failed else EXIT_ROTTED if result.rot is not None else 0
 
 
 @dataclass(frozen=True)
@@ -295,7 +299,7 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
 def store_result(result: GateResult, path: str, inputs: list[str], *, append: bool) -> None:
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
     if result.failed or result.current is None:
-        outcome = "failed" if result.failed else "was skipped"
+        outcome = "failed" if result.failed else "was skipped" if result.rot is None else "found labels that rotted"
         click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
         return
     if append:
