@@ -213,8 +213,8 @@ def test_a_corpus_of_other_documents_and_a_hash_that_is_none_are_refused(
     assert done.code == 2
     assert "no labeled document is in the corpus: 'a' for example" in done.err
     assert not (tmp_path / "o.jsonl").exists()
+    (tmp_path / "bad").write_text('{"query_id": "q", "doc_id": "a", "relevance": 1, "text_sha256": 5}\n')
     with pytest.raises(InputError, match="expected a hash"):
-        (tmp_path / "bad").write_text('{"query_id": "q", "doc_id": "a", "relevance": 1, "text_sha256": 5}\n')
         check_labels(tmp_path / "bad", {"a": "x"})
 
 

@@ -30,6 +30,7 @@ from rankgauge.io.sources import (
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
 AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]
+TEXT_CORPORA = (str, Path, Corpus, Mapping)  # any other corpus has ids only
 SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
 
 
@@ -47,7 +48,7 @@ def checked_judgments(
     source: AnyQrels, corpus: AnyCorpus | None, reading: Reading
 ) -> tuple[Qrels, LabelCheck | None, bool]:
     """Judgments; which of them fit the texts of the corpus, if they keep hashes; and whether changes could be seen."""
-    if corpus is None or not is_text_corpus(corpus):
+    if corpus is None or not isinstance(corpus, TEXT_CORPORA):
         return gate_judgments(source, reading), None, corpus is None
     if not isinstance(source, (str, Path)) or is_dataset(source) or not Path(source).is_file():
         return gate_judgments(source, reading), None, False
@@ -57,11 +58,6 @@ def checked_judgments(
         return judgments, None, False
     documents = read_corpus(corpus, limits=reading.limits)
     return judgments, compare_hashes(judgments, hashes, documents, str(source)), True
-
-
-def is_text_corpus(corpus: AnyCorpus) -> bool:
-    """Whether a corpus has texts, and not only ids."""
-    return isinstance(corpus, (str, Path, Corpus, Mapping))
 
 
 def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Baseline | None]:
@@ -98,7 +94,7 @@ def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, B
 
 def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:
     """The ids of a corpus, from a file or as they are."""
-    if is_text_corpus(corpus):
+    if isinstance(corpus, TEXT_CORPORA):
         return read_corpus(corpus, limits=limits).ids
     return Ids.from_text(corpus, "document id")
 
