@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rankgauge.benchmark.chunkings import CombinedCorpus, chunking_of, chunks_path, write_chunkings
 from rankgauge.benchmark.folder import (
     INPUTS_FOLDER,
     MANIFEST,
@@ -28,9 +29,10 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
+from rankgauge.benchmark.gold import BenchmarkGold, labels_with_texts, read_labels
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
-from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, manifest_of
+from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
@@ -68,35 +70,55 @@ def run_benchmark(
     """
     listener, folder, begin = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
-    qrels_file, queries_file = load_file(plan.qrels), load_file(plan.queries)
+    labels_file, queries_file = load_file(plan.labels), load_file(plan.queries)
     queries = read_queries(queries_file)
-    validation, judgments = _valid_judgments(plan, qrels_file, queries, listener)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
+    labels, validated = None, None
+    if plan.gold is None:
+        validated = _valid_judgments(plan, labels_file, queries, listener)
+    else:
+        labels = read_labels(plan.gold, queries, documents)
     _check_settings(plan, queries)
     batch = QueryBatch.from_queries(queries)
     for note in _language_notes(plan, documents, batch):
         listener.noted(note)
     with claim(folder) as work:
-        copies = _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries")
+        if labels is not None:
+            labels_file = LoadedFile("gold.jsonl", labels_with_texts(labels))
+        copies = _store(labels_file, work, "qrels" if labels is None else "gold"), _store(queries_file, work, "queries")
         inputs = BenchmarkInputs(plan, *copies, queries)
+        chunks = _chunks(plan, documents, work)
         with _index_folder(index) as indexes:
-            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
+            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
             results, failed = _run_systems(runner)
         if not results:
             if not any((work / RUNS_FOLDER).glob("*.journal")):
                 shutil.rmtree(work)
             raise next(iter(failed.values()))
         runs = {name: load_file(work / run_path(name)) for name in results}
-        snippets, count = _write_snippets(work, documents, [result.fetched.run for result in results.values()])
-        files = [inputs.qrels, inputs.queries, *runs.values(), *snippets]
-        _remove_leftovers(work, list(results), {_name(work, file) for file in files})
+        fetched = [result.fetched.run for result in results.values()]
+        shown = CombinedCorpus(chunks) if chunks else documents
+        snippets, count = _write_snippets(work, shown, fetched)
+        files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
+        kept = {_name(work, file) for file in files} | set(map(chunks_path, chunks))
+        _remove_leftovers(work, list(results), kept)
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
-        manifest = manifest_of(inputs, corpus, runs, results, failed)
+        manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-        stored = StoredInputs({_name(work, file): file for file in files}, queries, judgments, validation)
+        gold = None
+        if labels is not None:
+            gold = BenchmarkGold(labels, chunks, {name: chunking_of(plan.systems[name]) for name in results})
+        stored = StoredInputs({_name(work, file): file for file in files}, queries, validated, gold)
         report = write_reports(work, manifest, stored)
         install(work, folder)
     return report
+
+
+def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:
+    """The chunks that the systems search, by chunking, if there is gold to score them on."""
+    if plan.gold is None or documents is None:
+        return {}
+    return write_chunkings(documents, map(chunking_of, plan.systems.values()), plan.chunkings, folder)
 
 
 def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[str, RankgaugeError]]:
