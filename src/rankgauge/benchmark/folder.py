@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.gold import BenchmarkGold, read_labels
+from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
@@ -207,7 +207,7 @@ def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> B
     unknown = next((name for name in chunking_of.values() if name not in chunks), None)
     if unknown is not None:
         raise InputError.at(MANIFEST, None, f"no chunking is called {shown(unknown)}")
-    return BenchmarkGold(read_labels(folder / collection["qrels"]["path"], queries), chunks, chunking_of)
+    return BenchmarkGold(stored_labels(folder, collection["qrels"]["path"], queries), chunks, chunking_of)
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:

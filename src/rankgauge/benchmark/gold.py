@@ -14,9 +14,11 @@ from typing import Any
 
 from rankgauge.benchmark.chunkings import CombinedCorpus
 from rankgauge.config.settings import Settings
+from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.corpus.corpus import Corpus
@@ -79,7 +81,22 @@ def read_labels(path: str | Path, queries: Queries, documents: Corpus | None = N
     """Labels of the queries that are run, each with its text; ``documents`` are those that spans count in."""
     labels = with_query_ids(with_span_texts(read_gold(path), documents), queries, Reading())
     known = set(queries.ids.to_text())
-    return replace(labels, passages=[passage for passage in labels.passages if passage.query in known])
+    passages = [passage for passage in labels.passages if passage.query in known]
+    if not passages:
+        raise InputError.at(
+            path,
+            None,
+            f"no query has a gold passage: {listing(map(shown, labels.queries))} in the labels, "
+            f"{listing(map(shown, queries.ids.to_text()))} in the queries",
+            hint="labels name a query by its id (query_id), or by its text (query)",
+        )
+    return replace(labels, passages=passages)
+
+
+def stored_labels(folder: Path, path: str, queries: Queries) -> GoldLabels:
+    """Labels in the folder of a benchmark; messages name the file by its path there."""
+    labels = read_labels(folder / path, queries)
+    return replace(labels, passages=[replace(passage, source=path) for passage in labels.passages])
 
 
 def labels_with_texts(labels: GoldLabels) -> bytes:

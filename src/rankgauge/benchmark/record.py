@@ -58,7 +58,8 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
     """How the documents were split, and the files of chunks."""
     return {
         name: {
-            **({"by": None} if name not in plan.chunkings else plan.chunkings[name].to_dict()),
+            **(plan.chunkings[name].to_dict() if name in plan.chunkings else {}),
+            "description": str(plan.chunkings.get(name, "not split")),
             "path": chunks_path(name),
             "sha256": corpus.sha256,
             "chunks": len(corpus.ids),

@@ -29,7 +29,7 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
-from rankgauge.benchmark.gold import BenchmarkGold, labels_with_texts, read_labels
+from rankgauge.benchmark.gold import BenchmarkGold, labels_with_texts, read_labels, stored_labels
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
@@ -97,8 +97,9 @@ def run_benchmark(
             raise next(iter(failed.values()))
         runs = {name: load_file(work / run_path(name)) for name in results}
         fetched = [result.fetched.run for result in results.values()]
-        shown = CombinedCorpus(chunks) if chunks else documents
-        snippets, count = _write_snippets(work, shown, fetched)
+        snippets, count = _write_snippets(work, CombinedCorpus(chunks) if chunks else documents, fetched)
+        if chunks and documents is not None:
+            count = sum(1 for _ in documents)
         files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
         kept = {_name(work, file) for file in files} | set(map(chunks_path, chunks))
         _remove_leftovers(work, list(results), kept)
@@ -107,7 +108,8 @@ def run_benchmark(
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
         gold = None
         if labels is not None:
-            gold = BenchmarkGold(labels, chunks, {name: chunking_of(plan.systems[name]) for name in results})
+            searched = {name: chunking_of(plan.systems[name]) for name in results}
+            gold = BenchmarkGold(stored_labels(work, _name(work, inputs.labels), queries), chunks, searched)
         stored = StoredInputs({_name(work, file): file for file in files}, queries, validated, gold)
         report = write_reports(work, manifest, stored)
         install(work, folder)
