@@ -15,6 +15,7 @@ from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.writing import write_atomically
 from rankgauge.report.manifest_shape import SYSTEM_NAME
+from rankgauge.retrieval.named import is_own_retriever
 
 if TYPE_CHECKING:
     from rankgauge.benchmark.plan import PlannedSystem
@@ -30,6 +31,11 @@ def over_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str,
         if system.chunking is not None or not chunkings:
             out[name] = system
             continue
+        if system.settings.source is not None or is_own_retriever(system.settings.mode):
+            raise UsageError(
+                f"{name} is a retriever of your own, and it is not known which chunks it returns",
+                hint=f"name the chunking that it searches: chunking: {next(iter(chunkings))}",
+            )
         for chunking in chunkings:
             out[f"{name},chunking={chunking}"] = replace(system, chunking=chunking)
     return out
@@ -51,6 +57,8 @@ def check_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str
                 hint="use only letters, digits and . _ + - = ,",
             )
     for system, planned in systems.items():
+        if planned.experts and gold is not None:
+            raise UsageError(f"{system} has experts with corpora of their own, which labels by text do not cover")
         if planned.chunking is not None and planned.chunking not in chunkings:
             close = nearest(planned.chunking, list(chunkings))
             known = f"; there are {', '.join(chunkings)}" if chunkings else ", which the configuration has none of"

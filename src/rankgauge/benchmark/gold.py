@@ -18,7 +18,7 @@ from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, Note, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.corpus.corpus import Corpus
@@ -47,7 +47,11 @@ class BenchmarkGold:
         combined, options = CombinedCorpus(self.chunks), GoldOptions()
         matches = match_quotes(quotes, combined, options.tolerance)
         judgments = gold_judgments(self.labels, matches, combined, list(runs.values()), options)
-        notes = (*self.labels.notes, *match_notes(self.labels, matches, is_complete=True))
+        notes = (
+            *self.labels.notes,
+            *match_notes(self.labels, matches, is_complete=True),
+            *self._budget_notes(settings),
+        )
         scored: dict[str, tuple[Joined, Scores]] = {}
         texts: Mapping[str, str] = {}
         for chunking, corpus in self.chunks.items():
@@ -68,6 +72,15 @@ class BenchmarkGold:
         joined, scores = zip(*(scored[name] for name in runs), strict=True)
         qrels = settings.conventions.judgments(judgments).with_columns(queries.columns)
         return Evaluation(qrels, joined, scores, texts).renamed(list(runs))
+
+    def _budget_notes(self, settings: Settings) -> list[Note]:
+        """A note about measures that compare different amounts of text."""
+        measures = settings.conventions.measures(settings.measures)
+        unequal = [measure.name for measure in measures if dict(measure.parameters).get("budget") is None]
+        if not unequal or len(set(self.chunking_of.values())) < 2:
+            return []
+        text = "the same number of chunks is a different amount of text in each chunking"
+        return [Note("unequal-budgets", f"{listing(unequal)}: {text}; compare TokenRecall(budget=2000)")]
 
 
 def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,14 +38,18 @@ if TYPE_CHECKING:
 RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
+BUDGET_MEASURES = tuple(f"{name}(budget=2000)" for name in ("TokenRecall", "TokenPrecision", "TokenIoU"))
 CALLS = 50  # of the pass that measures latency
 DEPTH = 100
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
-def default_measures(gold: str | None) -> tuple[str, ...]:
-    """The measures of a plan that names none: those of labels by text, or those with target bands."""
-    return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES
+def default_measures(gold: str | None, chunkings: Sized = ()) -> tuple[str, ...]:
+    """The measures of a plan that names none: those with target bands, or those of labels by text.
+
+    Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
+    """
+    return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES if len(chunkings) < 2 else BUDGET_MEASURES
 
 
 def default_settings() -> Settings:
@@ -109,6 +113,7 @@ class BenchmarkPlan:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
         object.__setattr__(self, "systems", planned)
+        check_chunkings(planned, self.chunkings, self.gold)
         for name in self.systems:
             if not SYSTEM_NAME.fullmatch(name):
                 raise UsageError(
@@ -123,7 +128,6 @@ class BenchmarkPlan:
                 f"no system is called {shown(self.settings.baseline)}; there are {', '.join(self.systems)}",
                 hint=f"did you mean {close}?" if close else None,
             )
-        check_chunkings(self.systems, self.chunkings, self.gold)
         if self.k < 1 or self.latency < 0:
             raise UsageError(f"k must be at least 1 and latency at least 0, found {self.k} and {self.latency}")
 
@@ -201,7 +205,7 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         queries=queries,
         qrels=qrels,
         systems=over_chunkings(systems or default_systems(), chunkings),
-        settings=Settings.of({"measures": default_measures(collection.gold), **config_values(config, home)}),
+        settings=Settings.of({"measures": default_measures(collection.gold, chunkings), **config_values(config, home)}),
         k=config.benchmark.k,
         latency=config.benchmark.latency,
         max_failures=config.benchmark.max_failures,

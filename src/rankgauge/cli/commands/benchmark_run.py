@@ -176,7 +176,7 @@ def command(
     settings = Settings.of(merge_options(options, configured))
     plan = replace(
         plan,
-        settings=replace(settings, measures=settings.measures or default_measures(plan.gold)),
+        settings=replace(settings, measures=settings.measures or default_measures(plan.gold, plan.chunkings)),
         command=reproducible_command(click.get_current_context(), omit=("out", "index", "restart", "path")),
         k=source.k if is_given("k") else plan.k,
         latency=source.latency if is_given("latency") else plan.latency,
