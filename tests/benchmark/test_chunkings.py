@@ -83,7 +83,8 @@ def test_values_are_those_of_each_chunking_by_itself_and_the_folder_verifies(
         assert scores.values.max() > 0
     verified = verify_benchmark(out)
     assert verified.ok, verified.changes
-    assert {f"inputs/chunks-{name}.jsonl" for name in ("small", "windows", "sections")} <= set(manifest["files"])
+    stored = {f"inputs/{name}" for name in ("chunks-small.jsonl", "chunks-windows.jsonl", "labels-windows.qrels")}
+    assert stored <= set(manifest["files"])
     chunks = (out / "inputs/chunks-small.jsonl").read_text()
     (out / "inputs/chunks-small.jsonl").write_text(chunks.replace("otters", "others", 1))
     changes = verify_benchmark(out).changes
@@ -105,7 +106,9 @@ def test_reports_show_the_chunking_of_each_system(folder: Path) -> None:
         "path": "inputs/chunks-small.jsonl",
         "sha256": "",
         "chunks": 0,
+        "labels": "inputs/labels-small.qrels",
     }
+    assert (out / "inputs/labels-sections.qrels").read_text().startswith("q0 1 otters.md#0-")
     stored = [json.loads(line) for line in (out / "inputs/gold.jsonl").read_text().splitlines()]
     assert stored[0]["gold"][1]["text"].startswith("Old otters are counted")  # a span can be verified without documents
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.benchmark.chunkings import CombinedCorpus
+from rankgauge.benchmark.chunkings import INPUTS_FOLDER, CombinedCorpus
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
@@ -24,12 +24,15 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import Queries
+from rankgauge.io.trec_writer import write_trec_rows
+from rankgauge.io.writing import write_atomically
 from rankgauge.labels.gold.evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.matching import match_quotes
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.labels.gold.reading import read_gold
+from rankgauge.labels.gold.resolution import resolve_labels
 from rankgauge.labels.gold.spans import with_span_texts
 
 
@@ -110,6 +113,19 @@ def stored_labels(folder: Path, path: str, queries: Queries) -> GoldLabels:
     """Labels in the folder of a benchmark; messages name the file by its path there."""
     labels = read_labels(folder / path, queries)
     return replace(labels, passages=[replace(passage, source=path) for passage in labels.passages])
+
+
+def resolved_path(chunking: str) -> str:
+    """The path of the labels for one chunking in the folder of a benchmark."""
+    return f"{INPUTS_FOLDER}/labels-{chunking}.qrels"
+
+
+def write_resolved(labels: GoldLabels, chunks: Mapping[str, Corpus], folder: Path) -> None:
+    """Write what `rankgauge labels resolve` would for each chunking; raises if a chunking has no gold at all."""
+    for name, corpus in chunks.items():
+        rows = resolve_labels(labels, corpus).subtopic_rows()
+        with write_atomically(folder / resolved_path(name)) as file:
+            write_trec_rows(rows, "qrels", file)
 
 
 def labels_with_texts(labels: GoldLabels) -> bytes:

@@ -12,6 +12,7 @@ import numpy as np
 
 from rankgauge.benchmark.chunkings import chunking_of, chunks_path
 from rankgauge.benchmark.folder import INPUTS_FOLDER, run_path
+from rankgauge.benchmark.gold import resolved_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.corpus.corpus import Corpus
@@ -63,6 +64,7 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
             "path": chunks_path(name),
             "sha256": corpus.sha256,
             "chunks": len(corpus.ids),
+            "labels": resolved_path(name),
         }
         for name, corpus in chunks.items()
     }

@@ -29,7 +29,14 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
-from rankgauge.benchmark.gold import BenchmarkGold, labels_with_texts, read_labels, stored_labels
+from rankgauge.benchmark.gold import (
+    BenchmarkGold,
+    labels_with_texts,
+    read_labels,
+    resolved_path,
+    stored_labels,
+    write_resolved,
+)
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
@@ -88,6 +95,8 @@ def run_benchmark(
         copies = _store(labels_file, work, "qrels" if labels is None else "gold"), _store(queries_file, work, "queries")
         inputs = BenchmarkInputs(plan, *copies, queries)
         chunks = _chunks(plan, documents, work)
+        if labels is not None:
+            write_resolved(labels, chunks, work)
         with _index_folder(index) as indexes:
             runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
             results, failed = _run_systems(runner)
@@ -101,8 +110,8 @@ def run_benchmark(
         if chunks and documents is not None:
             count = sum(1 for _ in documents)
         files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
-        kept = {_name(work, file) for file in files} | set(map(chunks_path, chunks))
-        _remove_leftovers(work, list(results), kept)
+        of_chunkings = {path_of(name) for name in chunks for path_of in (chunks_path, resolved_path)}
+        _remove_leftovers(work, list(results), {_name(work, file) for file in files} | of_chunkings)
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}

@@ -74,16 +74,14 @@ def _judgment_rows(labels: str | Path, reading: Reading) -> Iterator[Row]:
 
 
 def _plain_rows(labels: str | Path, reading: Reading) -> Iterator[Row]:
-    """Judgments of any other format; subtopics are kept."""
+    """Judgments of any other format, with one grade per document."""
     qrels = as_qrels(labels, reading)
     if qrels.by_group is not None:
-        raise UsageError("judgments of several judges per document cannot be stamped", hint="convert them to grades")
+        raise UsageError(f"only judgments with one grade per document can be stamped, found {qrels.judgments}")
     hashes, queries = stored_hashes(labels, reading), list(qrels.queries)
     names, docs = qrels.queries.to_text(), qrels.docs.to_text()
-    subtopics = qrels.iters.to_text() if qrels.by_subtopic and qrels.iters is not None else None
     for at, (number, doc) in enumerate(zip(qrels.query.tolist(), qrels.docs, strict=True)):
         row: Row = {"query_id": names[number], "doc_id": docs[at]}
-        row |= {} if subtopics is None else {"subtopic": subtopics[at]}
         row["relevance"] = int_if_exact(float(qrels.grades[at]))
         stored = hashes.get((queries[number], doc))
         yield row if stored is None else {**row, HASH_KEY: min(stored)}

@@ -133,7 +133,6 @@ def stored_hashes(labels: AnyFile, reading: Reading = DEFAULT_READING) -> Hashes
 
 def compare_hashes(qrels: Qrels, hashes: Hashes, corpus: Corpus, source: str) -> LabelCheck:
     """The state of every label; the corpus is read once, and only judged documents are hashed."""
-    qrels = qrels.as_documents()
     judged, hashed = set(qrels.docs), {doc for _, doc in hashes}
     current: dict[bytes, str | None] = {}
     for document in corpus:
