@@ -164,7 +164,7 @@ class GateResult:
     def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
         """What is known about rotted labels, and that the rest holds for the other queries; what failed comes first."""
         touched, tested = plural(len(rot.rotted_queries), "query"), len(self.scores)
-        labels = f"{rot.summary}, in {touched}"
+        labels = f"{rot.summary}, relevant ones in {touched}"
         if not tested:
             return [f"{labels}; no query is left to test the retriever with"]
         which = f"on the {plural(tested, 'query')} whose labels fit"
