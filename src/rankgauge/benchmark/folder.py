@@ -164,13 +164,20 @@ def evaluation_path(system: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class StoredJudgments:
+    """The judgments of a benchmark, and what their validation found."""
+
+    validation: Validation
+    qrels: Qrels
+
+
+@dataclass(frozen=True, eq=False)
 class StoredInputs:
     """The inputs of a benchmark, each read once: files by their path in the folder, and what was parsed of them."""
 
     files: Mapping[str, LoadedFile]
     queries: Queries
-    judgments: tuple[Validation, Qrels] | None  # None if there is gold
-    gold: BenchmarkGold | None = None
+    labels: StoredJudgments | BenchmarkGold
 
 
 def validate_judgments(file: LoadedFile, queries: Queries) -> tuple[Validation, ValidatedFile]:
@@ -194,9 +201,10 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
     files = {name: load_file(folder / name) for name in names}
     queries = read_queries(files[names[1]])
     if collection.get("chunkings"):
-        return StoredInputs(files, queries, None, _read_gold(folder, manifest, queries))
+        return StoredInputs(files, queries, _read_gold(folder, manifest, queries))
     validation, parsed = validate_judgments(files[names[0]], queries)
-    return StoredInputs(files, queries, (validation, build_qrels(parsed.rows(), name=collection["name"])))
+    qrels = build_qrels(parsed.rows(), name=collection["name"])
+    return StoredInputs(files, queries, StoredJudgments(validation, qrels))
 
 
 def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> BenchmarkGold:
@@ -226,11 +234,12 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
 def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     collection, queries = manifest["data"]["test collection"], inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
-    validations, runs, judgments = [], {}, None
-    if inputs.judgments is not None:
-        validation, judgments = inputs.judgments
-        validations.append(replace(validation, file=collection["qrels"]["path"]))
-    labeled = set(inputs.gold.labels.queries if inputs.gold is not None else judgments.queries.to_text())
+    labels, validations, runs = inputs.labels, [], {}
+    if isinstance(labels, StoredJudgments):
+        validations.append(replace(labels.validation, file=collection["qrels"]["path"]))
+        judgments, labeled = labels.qrels, set(labels.qrels.queries.to_text())
+    else:
+        judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
@@ -239,10 +248,10 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         validations.append(replace(validation, file=path))
         runs[name] = build_run(parsed.rows(), name=name).with_failed(sorted(failed))
     settings = _settings(manifest)
-    if inputs.gold is not None:
-        evaluation = inputs.gold.evaluate(runs, settings, queries)
+    if isinstance(labels, StoredJudgments):
+        evaluation = evaluate_for_report(_judgments_of_queries(labels.qrels, queries), runs, settings, topics=queries)
     else:
-        evaluation = evaluate_for_report(_judgments_of_queries(judgments, queries), runs, settings, topics=queries)
+        evaluation = labels.evaluate(runs, settings, queries)
     return report_of(
         evaluation,
         settings,

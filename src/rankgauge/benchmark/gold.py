@@ -16,6 +16,7 @@ from rankgauge.benchmark.chunkings import INPUTS_FOLDER, CombinedCorpus
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
+from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, shown
@@ -72,9 +73,9 @@ class BenchmarkGold:
             scores = [replace(run, notes=(*run.notes, *notes)) for run in evaluation.scores]
             scored.update(zip(names, zip(evaluation.joined, scores, strict=True), strict=True))
             texts = {**self.labels.query_texts, **evaluation.texts}
-        joined, scores = zip(*(scored[name] for name in runs), strict=True)
         qrels = settings.conventions.judgments(judgments).with_columns(queries.columns)
-        return Evaluation(qrels, joined, scores, texts).renamed(list(runs))
+        joined = tuple(scored[name][0] for name in runs)
+        return Evaluation(qrels, joined, tuple(scored[name][1] for name in runs), texts).renamed(list(runs))
 
     def _budget_notes(self, settings: Settings) -> list[Note]:
         """A note about measures that compare different amounts of text."""
@@ -88,7 +89,7 @@ class BenchmarkGold:
 
 def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:
     """The same judgments, whose ideal ranking has the chunks of one chunking only."""
-    assert judgments.by_group is not None
+    assert isinstance(judgments.by_group, PassageJudgments)
     ids = {document.id for document in corpus}
     return replace(judgments, by_group=judgments.by_group.with_ideal_of(ids))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from rankgauge.benchmark.folder import (
     SNIPPETS,
     SUBFOLDERS,
     StoredInputs,
+    StoredJudgments,
     claim,
     digests,
     evaluation_path,
@@ -42,7 +43,6 @@ from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
-from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.secrets import error_text
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
@@ -59,7 +59,6 @@ from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.fetch.language import language_notes
-from rankgauge.validation.findings import Validation
 
 
 def run_benchmark(
@@ -80,9 +79,9 @@ def run_benchmark(
     labels_file, queries_file = load_file(plan.labels), load_file(plan.queries)
     queries = read_queries(queries_file)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
-    labels, validated = None, None
+    labels, judgments = None, None
     if plan.gold is None:
-        validated = _valid_judgments(plan, labels_file, queries, listener)
+        judgments = _valid_judgments(plan, labels_file, queries, listener)
     else:
         labels = read_labels(plan.gold, queries, documents)
     _check_settings(plan, queries)
@@ -115,14 +114,19 @@ def run_benchmark(
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-        gold = None
-        if labels is not None:
-            searched = {name: chunking_of(plan.systems[name]) for name in results}
-            gold = BenchmarkGold(stored_labels(work, _name(work, inputs.labels), queries), chunks, searched)
-        stored = StoredInputs({_name(work, file): file for file in files}, queries, validated, gold)
+        scored_on = judgments or _stored_gold(work, inputs, chunks, list(results))
+        stored = StoredInputs({_name(work, file): file for file in files}, queries, scored_on)
         report = write_reports(work, manifest, stored)
         install(work, folder)
     return report
+
+
+def _stored_gold(
+    folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], systems: list[str]
+) -> BenchmarkGold:
+    """The gold of a benchmark as `report verify` will read it."""
+    labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
+    return BenchmarkGold(labels, chunks, {name: chunking_of(inputs.plan.systems[name]) for name in systems})
 
 
 def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:
@@ -149,7 +153,7 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
 
 def _valid_judgments(
     plan: BenchmarkPlan, qrels: LoadedFile, queries: Queries, listener: BenchmarkListener
-) -> tuple[Validation, Qrels]:
+) -> StoredJudgments:
     """The judgments and their validation; raises if they are invalid."""
     validation, parsed = validate_judgments(qrels, queries)
     listener.validated(validation)
@@ -160,7 +164,7 @@ def _valid_judgments(
             f"the judgments have {plural(validation.errors, 'error')}",
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
-    return validation, build_qrels(parsed.rows(), name=plan.title)
+    return StoredJudgments(validation, build_qrels(parsed.rows(), name=plan.title))
 
 
 def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:

@@ -33,7 +33,7 @@ TEXTS = st.lists(st.tuples(WORDS, GAPS), max_size=40).map(lambda parts: "".join(
 @st.composite
 def chunkings(draw: st.DrawFn, *by: str) -> Chunking:
     size = draw(st.integers(1, 60))
-    return Chunking(draw(st.sampled_from(by or SPLITTERS)), size, draw(st.integers(0, size - 1)))  # type: ignore[arg-type]  # a name
+    return Chunking(draw(st.sampled_from(by or SPLITTERS)), size, draw(st.integers(0, size - 1)))
 
 
 def size_of(text: str, chunking: Chunking) -> int:
@@ -187,7 +187,7 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
     for size in (3_000, 12_000):
         text, start = unit * size, time.process_time()
         for by in ("sentences", "headings", "tokens"):
-            split_text(text, Chunking(by, 500, 50))  # type: ignore[arg-type]  # a name
+            split_text(text, Chunking(by, 500, 50))
         seconds.append(time.process_time() - start)
     assert seconds[1] < 10 * seconds[0] + 0.1  # a quadratic step would take 16 times as long
 
