@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import Chunk, ChunkedCorpus, Chunking, InMemoryCorpus, read_corpus, split_text, write_chunks
 from rankgauge.io.corpus.chunking.options import SPLITTERS
+from rankgauge.io.corpus.chunking.spans import Span, pack
 from rankgauge.io.corpus.chunking.tokens import TOKEN
 from rankgauge.io.formats.markdown_blocks import markdown_blocks
 from tests.conftest import Outcome
@@ -85,6 +86,27 @@ def test_windows_of_tokens_are_exact(tokens: list[str], chunking: Chunking) -> N
     chunks = [text[start:end].split() for start, end in split_text(text, chunking)]
     assert chunks == [tokens[number * step : number * step + (chunking.size or 0)] for number in range(len(chunks))]
     assert chunks[-1][-1:] == tokens[-1:]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 5)), min_size=1), st.integers(5, 20), st.data())
+def test_chunks_take_and_repeat_as_many_units_as_fit(
+    sizes: list[tuple[int, int]], size: int, data: st.DataObject
+) -> None:
+    overlap = data.draw(st.integers(0, size - 1))
+    units, end = [], 0
+    for gap, length in sizes:
+        units.append(Span(end + gap, end + gap + length))
+        end += gap + length
+    chunks = list(pack(units, size, overlap))
+    starts, ends = [unit.start for unit in units], [unit.end for unit in units]
+    assert chunks[0].start == starts[0]
+    assert chunks[-1].end == ends[-1]
+    for before, after in pairwise(chunks):
+        first, following = starts.index(after.start), ends.index(before.end) + 1
+        assert before.length <= size < ends[following] - before.start  # no further unit fits
+        assert before.end - after.start <= overlap
+        if first > starts.index(before.start) + 1:  # one more repeated unit would be too much
+            assert before.end - starts[first - 1] > overlap or ends[following] - starts[first - 1] > size
 
 
 def test_sentences_are_kept_whole_and_repeated_whole() -> None:
