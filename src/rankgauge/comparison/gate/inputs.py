@@ -51,7 +51,8 @@ def checked_judgments(
     if corpus is None or not isinstance(corpus, TEXT_CORPORA):
         return gate_judgments(source, reading), None, corpus is None
     if not isinstance(source, (str, Path)) or is_dataset(source) or not Path(source).is_file():
-        return gate_judgments(source, reading), None, False
+        judgments = gate_judgments(source, reading)
+        return judgments, None, judgments.judgments == "passages"  # labels by text do not depend on ids
     file = load_file(source)  # once, for the judgments and for the hashes
     judgments, hashes = gate_judgments(file, reading), stored_hashes(file, reading)
     if not hashes:
