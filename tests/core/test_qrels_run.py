@@ -38,8 +38,8 @@ def test_lists_of_relevant_ids_are_grade_1_and_repeats_count_once() -> None:
 def test_subtopics_are_part_of_the_key_and_collapse_to_the_largest_grade() -> None:
     qrels = Qrels.from_columns(["q", "q", "q"], ["a", "a", "b"], [1, 3, 2], iters=["1", "2", "1"], by_subtopic=True)
     assert len(qrels) == 3
-    flat = qrels.as_documents()
-    assert (list(flat.docs), flat.grades.tolist()) == ([b"a", b"b"], [3, 2])
+    assert qrels.judgments == "subtopics"
+    assert (list(qrels.docs), qrels.grades.tolist()) == ([b"a", b"b"], [3, 2])
     assert evaluate(qrels, {"q": ["a", "b"]}, "NumRel nDCG")["NumRel"] == 2
     with pytest.raises(InputError, match="judged twice"):
         Qrels.from_columns(["q", "q"], ["a", "a"], [1, 3], iters=["1", "1"], by_subtopic=True)

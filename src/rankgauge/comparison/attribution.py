@@ -43,7 +43,6 @@ class QueryChange:
 
 def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> QueryChange:
     """Attribute the difference of one query to documents."""
-    qrels = qrels.as_documents()
     ranks_before, shares_before, base_before = _shares(measure, before, query)
     ranks_after, shares_after, base_after = _shares(measure, after, query)
     changes = [
@@ -104,7 +103,8 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         hits,
         queries=hits.queries.take(here),
         status=hits.status[here],
-        retrieved=hits.retrieved[here],
+        # Measures of gold passages count the text of everything retrieved: the ranking ends after the last hit.
+        retrieved=sizes if hits.judgments == "passages" else hits.retrieved[here],
         offsets=offsets,
         rank=hits.rank[rows],
         grade=hits.grade[rows],

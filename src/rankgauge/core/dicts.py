@@ -35,7 +35,6 @@ def join_dict(qrels: Qrels, results: Results, *, compat: ranking.Compat = "trec_
     """Rank the results and look up the judged documents; the same as joining ``Run.from_dict(results)``."""
     if any(isinstance(key, bytes) for query, row in results.items() for key in (query, *islice(row, 1))):
         return join(qrels, Run.from_dict(results), compat=compat)
-    qrels = qrels.as_documents()
     Ids.from_text(results, "query id")  # raises if one is not an id
     names = qrels.queries.to_text()
     rows = [results.get(query) for query in names]

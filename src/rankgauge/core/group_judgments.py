@@ -1,4 +1,4 @@
-"""Judgments by several judges: grades by group, or preferences written as levels within groups."""
+"""Judgments by several judges, grades by group or preferences within groups, and judgments by subtopic."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from rankgauge.errors import InputError, shown
 class GroupJudgments:
     """One row per judgment of a group, by query, group, subgroup and document.
 
-    A group is one judge with one information need. Without subgroups, levels are grades, and each group has its own
-    judgments. With subgroups, levels are preferences: within a subgroup, a document is preferred to every document
-    with a lower level; preferences are transitive across the subgroups of a group. Groups may disagree.
+    A group is one judge with one information need, or a subtopic of the query. Without subgroups, levels are grades,
+    and each group has its own judgments. With subgroups, levels are preferences: within a subgroup, a document is
+    preferred to every document with a lower level; preferences are transitive across the subgroups of a group. Groups
+    may disagree.
 
     ``ordinal`` is the row of the document in the judgments that these belong to, ``docs`` the documents of all these
     rows. Groups and subgroups are numbered in the order of the bytes of their ids.
@@ -34,16 +35,12 @@ class GroupJudgments:
     group: Ints
     level: Floats
     groups: Ids
+    kind: JudgmentKind = "groups"  # what the groups and levels are
     subgroup: Ints | None = None
     subgroups: Ids | None = None
 
     def __len__(self) -> int:
         return len(self.level)
-
-    @property
-    def kind(self) -> JudgmentKind:
-        """What the levels are."""
-        return "groups" if self.subgroup is None else "preferences"
 
     @property
     def query(self) -> Ints:
@@ -106,9 +103,18 @@ class GroupJudgments:
 
 
 def build_group_judgments(
-    query: Ids, group: Ids, doc: Ids, level: Floats, *, subgroup: Ids | None = None, name: str = "qrels"
+    query: Ids,
+    group: Ids,
+    doc: Ids,
+    level: Floats,
+    *,
+    subgroup: Ids | None = None,
+    by_subtopic: bool = False,
+    name: str = "qrels",
 ) -> Qrels:
     """Judgments from parallel columns, rows in any order; with subgroups they are preferences.
+
+    With ``by_subtopic`` groups are subtopics of the query.
 
     Each document appears once per query in the result, sorted by its bytes, with its largest level as grade: at least
     0 for preferences, where a level below 0 is not the mark of an unjudged document. A document that a group grades
@@ -119,7 +125,8 @@ def build_group_judgments(
     group_number, groups = numbered(group)
     subgroup_number, subgroups = (None, None) if subgroup is None else numbered(subgroup)
     if subgroup_number is None:
-        _check_repeated(query, group, doc, query_number * max(len(groups), 1) + group_number)
+        judge = "for subtopic" if by_subtopic else "by group"
+        _check_repeated(query, group, doc, query_number * max(len(groups), 1) + group_number, judge)
     by_doc = np.lexsort((doc_number, query_number))
     is_first = np.ones(len(by_doc), dtype=bool)
     is_first[1:] = (np.diff(query_number[by_doc]) != 0) | (np.diff(doc_number[by_doc]) != 0)
@@ -144,6 +151,7 @@ def build_group_judgments(
             group=frozen(group_number[rows]),
             level=frozen(level[rows]),
             groups=groups,
+            kind="subtopics" if by_subtopic else "groups" if subgroup_number is None else "preferences",
             subgroup=None if subgroup_number is None else frozen(subgroup_number[rows]),
             subgroups=subgroups,
         ),
@@ -171,6 +179,7 @@ def concatenate_groups(parts: Sequence[GroupJudgments], new_number: Ints, moved:
         group=frozen(group[rows]),
         level=frozen(np.concatenate([part.level for part in parts])[rows]),
         groups=groups,
+        kind=parts[0].kind,
         subgroup=None if subgroup is None else frozen(subgroup[rows]),
         subgroups=subgroups,
     )
@@ -194,10 +203,10 @@ def _renumbered(parts: Sequence[tuple[Ints, Ids]]) -> tuple[Ints, Ids]:
     return number[np.concatenate([part + by for (part, _), by in zip(parts, shifts, strict=True)])], distinct
 
 
-def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints) -> None:
+def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judge: str) -> None:
     first, _ = repeated(doc, group_of_query)
     if len(first):
         row = int(first[0])
         raise InputError(
-            f"document {shown(doc[row])} is judged twice by group {shown(group[row])} for query {shown(query[row])}"
+            f"document {shown(doc[row])} is judged twice {judge} {shown(group[row])} for query {shown(query[row])}"
         )

@@ -20,6 +20,7 @@ from rankgauge.errors import InputError, Note, shown
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.preference_pairs import QueryPreferences
 
 PerQuery = Floats
@@ -77,7 +78,7 @@ class Hits:
     judged_offsets: Ints
     judged: Floats
     columns: Mapping[str, Column] = field(default_factory=dict)
-    by_group: GroupJudgments | None = None
+    by_group: GroupJudgments | PassageJudgments | None = None
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -263,7 +264,6 @@ def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:
 
 def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> Hits:
     """Rank the run and look up its judged documents. The result has every query of the judgments and no other."""
-    qrels = qrels.as_documents()
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     judged, number = qrels.query_index.find(run.queries, zeros)
     part = run if len(judged) == len(run.queries) else run.select(judged)
@@ -335,13 +335,19 @@ def concatenate(parts: Sequence[Hits]) -> Hits:
     )
 
 
-def _concatenate_groups(parts: Sequence[Hits], new_number: Ints, moved: Ints) -> GroupJudgments | None:
-    """The judgments by group of all parts, with the new numbers of queries and documents; None if there are none."""
-    by_group = [part.by_group for part in parts if part.by_group is not None]
+def _concatenate_groups(
+    parts: Sequence[Hits], new_number: Ints, moved: Ints
+) -> GroupJudgments | PassageJudgments | None:
+    """The judgments behind the grades of all parts, with the new numbers of queries and documents, if there are any."""
     if len({part.judgments for part in parts}) > 1:
         raise InputError(f"parts have different kinds of judgments: {', '.join(part.judgments for part in parts)}")
-    if not by_group:
+    if parts[0].judgments == "grades":
         return None
-    from rankgauge.core.group_judgments import concatenate_groups
+    from rankgauge.core.group_judgments import GroupJudgments, concatenate_groups
+    from rankgauge.core.passage_judgments import PassageJudgments, concatenate_passages
 
-    return concatenate_groups(by_group, new_number, moved)
+    groups = [part.by_group for part in parts if isinstance(part.by_group, GroupJudgments)]
+    if groups:
+        return concatenate_groups(groups, new_number, moved)
+    passages = [part.by_group for part in parts if isinstance(part.by_group, PassageJudgments)]
+    return concatenate_passages(passages, new_number, moved)

@@ -34,7 +34,7 @@ class ContradictionError(InputError):
 def preferences_of(hits: Hits, query: int) -> QueryPreferences:
     """The preferences of one query. A group that contradicts itself is an error."""
     judgments = hits.by_group
-    if judgments is None or judgments.subgroup is None:
+    if not isinstance(judgments, GroupJudgments) or judgments.subgroup is None:
         raise InputError("the judgments are not preferences")
     positions, retrieved = positions_of(hits, query)
     rows = judgments.rows(query)

@@ -17,18 +17,20 @@ from rankgauge.errors import InputError, InputTypeError, shown
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
-JudgmentKind = Literal["grades", "groups", "preferences"]  # one grade per document, or what several judges said
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
 
 
 @dataclass(frozen=True, eq=False)
 class Qrels:
-    """Judgments of (query, document), or of (query, document, subtopic), by query; queries are sorted by their bytes.
+    """Judgments of (query, document) by query; queries are sorted by their bytes.
 
     ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the
-    judgments of several judges, if that is what they are: each document then has its largest level as grade.
+    judgments behind the grades, if several judges judged each document, if it was judged for each subtopic of the
+    query, or if there are gold passages: each document then has its largest level as grade.
     """
 
     name: str
@@ -37,9 +39,8 @@ class Qrels:
     docs: Ids
     grades: Floats
     iters: Ids | None = None
-    by_subtopic: bool = False
     columns: Mapping[str, Column] = field(default_factory=dict)
-    by_group: GroupJudgments | None = None
+    by_group: GroupJudgments | PassageJudgments | None = None
 
     @classmethod
     def from_columns(
@@ -66,7 +67,11 @@ class Qrels:
                 f"columns differ in length: {len(query)} queries, {len(doc)} documents, {len(grades)} grades"
             )
         check_grades(query, doc, grades)
-        return cls.build(query, doc, grades, iters=iters, by_subtopic=by_subtopic, columns=columns, name=name)
+        if not by_subtopic or iters is None:
+            return cls.build(query, doc, grades, iters=iters, columns=columns, name=name)
+        from rankgauge.core.group_judgments import build_group_judgments
+
+        return build_group_judgments(query, iters, doc, grades, by_subtopic=True, name=name).with_columns(columns)
 
     @classmethod
     def build(
@@ -76,7 +81,6 @@ class Qrels:
         grades: Floats,
         *,
         iters: Ids | None = None,
-        by_subtopic: bool = False,
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
         unique: bool = True,
@@ -100,7 +104,6 @@ class Qrels:
             docs=doc,
             grades=frozen(grades),
             iters=iters,
-            by_subtopic=by_subtopic,
             columns=query_columns(columns, queries),
         )
         if unique:
@@ -201,7 +204,7 @@ class Qrels:
         """What kind of judgments these are."""
         return "grades" if self.by_group is None else self.by_group.kind
 
-    def groups_for(self, compat: Compat) -> GroupJudgments | None:
+    def groups_for(self, compat: Compat) -> GroupJudgments | PassageJudgments | None:
         """The judgments by group as a join needs them: levels in the precision in which they are compared."""
         return None if self.by_group is None else self.by_group.at_precision(compat)
 
@@ -233,7 +236,7 @@ class Qrels:
     @cached_property
     def sha256(self) -> str:
         """A hash of the content, independent of the format and the order of rows."""
-        rows = self._sorted
+        rows = self.docs.order(self.query)
         import hashlib  # most evaluations do not need it
 
         digest = hashlib.sha256(b"rankgauge qrels 1\n")
@@ -241,19 +244,9 @@ class Qrels:
         digest.update(np.ascontiguousarray(self.offsets, dtype="<i8").tobytes())
         digest.update(self.docs.take(rows).content())
         digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
-        if self.by_subtopic and self.iters is not None:
-            digest.update(self.iters.take(rows).content())
         if self.by_group is not None:
             digest.update(self.by_group.content())
         return digest.hexdigest()
-
-    @property
-    def _sorted(self) -> Ints:
-        """The rows by query, document and subtopic."""
-        rows = np.arange(len(self.docs))
-        if self.by_subtopic and self.iters is not None:
-            rows = self.iters.order(self.query)
-        return rows[self.docs.take(rows).order(self.query)]
 
     def select(self, numbers: Ints) -> Qrels:
         """The judgments of the queries with the given numbers."""
@@ -301,34 +294,9 @@ class Qrels:
             by_group=by_group,
         )
 
-    def as_documents(self) -> Qrels:
-        """One judgment per document: its largest grade over all subtopics."""
-        if not self.by_subtopic:
-            return self
-        rows = self._sorted
-        docs, grades = self.docs.take(rows), self.grades[rows]
-        here = np.arange(1, len(self))
-        fresh = np.ones(len(self), dtype=bool)
-        fresh[1:] = (self.query[1:] != self.query[:-1]) | ~docs.same(here, docs, here - 1)
-        begins = np.flatnonzero(fresh)
-        return replace(
-            self,
-            offsets=frozen(offsets_of(self.query[begins], len(self.queries))),
-            docs=docs.take(begins),
-            grades=frozen(np.maximum.reduceat(grades, begins) if len(begins) else grades),
-            iters=None,
-            by_subtopic=False,
-        )
-
     def check_duplicates(self) -> None:
-        """Raise if a document is judged twice for one query (and subtopic)."""
-        if self.by_subtopic and self.iters is not None:
-            group = np.unique(np.stack([self.query, Interner()(self.iters)]), axis=1, return_inverse=True)[1].reshape(
-                -1
-            )
-        else:
-            group = self.query
-        first, _ = repeated(self.docs, group)
+        """Raise if a document is judged twice for one query."""
+        first, _ = repeated(self.docs, self.query)
         if len(first):
             row = int(first[0])
             raise InputError(

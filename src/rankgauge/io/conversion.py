@@ -13,6 +13,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import writers
 from rankgauge.io.formats import registry as formats
+from rankgauge.io.formats.grouped import largest_grades
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.registry import Format
 from rankgauge.io.reading import read_rows
@@ -23,7 +24,11 @@ from rankgauge.io.writing import write_atomically
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
-HELD_JUDGMENTS = {"groups": "the grades of several judges", "preferences": "preferences"}
+HELD_JUDGMENTS = {
+    "groups": "the grades of several judges",
+    "preferences": "preferences",
+    "subtopics": "judgments by subtopic",
+}
 KIND_HINT = "choose one: --kind qrels or --kind run"
 
 
@@ -98,6 +103,8 @@ class _Converter:
         else:
             keeps_iter = "iter" in format.keeps and rows.judgments == format.judgments
             build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and keeps_iter)
+        if rows.judgments == "subtopics" and format.judgments == "grades":
+            rows = largest_grades(rows)
         check_judgments(rows, format, source)
         rows, lost = _drop_unsupported(rows, format, kind, source_format)
         if not len(rows) and not (rows.empty and "empty" in format.keeps):

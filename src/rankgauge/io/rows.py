@@ -22,6 +22,12 @@ from rankgauge.io.formats.tokens import NO_LINES
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
 ONE_JUDGMENT = "one judgment of each document for a query"
 ONE_JUDGMENT_PER_GROUP = "one judgment of each document by a group (and subgroup) for a query"
+EXPECTED_JUDGMENTS: dict[JudgmentKind, str] = {
+    "grades": ONE_JUDGMENT,
+    "groups": ONE_JUDGMENT_PER_GROUP,
+    "preferences": ONE_JUDGMENT_PER_GROUP,
+    "subtopics": "one judgment of each document for a subtopic of a query",
+}
 DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
 ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
 
@@ -30,8 +36,8 @@ ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
 class Rows:
     """Columns of the same length. ``value`` is the score or the grade; a column that a format lacks is None.
 
-    If several judges judged, ``iters`` is the judgment group. Rows that could not be read are missing: ``faults``
-    describes them.
+    If several judges judged, ``iters`` is the judgment group; if judgments are by subtopic, the subtopic. Rows that
+    could not be read are missing: ``faults`` describes them.
     """
 
     faults: Faults
@@ -123,19 +129,27 @@ def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     """Judgments from rows; raises if anything is wrong."""
     report_repeated_judgments(rows, by_iter=by_subtopic)
     _raise_or_warn(rows)
-    if rows.judgments == "grades":
-        qrels = Qrels.build(
-            rows.query, rows.doc, rows.value, iters=rows.iters, by_subtopic=by_subtopic, name=name, unique=False
-        )
+    if rows.judgments == "grades" and not by_subtopic:
+        qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
         return qrels.with_queries(rows.empty).with_columns(rows.columns)
+    if rows.iters is None:
+        raise InputError.at(rows.faults.source, None, "judgments by subtopic need a subtopic for each row")
     from rankgauge.core.group_judgments import build_group_judgments
 
-    assert rows.iters is not None
-    return build_group_judgments(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup, name=name)
+    qrels = build_group_judgments(
+        rows.query,
+        rows.iters,
+        rows.doc,
+        rows.value,
+        subgroup=rows.subgroup,
+        by_subtopic=by_subtopic or rows.judgments == "subtopics",
+        name=name,
+    )
+    return qrels.with_queries(rows.empty).with_columns(rows.columns)
 
 
 def report_repeated_judgments(rows: Rows, *, by_iter: bool = False) -> None:
-    """Add documents with two judgments: for a query, for a query and iter, or by a judgment group."""
+    """Add documents with two judgments: for a query, for a query and iter or subtopic, or by a judgment group."""
     is_grouped = rows.judgments != "grades"
     group = rows.group(by_iter=by_iter or is_grouped, by_subgroup=is_grouped)
     first_rows, repeated_rows = repeated(rows.doc, group)
@@ -146,9 +160,8 @@ def report_repeated_judgments(rows: Rows, *, by_iter: bool = False) -> None:
     def describe(at: int) -> str:
         first, again = int(first_rows[at]), int(repeated_rows[at])
         grades = ", with the same grade" if agree[at] else f", {rows.value[first]:g} and {rows.value[again]:g}"
-        judge = f" by group {shown(rows.iters[again])}" if is_grouped and rows.iters is not None else ""
         return (
-            f"document {shown(rows.doc[again])} judged again{judge} for query {shown(rows.query[again])}"
+            f"document {shown(rows.doc[again])} judged again {_judged_for(rows, again)}"
             + _first_place(rows.line, first)
             + grades
         )
@@ -156,10 +169,19 @@ def report_repeated_judgments(rows: Rows, *, by_iter: bool = False) -> None:
     rows.faults.add(
         "duplicate-judgment",
         rows.line[repeated_rows],
-        expected=ONE_JUDGMENT_PER_GROUP if is_grouped else ONE_JUDGMENT,
+        expected=EXPECTED_JUDGMENTS[rows.judgments],
         found=describe,
         action=lambda at: "keep one of the two" + (", as `rankgauge qrels validate --fix` does" if agree[at] else ""),
     )
+
+
+def _judged_for(rows: Rows, row: int) -> str:
+    """The query of a judgment, and its group or subtopic."""
+    query = f"query {shown(rows.query[row])}"
+    if rows.judgments == "grades" or rows.iters is None:
+        return f"for {query}"
+    group = shown(rows.iters[row])
+    return f"for subtopic {group} of {query}" if rows.judgments == "subtopics" else f"by group {group} for {query}"
 
 
 def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:

@@ -6,7 +6,7 @@ Names are compared without case, hyphens, underscores and a final ``Metric``.
 
 from __future__ import annotations
 
-SUBTOPICS = "it needs judgments by subtopic, and no measure here uses these"
+SUBTOPICS = "of the measures over subtopics, only ndeval's are here"
 BROWSING = "of the C/W/L measures, only RBP and ERR are here"
 TEXTS = "it reads texts with a model; measures here compare document ids"
 IDEAL_RANKINGS = "it compares a run with an ideal ranking by rank-biased overlap, which no measure here does"
@@ -16,23 +16,7 @@ UNNORMALIZED = "only the normalized form is here, nDCG"
 
 NOT_IMPLEMENTED: dict[str, str] = {
     # ir_measures and ndeval
-    "alpha_nDCG": SUBTOPICS,
-    "alpha_DCG": SUBTOPICS,
-    "α_nDCG": SUBTOPICS,
-    "α_DCG": SUBTOPICS,
-    "ERR_IA": SUBTOPICS,
-    "nERR_IA": SUBTOPICS,
-    "AP_IA": SUBTOPICS,
-    "MAP_IA": SUBTOPICS,
     "nDCG_IA": SUBTOPICS,
-    "P_IA": SUBTOPICS,
-    "NRBP": SUBTOPICS,
-    "nNRBP": SUBTOPICS,
-    "StRecall": SUBTOPICS,
-    "strec": SUBTOPICS,
-    "S_recall": SUBTOPICS,
-    "subtopic_recall": SUBTOPICS,
-    "I_rec": SUBTOPICS,
     "D#_nDCG": SUBTOPICS,
     "BPM": BROWSING,
     "INST": BROWSING,
@@ -118,6 +102,16 @@ EQUIVALENTS: dict[str, str] = {
     "recall_cap": "R(norm='min'){at}",
     "hole": "Unjudged{at}",
     "top_k_accuracy": "Success{at}",
+    # ndeval and NTCIR
+    "alpha-nDCG": "alpha_nDCG{at}",
+    "alpha-DCG": "alpha_DCG{at}",
+    "ERR-IA": "ERR_IA{at}",
+    "nERR-IA": "nERR_IA{at}",
+    "MAP-IA": "AP_IA",
+    "P-IA": "P_IA{at}",
+    "S_recall": "StRecall{at}",
+    "subtopic_recall": "StRecall{at}",
+    "I_rec": "StRecall{at}",
     # ragas
     "IDBasedContextPrecision": "SetP",
     "IDBasedContextRecall": "SetR",

@@ -63,8 +63,8 @@ def measure(
     return declare
 
 
-def needs(judgments: JudgmentKind | None) -> Callable[[Kernel], Kernel]:
-    """Say, below ``measure``, which kind of judgments a kernel needs if not grades; None: any."""
+def needs(*judgments: JudgmentKind | None) -> Callable[[Kernel], Kernel]:
+    """Say, below ``measure``, which kinds of judgments a kernel can use if not grades; None: any."""
 
     def mark(kernel: Kernel) -> Kernel:
         kernel.__dict__["judgments"] = judgments

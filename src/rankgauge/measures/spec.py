@@ -22,6 +22,7 @@ Freeze = Callable[[dict[str, Any], Qrels], dict[str, Any]]
 
 LARGEST_CUTOFF = 10**9
 REQUIRED = object()
+ONE_GRADE: tuple[JudgmentKind, ...] = ("grades", "subtopics")  # a document has its largest grade over subtopics
 DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
 
 
@@ -72,8 +73,16 @@ class Definition:
     @property
     def judgments(self) -> JudgmentKind | None:
         """The kind of judgments that the measure needs; None if any will do."""
-        needed: JudgmentKind | None = self.kernel.__dict__.get("judgments", "grades")
-        return needed
+        return self._usable_judgments[0]
+
+    @property
+    def _usable_judgments(self) -> tuple[JudgmentKind | None, ...]:
+        usable: tuple[JudgmentKind | None, ...] = self.kernel.__dict__.get("judgments", ONE_GRADE)
+        return usable
+
+    def accepts(self, judgments: JudgmentKind) -> bool:
+        """Whether the measure can be computed from this kind of judgments."""
+        return judgments in self._usable_judgments or None in self._usable_judgments
 
     @cached_property
     def _documentation(self) -> dict[str, str]:
@@ -217,11 +226,10 @@ class Measure:
 
     def check_judgments(self, judgments: JudgmentKind) -> None:
         """Raise if the measure cannot be computed from this kind of judgments."""
-        needed = self.definition.judgments
-        if needed not in (None, judgments):
+        if not self.definition.accepts(judgments):
             from rankgauge.measures.judgment_kinds import unsuitable_judgments
 
-            raise unsuitable_judgments(self.name, needed, judgments)
+            raise unsuitable_judgments(self.name, self.definition.judgments, judgments)
 
     def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
         """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters."""
@@ -304,7 +312,9 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "recall": ("a number from 0 to 1", lambda value: _number(value, 0, 1)),
     "recalls": ("a list of numbers from 0 to 1", _recalls),
     "p": ("a number between 0 and 1", _probability),
+    "alpha": ("a number from 0 to 1", lambda value: _number(value, 0, 1)),
     "beta": ("a number above 0", _positive),
+    "budget": (f"a whole number from 1 to {LARGEST_CUTOFF}", lambda v: None if isinstance(v, str) else _cutoff(v)),
     "weight": ("a number of at least 0", lambda value: _number(value, 0, math.inf)),
     "mult": ("a number above 0", _positive),
     "max_rel": ("a grade above 0", _positive),

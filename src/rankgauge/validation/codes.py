@@ -403,9 +403,9 @@ CODES: dict[str, Code] = {
     "subtopic-judgments": Code(
         "error",
         "several judgments of a document, one for each subtopic",
-        "A document needs one grade here: measures over subtopics are not implemented.",
-        "validate with --by-subtopic if the second column is a subtopic; to evaluate with the largest grade of each "
-        "document, use --qrels-format ndeval, or write that with `rankgauge convert --from ndeval`",
+        "Unless the format says so, the second column is not read as a subtopic, and a document needs one grade.",
+        "validate with --by-subtopic if the second column is a subtopic, and evaluate with --qrels-format ndeval; "
+        "`rankgauge convert --from ndeval` writes the largest grade of each document",
         QRELS,
     ),
     "no-relevant": Code(

@@ -9,7 +9,7 @@ from rankgauge.core.ids import Ints, repeated
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
 from rankgauge.io.checks.subtopics import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
-from rankgauge.io.rows import ONE_JUDGMENT, ONE_JUDGMENT_PER_GROUP
+from rankgauge.io.rows import EXPECTED_JUDGMENTS, ONE_JUDGMENT
 from rankgauge.validation.table import CheckedRows
 
 RELEVANT_DOCUMENT = "at least one relevant document per query"
@@ -39,7 +39,7 @@ def _add_repeated(table: CheckedRows, code: str, first_rows: Ints, repeated_rows
     table.add(
         code,
         repeated_rows,
-        expected=ONE_JUDGMENT if table.rows.judgments == "grades" else ONE_JUDGMENT_PER_GROUP,
+        expected=EXPECTED_JUDGMENTS[table.rows.judgments],
         found=lambda at: (
             f"document {shown(table.rows.doc[int(repeated_rows[at])])} of "
             f"{table.describe_query(int(repeated_rows[at]))} again, with grade "

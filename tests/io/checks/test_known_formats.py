@@ -83,7 +83,7 @@ def test_judgments_by_subtopic_are_one_error_and_can_be_read_by_subtopic(tmp_pat
         f"{path}:2: expected one judgment of each document for a query, found one for each subtopic, as in ndeval's "
         "judgments: document 'd0' of query '1' for '1' and '2' (9 such rows)"
     )
-    assert "--qrels-format ndeval takes the largest grade" in (error.value.hint or "")
+    assert "--qrels-format ndeval reads it" in (error.value.hint or "")
     assert "--qrels-format qrels_jg" in (error.value.hint or "")
     run = tmp_path / "run"
     run.write_text(RUN, encoding="utf-8")
@@ -92,7 +92,9 @@ def test_judgments_by_subtopic_are_one_error_and_can_be_read_by_subtopic(tmp_pat
     largest = {"1": {"d0": 2, "d1": 1, "d2": 2}, "2": {"d0": 2, "d1": 2, "d2": 2}}
     expected = evaluate(largest, run, "nDCG")["nDCG"]
     assert evaluate(qrels, run, "nDCG")["nDCG"] == expected
-    assert evaluate(read_qrels(path, format="ndeval"), run, "nDCG")["nDCG"] == expected
+    read_as_ndeval = read_qrels(path, format="ndeval")
+    assert read_as_ndeval.sha256 == qrels.sha256
+    assert evaluate(read_as_ndeval, run, "nDCG")["nDCG"] == expected
     with pytest.raises(InputError, match="found judgments: '1 1 d0 2'"):
         read_run(path)
 

@@ -74,6 +74,10 @@ def test_judgments_by_group_survive_and_ndeval_keeps_the_largest_grade(
     source = write(tmp_path, "".join(lines))
     convert(source, tmp_path / "out", from_format="qrels_jg", to_format="qrels_jg")
     assert rows_of(read_qrels(tmp_path / "out", format="qrels_jg")) == {tuple(line.encode().split()) for line in lines}
+    convert(source, tmp_path / "out", from_format="ndeval", to_format="ndeval")
+    by_subtopic = read_qrels(tmp_path / "out", format="ndeval")
+    assert by_subtopic.judgments == "subtopics"
+    assert rows_of(by_subtopic) == {tuple(line.encode().split()) for line in lines}
     convert(source, tmp_path / "reduced.trec", from_format="ndeval")
     largest: dict[tuple[str, str], int] = {}
     for (query, _, doc), grade in rows.items():
@@ -124,7 +128,7 @@ def test_grades_become_the_preferences_of_one_judge(tmp_path: Path) -> None:
         (GROUPS, "qrels_jg", "prefs", "--from qrels_prefs reads the grades as preferences"),
         ("q1 a s d1 1\nq1 a t d2 1\n", "prefs", "qrels_prefs", "a group of query 'q1' has several subgroups"),
         (GROUPS, "trec", "prefs", "judged again"),
-        (GROUPS, "ndeval", "ndeval", "format ndeval can be read but not written"),
+        (GROUPS, "ndeval", "qrels_jg", "qrels_jg cannot hold judgments by subtopic\nhint: write ndeval"),
     ],
 )
 def test_a_conversion_that_would_lose_judgments_is_refused(
@@ -147,7 +151,7 @@ def test_a_conversion_that_would_lose_judgments_is_refused(
         ("q a s d 1\nq a s d 2\n", "prefs", "judged again by group 'a' for query 'q' (first on line 1), 1 and 2"),
         ("q a d 1\nq a d 1\n", "qrels_jg", "judged again by group 'a'"),
         ("q a d 1.5\n", "qrels_jg", "a whole number"),
-        ("q a d 1\nq a d 1\n", "ndeval", "judged again"),
+        ("q a d 1\nq a d 1\n", "ndeval", "document 'd' judged again for subtopic 'a' of query 'q' (first on line 1)"),
         ("\n", "prefs", "no lines with content"),
     ],
 )

@@ -93,6 +93,13 @@ class Baseline:
         """The row of each query."""
         return {query: row for row, query in enumerate(self.queries)}
 
+    def only(self, queries: Sequence[str]) -> Baseline:
+        """The same for some of its queries."""
+        kept = [query for query in queries if query in self.row_of]
+        rows = [self.row_of[query] for query in kept]
+        runs = (replace(run, values=run.values[rows]) for run in self.runs)
+        return replace(self, queries=tuple(kept), runs=tuple(runs))
+
     def column(self, measure: str) -> Floats:
         """The values of a measure, by its canonical name; raises if there are none."""
         return self.values[:, self._column_of(measure)]
@@ -163,7 +170,7 @@ def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
     """A run of an evaluation, for some of its queries."""
     name = evaluation.joined[index].name
     scores, hits = replace(evaluation.scores[index], run=name), evaluation.joined[index].hits
-    documents = evaluation.qrels.as_documents().docs.take(hits.ordinal).to_text()
+    documents = evaluation.qrels.docs.take(hits.ordinal).to_text()
     bounds = hits.offsets.tolist()
     retrieved = {
         scores.queries[row]: tuple(documents[bounds[row] : bounds[row + 1]])

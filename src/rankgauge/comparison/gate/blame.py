@@ -57,7 +57,6 @@ def lost_documents(before: Retrieved, now: Retrieved, qrels: Qrels) -> dict[str,
     """For each query the relevant documents that the baseline had and that this run has for no judged query."""
     retrieved = {doc for docs in now.values() for doc in docs}
     gone = {query: [doc for doc in docs if doc not in retrieved] for query, docs in before.items()}
-    qrels = qrels.as_documents()
     relevant = np.flatnonzero(qrels.grades > 0)
     rows = zip(qrels.query[relevant].tolist(), qrels.docs.take(relevant).to_text(), strict=True)
     names = qrels.queries.to_text()

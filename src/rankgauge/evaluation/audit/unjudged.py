@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -116,13 +116,21 @@ def top_grade(qrels: Qrels) -> float:
     return qrels.max_grade or 1.0
 
 
+def can_audit_unjudged(measures: Iterable[Measure], hits: Hits) -> bool:
+    """Whether each document has one grade, which is all that the measures use."""
+    if hits.judgments == "subtopics":
+        return all(measure.definition.accepts("grades") for measure in measures)
+    return hits.judgments == "grades"
+
+
 def unjudged_of(scores: Scores, hits: Hits, grade: float) -> UnjudgedAudit:
     """The audit of unjudged documents from scores, the join behind them, and the top grade."""
-    if hits.by_group is not None:
+    if not can_audit_unjudged(scores.measures, hits):
         raise InputError(
             "the audit of unjudged documents needs one grade per document",
-            hint="a document that is in no judgment group has no preferences, and no judge to give it a grade",
+            hint="an unjudged document has no subtopic, no judge to give it a grade, and no preferences",
         )
+    hits = replace(hits, by_group=None)
     if not (np.isfinite(grade) and grade > 0):
         raise InputError(f"grade must be a number above 0, found {grade!r}")
     all_relevant, condensed = completed(hits, grade), hits.judged_only()

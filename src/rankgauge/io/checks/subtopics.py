@@ -14,8 +14,8 @@ from rankgauge.errors import shown
 
 SUBTOPIC_JUDGMENTS = "subtopic-judgments"
 SUBTOPIC_HINT = (
-    "if the second column is a subtopic, --qrels-format ndeval takes the largest grade of each document (measures over "
-    "subtopics are not implemented); if it is a judge, --qrels-format qrels_jg averages over judges"
+    "if the second column is a subtopic, --qrels-format ndeval reads it (measures that are not over subtopics then use "
+    "the largest grade of each document); if it is a judge, --qrels-format qrels_jg averages over judges"
 )
 MIN_ROWS = 2
 MIN_SHARE_OF_ROWS = 0.1

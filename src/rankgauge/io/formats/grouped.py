@@ -20,7 +20,7 @@ from rankgauge.io.formats import decimals, trec
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
-from rankgauge.io.rows import Rows, report_repeated_judgments
+from rankgauge.io.rows import Rows
 from rankgauge.io.text import check_text
 from rankgauge.io.trec_writer import number_text, whole_grades, words, write_lines
 
@@ -85,16 +85,19 @@ def qrels_jg_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | No
 
 
 def ndeval_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """``query subtopic document grade`` on each line; the largest grade of each document stays."""
-    rows = trec.qrels_rows(faults, data)
-    report_repeated_judgments(rows, by_iter=True)
+    """``query subtopic document grade`` on each line."""
+    return replace(trec.qrels_rows(faults, data), judgments="subtopics")
+
+
+def largest_grades(rows: Rows) -> Rows:
+    """One grade per document: the largest over the subtopics."""
     query, doc = rows.group(), Interner()(rows.doc)
     order = np.lexsort((-rows.value, doc, query))
     is_best = np.ones(len(rows), dtype=bool)
     is_best[1:] = (np.diff(query[order]) != 0) | (np.diff(doc[order]) != 0)
     keep = np.zeros(len(rows), dtype=bool)
     keep[order[is_best]] = True
-    return replace(rows.select(keep), iters=None)
+    return replace(rows.select(keep), iters=None, judgments="grades")
 
 
 def _preference_rows(faults: Faults, data: bytes, format: str) -> Rows:
@@ -160,7 +163,7 @@ def write_qrels_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
 
 
 def write_qrels_jg(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
-    """``query group document grade``, sorted."""
+    """``query group document grade``, sorted; the group is a judge or a subtopic."""
     rows = _sorted(rows)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
     write_lines(out, b" ", zip(query, words(rows.iters, "group", ONLY_GROUP), doc, whole_grades(rows), strict=False))

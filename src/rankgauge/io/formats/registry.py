@@ -249,11 +249,14 @@ FORMATS = (
     ),
     Format(
         "ndeval",
-        "ndeval's judgments by subtopic, or several judges' grades: each document gets its largest grade; only if "
-        "chosen",
+        "judgments by subtopic, as ndeval reads them; measures that need one grade per document use its largest; only "
+        "if chosen",
         {"qrels": "query subtopic document grade"},
         _is_chosen_only,
         grouped.ndeval_rows,
+        grouped.write_qrels_jg,
+        frozenset({"iter"}),
+        judgments="subtopics",
     ),
     Format(
         "trec",

@@ -41,7 +41,7 @@ def scan(
 ) -> Scan:
     """Read a run from a stream and join it with judgments; raises if anything is wrong."""
     kind = BlockScanner if compiled.scanner is None else CompiledBlockScanner
-    scanner = kind(qrels.as_documents(), faults, compat, on_duplicate, stream.limits.line)
+    scanner = kind(qrels, faults, compat, on_duplicate, stream.limits.line)
     scan_blocks(stream, scanner.scan_block, lambda *first: _check_first_block(faults, *first), progress)
     faults.raise_errors()
     if not scanner.rows:
@@ -83,7 +83,7 @@ def scan_scattered(
         add_bom_warning(faults)
         del data[: len(BOM)]
     data += bytes(PADDING)
-    scanner = CompiledBlockScanner(qrels.as_documents(), faults, compat, "error", stream.limits.line)
+    scanner = CompiledBlockScanner(qrels, faults, compat, "error", stream.limits.line)
     is_read = scanner.scan_whole(np.frombuffer(data, dtype=np.uint8)) and not faults.total("error")
     return scanner.result() if is_read else None
 

@@ -21,7 +21,9 @@ from rankgauge.measures.families import (
     rprec,
     rr,
     sets,
+    subtopics,
     success,
+    tokens,
     utility,
 )
 
@@ -46,6 +48,8 @@ __all__ = [
     "rprec",
     "rr",
     "sets",
+    "subtopics",
     "success",
+    "tokens",
     "utility",
 ]

@@ -23,9 +23,10 @@ def mean_over_groups(hits: Hits, value: Callable[[Layer], PerQuery]) -> PerQuery
 
     The value may have several columns.
     """
+    from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.group_layers import group_sets, layers
 
-    assert hits.by_group is not None
+    assert isinstance(hits.by_group, GroupJudgments)
     sets = group_sets(hits.by_group)
     parts = [(layer.members, value(layer)) for layer in layers(hits, hits.by_group, sets)]
     sums = np.zeros((len(hits), *(parts[0][1].shape[1:] if parts else ())))

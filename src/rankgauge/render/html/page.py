@@ -16,7 +16,8 @@ from rankgauge._version import __version__
 from rankgauge.comparison.remarks import remarks
 from rankgauge.core.formatting import byte_size, compact_number, percent, plural, signed
 from rankgauge.evaluation.audit.ties import ties_of
-from rankgauge.evaluation.audit.unjudged import top_grade, unjudged_of
+from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
+from rankgauge.measures.spec import ONE_GRADE
 from rankgauge.render.html.answer import page_answer
 from rankgauge.render.html.charts.cost import cost_chart
 from rankgauge.render.html.charts.depth import cutoff_charts
@@ -140,6 +141,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "baseline": page_systems.systems[page_systems.baseline],
         "bands": None if bands is None else heading(bands),
         "failed": report.failed,
+        "chunkings": report.chunkings,
     }
 
 
@@ -153,7 +155,7 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
             *group_charts(page_systems.scores, report.by, page_systems.systems),
         ],
         "by": bool(report.by),
-        "has_grades": report.qrels.judgments == "grades",
+        "has_grades": report.qrels.judgments in ONE_GRADE,
         "cost_chart": cost_chart(report, ranked),
         "costs": [(system, report.costs[system.name]) for system in ranked if system.name in report.costs],
     }
@@ -174,7 +176,7 @@ def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, An
     hits = [joined.hits for joined in report.joined]
     pairs = list(zip(report.scores, hits, strict=True))
     unjudged = []
-    if report.qrels.judgments == "grades":
+    if all(can_audit_unjudged(scores.measures, run_hits) for scores, run_hits in pairs):
         unjudged = [unjudged_of(scores, run_hits, top_grade(report.qrels)) for scores, run_hits in pairs]
     ties = [ties_of(scores, run_hits, samples=PAGE_TIE_SAMPLES) for scores, run_hits in pairs]
     return {

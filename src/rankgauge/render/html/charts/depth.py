@@ -24,7 +24,7 @@ def cutoff_charts(
 ) -> Iterator[Chart]:
     """One chart per family: nDCG, R and P, and that of the first measure if it has a cutoff."""
     for family in _families(scores[0]):
-        if family.definition.judgments not in (None, qrels.judgments):
+        if not family.definition.accepts(qrels.judgments):
             continue
         measure = family.frozen(qrels)
         uncut = measure.definition.parameters["cutoff"] is None  # whether the measure may have no cutoff

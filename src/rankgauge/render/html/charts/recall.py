@@ -9,6 +9,7 @@ from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.iprec import ELEVEN_POINTS
 from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.spec import ONE_GRADE
 from rankgauge.render.html.charts.lines import Curve, lines
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
@@ -16,7 +17,7 @@ from rankgauge.render.html.page_systems import PageSystem
 
 def recall_charts(scores: Sequence[Scores], hits: Sequence[Hits], systems: Sequence[PageSystem]) -> Iterator[Chart]:
     """The chart, at the relevance threshold of the first measure; none if documents have no single grade."""
-    if any(run_hits.judgments != "grades" for run_hits in hits):
+    if any(run_hits.judgments not in ONE_GRADE for run_hits in hits):
         return
     rel = dict(scores[0].measures[0].parameters).get("rel")
     measures = [parse_measure(f"IPrec@{level:g}", compat=scores[0].conventions.compat) for level in ELEVEN_POINTS]

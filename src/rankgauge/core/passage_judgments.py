@@ -1,0 +1,233 @@
+"""Judgments by text: the gold passages of each query, and the piece of each passage that each chunk covers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core import ids as ids_module
+from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.ranking import Compat
+from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
+
+if TYPE_CHECKING:
+    from rankgauge.core.passage_segments import Segments
+
+Unit = Literal["characters", "tokens"]
+
+
+@dataclass(frozen=True, eq=False)
+class Extents:
+    """Where passages, chunks and pieces are, counted in one unit.
+
+    A piece is the part from ``start`` to ``end`` (exclusive) of its passage, and begins ``within_chunk`` units after
+    the beginning of its chunk. Passages begin at ``passage_position`` in the gold text of their query: passages whose
+    positions overlap share text, which the token measures count once.
+    """
+
+    passage_position: Ints
+    passage_length: Ints
+    chunk_length: Ints
+    start: Ints
+    end: Ints
+    within_chunk: Ints
+
+    def take(self, passages: Ints, chunks: Ints, pieces: Ints) -> Extents:
+        """The extents of some passages, chunks and pieces."""
+        return Extents(
+            frozen(self.passage_position[passages]),
+            frozen(self.passage_length[passages]),
+            frozen(self.chunk_length[chunks]),
+            frozen(self.start[pieces]),
+            frozen(self.end[pieces]),
+            frozen(self.within_chunk[pieces]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PassageJudgments:
+    """What each chunk covers of each gold passage, by query.
+
+    There are three tables. Passages: one row per gold passage (a quote or a span), by query; a quote that occurs
+    several times is one passage. Chunks: one row per judgment that these belong to, in ``docs``; a chunk that covers
+    nothing has a row too if its length matters. Pieces: one row per part of a passage that a chunk covers; ``passage``
+    and ``ordinal`` are the rows of the passage and of the chunk.
+
+    A passage is found at the rank where the chunks so far together cover at least the share ``coverage`` of its
+    characters. Tokens are counted beside characters if there is a tokenizer.
+    """
+
+    docs: Ids
+    passages: Ids
+    passage_offsets: Ints
+    offsets: Ints
+    passage: Ints
+    ordinal: Ints
+    extents: Mapping[Unit, Extents]
+    coverage: float
+    ideal_chunks: NDArray[np.bool_] | None = (
+        None  # those that the ideal ranking is made of, by their rows; None for all
+    )
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    @property
+    def kind(self) -> JudgmentKind:
+        """What these judgments are."""
+        return "passages"
+
+    @cached_property
+    def query(self) -> Ints:
+        """The query number of each piece."""
+        return group_of(self.offsets)
+
+    @cached_property
+    def passage_query(self) -> Ints:
+        """The query number of each passage."""
+        return group_of(self.passage_offsets)
+
+    @cached_property
+    def needed(self) -> Ints:
+        """How many characters of each passage must be covered for it to be found."""
+        share = self.coverage * self.extents["characters"].passage_length
+        needed: Ints = np.maximum(np.ceil(share - 1e-9), 1).astype(np.int64)
+        return needed
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The passages cut at the ends of their pieces."""
+        from rankgauge.core.passage_segments import segments_of
+
+        return segments_of(self)
+
+    @cached_property
+    def ideal_ranks(self) -> Ints:
+        """The rank at which the ideal ranking finds each passage; all runs and measures share it."""
+        from rankgauge.core.passage_segments import ideal_ranks
+
+        return ideal_ranks(self)
+
+    def with_ideal_of(self, chunks: Collection[bytes]) -> PassageJudgments:
+        """The same judgments, whose ideal ranking is made of some chunks only: those of one chunking among several."""
+        return replace(self, ideal_chunks=frozen(np.array([doc in chunks for doc in self.docs], dtype=bool)))
+
+    def take(self, queries: Ints, judged_offsets: Ints) -> PassageJudgments:
+        """The judgments of some queries, in any order and any number of times.
+
+        ``judged_offsets`` are those of the judgments that these belong to.
+        """
+        pieces, passages = within(queries, self.offsets), within(queries, self.passage_offsets)
+        chunks = within(queries, judged_offsets)
+        piece_counts = np.diff(self.offsets)[queries]
+        query = np.repeat(np.arange(len(queries)), piece_counts)
+        return replace(
+            self,
+            docs=self.docs.take(chunks),
+            passages=self.passages.take(passages),
+            passage_offsets=frozen(_taken_offsets(self.passage_offsets, queries)),
+            offsets=frozen(offsets_of(query, len(queries))),
+            passage=frozen(self.passage[pieces] + _shifts(self.passage_offsets, queries)[query]),
+            ordinal=frozen(self.ordinal[pieces] + _shifts(judged_offsets, queries)[query]),
+            extents={unit: extents.take(passages, chunks, pieces) for unit, extents in self.extents.items()},
+            ideal_chunks=None if self.ideal_chunks is None else frozen(self.ideal_chunks[chunks]),
+        )
+
+    def spread(self, numbers: Ints, queries: int) -> PassageJudgments:
+        """The same judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
+        return replace(
+            self,
+            passage_offsets=frozen(offsets_of(numbers[self.passage_query], queries)),
+            offsets=frozen(offsets_of(numbers[self.query], queries)),
+        )
+
+    def leveled(self, change: object) -> PassageJudgments:
+        """The same judgments: they have no levels to change."""
+        return self
+
+    def at_precision(self, compat: Compat) -> PassageJudgments:
+        """The same judgments: they have no levels that depend on a version of trec_eval."""
+        return self
+
+    def content(self) -> bytes:
+        """All bytes that distinguish these judgments from others with the same documents."""
+        arrays: list[Ints | Floats] = [self.passage_offsets, self.offsets, self.passage, self.ordinal]
+        arrays.append(np.array([self.coverage]))
+        names = [self.kind.encode("ascii"), self.passages.content()]
+        for unit, extents in sorted(self.extents.items()):
+            names.append(unit.encode("ascii"))
+            arrays += [getattr(extents, field.name) for field in fields(extents)]
+        if self.ideal_chunks is not None:
+            arrays.append(self.ideal_chunks.astype(np.int64))
+        return b"".join([*names, *(array.tobytes() for array in arrays)])
+
+
+def concatenate_passages(parts: Sequence[PassageJudgments], new_number: Ints, moved: Ints) -> PassageJudgments:
+    """Judgments of different queries as one; the arguments are the new numbers of all queries and of all documents."""
+    joined = _side_by_side(parts)
+    chunks = np.empty_like(moved)
+    chunks[moved] = np.arange(len(moved))
+    passage_query, piece_query = new_number[joined.passage_query], new_number[joined.query]
+    passages, pieces = np.argsort(passage_query, kind="stable"), np.argsort(piece_query, kind="stable")
+    moved_passages = np.empty_like(passages)
+    moved_passages[passages] = np.arange(len(passages))
+    return replace(
+        joined,
+        docs=joined.docs.take(chunks),
+        passages=joined.passages.take(passages),
+        passage_offsets=frozen(offsets_of(passage_query, len(new_number))),
+        offsets=frozen(offsets_of(piece_query, len(new_number))),
+        passage=frozen(moved_passages[joined.passage[pieces]]),
+        ordinal=frozen(moved[joined.ordinal[pieces]]),
+        extents={unit: extents.take(passages, chunks, pieces) for unit, extents in joined.extents.items()},
+        ideal_chunks=None if joined.ideal_chunks is None else frozen(joined.ideal_chunks[chunks]),
+    )
+
+
+def _side_by_side(parts: Sequence[PassageJudgments]) -> PassageJudgments:
+    """The parts one after the other, with the queries of each after those of the one before."""
+    shared: set[Unit] = set.intersection(*(set(part.extents) for part in parts))
+
+    def shifted(name: str, sizes: Sequence[int]) -> Ints:
+        shifts = np.cumsum([0, *sizes[:-1]])
+        return np.concatenate([getattr(part, name) + shift for part, shift in zip(parts, shifts, strict=True)])
+
+    queries = [len(part.offsets) - 1 for part in parts]
+    return PassageJudgments(
+        docs=ids_module.concatenate([part.docs for part in parts]),
+        passages=ids_module.concatenate([part.passages for part in parts]),
+        passage_offsets=offsets_of(shifted("passage_query", queries), sum(queries)),
+        offsets=offsets_of(shifted("query", queries), sum(queries)),
+        passage=shifted("passage", [len(part.passages) for part in parts]),
+        ordinal=shifted("ordinal", [len(part.docs) for part in parts]),
+        extents={unit: _joined_extents([part.extents[unit] for part in parts]) for unit in sorted(shared)},
+        coverage=parts[0].coverage,
+        ideal_chunks=_joined_ideal(parts),
+    )
+
+
+def _joined_ideal(parts: Sequence[PassageJudgments]) -> NDArray[np.bool_] | None:
+    """Which chunks the ideal rankings are made of; None if all of them."""
+    if all(part.ideal_chunks is None for part in parts):
+        return None
+    masks = [np.ones(len(part.docs), dtype=bool) if part.ideal_chunks is None else part.ideal_chunks for part in parts]
+    return np.concatenate(masks)
+
+
+def _joined_extents(parts: Sequence[Extents]) -> Extents:
+    return Extents(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Extents)))
+
+
+def _taken_offsets(offsets: Ints, groups: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(np.diff(offsets)[groups])]).astype(np.int64)
+
+
+def _shifts(offsets: Ints, groups: Ints) -> Ints:
+    """What to add to a row number of each taken group to get its new row number."""
+    return _taken_offsets(offsets, groups)[:-1] - offsets[groups]
