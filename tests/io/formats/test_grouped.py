@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, convert, read_qrels
+from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.io.formats.registry import detect_format, detect_kind
 
@@ -33,7 +34,7 @@ def write(folder: Path, text: str, name: str = "in") -> Path:
 def rows_of(qrels: Qrels) -> set[tuple[bytes, ...]]:
     """Query, group, subgroup if there is one, document and level of each judgment."""
     table = qrels.by_group
-    assert table is not None
+    assert isinstance(table, GroupJudgments)
     return {
         (
             qrels.queries[int(table.query[row])],

@@ -41,7 +41,7 @@ def read_group_judgments(path: str, judgments: JudgmentFormat, compat: Compat) -
         )
     except InputError as error:
         raise TrecEvalError(TREC_FILE_ERROR, f"{path}: {error.message}") from None
-    if qrels.by_group is None or judgments == "qrels_jg":
+    if not isinstance(qrels.by_group, GroupJudgments) or judgments == "qrels_jg":
         return qrels
     return replace(qrels, by_group=without_hidden_levels(qrels.by_group, compat))
 
