@@ -1,5 +1,6 @@
 # make demo       install and run the demo
-# make test       everything that must hold: lint, types, documentation, tests, coverage
+# make test       everything that must hold: lint, types, documentation, tests
+# make coverage   the fast tests, and the lines that none of them runs
 # make test-fast  the tests that take about a minute; every room is covered
 # make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
 # make check      lint and types only
@@ -22,15 +23,18 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-fast test-lowest test-env check docs picture bench test-deps test-libraries clean
+.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
 
 test: check
-	$(PYTEST) -m "not slow" --cov --cov-report=
+	$(PYTEST) -m "not slow"
 	$(PYTEST) -m slow
-	$(BIN)/coverage report
+
+# Not part of `make test`: tracing every line takes time.
+coverage: $(TEST)
+	$(PYTEST) -m "not slow" --cov --cov-report=term
 
 test-env: $(TEST)
 

@@ -141,14 +141,14 @@ class Journal:
                 self.path,
                 None,
                 f"belongs to another fetch: {_describe_difference(first, header)}",
-                hint="finish that fetch, name another output, or discard its partial results: --restart",
+                hint="finish that fetch, name another output, or delete this file to discard its partial results",
             )
         for number, line in enumerate(rest, start=2):
             try:
                 answer = FetchedAnswer.from_line(line)
             except InputError:
                 raise InputError.at(
-                    self.path, number, f"damaged: {shown(line)}", hint="discard the journal and start over: --restart"
+                    self.path, number, f"damaged: {shown(line)}", hint="delete this file to start over"
                 ) from None
             self.answers[answer.query] = answer
         return size
