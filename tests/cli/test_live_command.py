@@ -187,8 +187,10 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--retriever", "my_live_app:index"], "--retriever and --cases must be used together"),
-        (["--cases", "x"], "--retriever and --cases must be used together"),
+        (["--retriever", "my_live_app:index"], "--retriever needs either --cases or --gold"),
+        (["--cases", "x"], "--cases is for a --retriever"),
+        (["--retriever", "a:b", "--cases", "x", "--gold", "x"], "--retriever needs either --cases or --gold"),
+        (["qrels", "run", "--coverage", "1"], "--coverage applies to labels by text"),
         (["qrels", "--retriever", "my_live_app:index", "--cases", "x"], "cannot be combined with files"),
         (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.records import parse_record
@@ -22,7 +24,7 @@ from rankgauge.io.rows import build_qrels, build_run
 from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
-from rankgauge.report.building import build_report
+from rankgauge.report.building import evaluate_for_report, report_of
 from rankgauge.report.report import Cost, Report
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.options import ValidationOptions
@@ -162,13 +164,20 @@ def evaluation_path(system: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class StoredJudgments:
+    """The judgments of a benchmark, and what their validation found."""
+
+    validation: Validation
+    qrels: Qrels
+
+
+@dataclass(frozen=True, eq=False)
 class StoredInputs:
     """The inputs of a benchmark, each read once: files by their path in the folder, and what was parsed of them."""
 
     files: Mapping[str, LoadedFile]
     queries: Queries
-    judgments: Qrels
-    validation: Validation  # of the judgments
+    labels: StoredJudgments | BenchmarkGold
 
 
 def validate_judgments(file: LoadedFile, queries: Queries) -> tuple[Validation, ValidatedFile]:
@@ -191,8 +200,22 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
         raise InputError.at(missing, None, "is missing, and nothing can be computed without it")
     files = {name: load_file(folder / name) for name in names}
     queries = read_queries(files[names[1]])
+    if collection.get("chunkings"):
+        return StoredInputs(files, queries, _read_gold(folder, manifest, queries))
     validation, parsed = validate_judgments(files[names[0]], queries)
-    return StoredInputs(files, queries, build_qrels(parsed.rows(), name=collection["name"]), validation)
+    qrels = build_qrels(parsed.rows(), name=collection["name"])
+    return StoredInputs(files, queries, StoredJudgments(validation, qrels))
+
+
+def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> BenchmarkGold:
+    """Labels by text and the chunks of every chunking."""
+    collection = manifest["data"]["test collection"]
+    chunks = {name: read_corpus(folder / entry["path"]) for name, entry in collection["chunkings"].items()}
+    chunking_of = {system["name"]: system.get("chunking", "") for system in manifest["method"]["retrieval"]}
+    unknown = next((name for name in chunking_of.values() if name not in chunks), None)
+    if unknown is not None:
+        raise InputError.at(MANIFEST, None, f"no chunking is called {shown(unknown)}")
+    return BenchmarkGold(stored_labels(folder, collection["qrels"]["path"], queries), chunks, chunking_of)
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
@@ -209,22 +232,30 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
 
 
 def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
-    collection, judgments, queries = manifest["data"]["test collection"], inputs.judgments, inputs.queries
+    collection, queries = manifest["data"]["test collection"], inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
-    validations, runs = [replace(inputs.validation, file=collection["qrels"]["path"])], {}
+    labels, validations, runs = inputs.labels, [], {}
+    if isinstance(labels, StoredJudgments):
+        validations.append(replace(labels.validation, file=collection["qrels"]["path"]))
+        judgments, labeled = labels.qrels, set(labels.qrels.queries.to_text())
+    else:
+        judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
         failed = set(system.get("failed queries", ()))
-        validation = validate_run(parsed, judgments, _expected_queries(queries, judgments, parsed, failed), options)
+        validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
         validations.append(replace(validation, file=path))
         runs[name] = build_run(parsed.rows(), name=name).with_failed(sorted(failed))
-    return build_report(
-        _judgments_of_queries(judgments, queries),
-        runs,
-        _settings(manifest),
+    settings = _settings(manifest)
+    if isinstance(labels, StoredJudgments):
+        evaluation = evaluate_for_report(_judgments_of_queries(labels.qrels, queries), runs, settings, topics=queries)
+    else:
+        evaluation = labels.evaluate(runs, settings, queries)
+    return report_of(
+        evaluation,
+        settings,
         title=collection["name"],
-        topics=queries,
         snippets={} if collection["source"] is None else _snippets(inputs.files[SNIPPETS]),
         costs={name: _cost(cost) for name, cost in manifest["times"]["costs"].items()},
         validations=tuple(validations),
@@ -252,12 +283,12 @@ def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:
     return judgments if len(judged_rows) == len(judgments.queries) else judgments.select(judged_rows)
 
 
-def _expected_queries(queries: Queries, judgments: Qrels, run: ValidatedFile, failed: Set[str]) -> list[str]:
+def _expected_queries(queries: Queries, labeled: Set[str], run: ValidatedFile, failed: Set[str]) -> list[str]:
     """The queries whose absence from a run is a fault: not those that failed, which the report names, nor those without
     judgments, whose empty answer has no score.
     """
     answered = set() if run.table is None else set(run.table.queries.to_text())
-    scored = set(judgments.queries.to_text()) | answered
+    scored = labeled | answered
     return [query for query in queries.ids.to_text() if query in scored and query not in failed]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankgauge.benchmark.chunkings import check_chunkings, over_chunkings
 from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
+from rankgauge.io.corpus.chunking.options import Chunking
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
+from rankgauge.measures.sets import GOLD_MEASURES
 from rankgauge.report.manifest_shape import SYSTEM_NAME
 from rankgauge.retrieval.fetch.modes import (
     OWN_MODE,
@@ -35,9 +38,18 @@ if TYPE_CHECKING:
 RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
+BUDGET_MEASURES = tuple(f"{name}(budget=2000)" for name in ("TokenRecall", "TokenPrecision", "TokenIoU"))
 CALLS = 50  # of the pass that measures latency
 DEPTH = 100
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
+
+
+def default_measures(gold: str | None, chunkings: Sized = ()) -> tuple[str, ...]:
+    """The measures of a plan that names none: those with target bands, or those of labels by text.
+
+    Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
+    """
+    return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES if len(chunkings) < 2 else BUDGET_MEASURES
 
 
 def default_settings() -> Settings:
@@ -47,10 +59,11 @@ def default_settings() -> Settings:
 
 @dataclass(frozen=True)
 class PlannedSystem:
-    """A retriever, and the corpora of its experts if it has any."""
+    """A retriever, what it searches, and the corpora of its experts if it has any."""
 
     settings: RetrieverSettings
     experts: Mapping[str, str] = field(default_factory=dict)
+    chunking: str | None = None  # the name of the chunking that it searches; None for the documents themselves
 
     @classmethod
     def of(cls, retriever: Any) -> PlannedSystem:
@@ -69,25 +82,38 @@ class BenchmarkPlan:
     """A collection, the systems on it by name, and how they are scored. The first system is the baseline.
 
     A system is a mode, :class:`~rankgauge.retrieval.RetrieverSettings`, or any object that can be asked: a function of
-    a query and k, or an object with ``retrieve``, ``invoke`` or ``search``.
+    a query and k, or an object with ``retrieve``, ``invoke`` or ``search``. With ``gold``, labels by text instead of
+    judgments, systems may search chunks of the documents, each split in another way; ``chunkings`` are these by name.
     """
 
     title: str
     corpus: str | None
     queries: str
-    qrels: str
+    qrels: str | None  # None if there is gold
     systems: Mapping[str, PlannedSystem | Any]
     settings: Settings = field(default_factory=default_settings)
     k: int = DEPTH
     latency: int = CALLS  # single calls to time; 0 measures no latency
     max_failures: int = 0  # queries of a system that may fail; if more do, the system has failed
     command: str = "rankgauge benchmark run"  # what reproduces it
+    gold: str | None = None
+    chunkings: Mapping[str, Chunking] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> str:
+        """The file of labels: judgments, or gold."""
+        return str(self.qrels if self.gold is None else self.gold)
 
     def __post_init__(self) -> None:
+        if (self.qrels is None) == (self.gold is None):
+            raise UsageError("a benchmark needs judgments, or gold, and not both")
+        if self.gold is not None and self.corpus is None:
+            raise UsageError("labels by text need the texts", hint="name them in the configuration: collection: corpus")
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
         object.__setattr__(self, "systems", planned)
+        check_chunkings(planned, self.chunkings, self.gold)
         for name in self.systems:
             if not SYSTEM_NAME.fullmatch(name):
                 raise UsageError(
@@ -168,6 +194,7 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         for name, swept in config.retrievers.items()
         for values, section in swept.swept().items()
     }
+    chunkings = {name: section.chunking() for name, section in config.chunking.items()}
     corpus = None if collection.corpus is None else str(home / collection.corpus)
     if corpus is not None and not Path(corpus).exists():
         raise InputError.at(path, None, f"collection.corpus: {shown(collection.corpus or '')} not found")
@@ -177,12 +204,14 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         corpus=corpus,
         queries=queries,
         qrels=qrels,
-        systems=systems or default_systems(),
-        settings=Settings.of({"measures": BENCHMARK_MEASURES, **config_values(config, home)}),
+        systems=over_chunkings(systems or default_systems(), chunkings),
+        settings=Settings.of({"measures": default_measures(collection.gold, chunkings), **config_values(config, home)}),
         k=config.benchmark.k,
         latency=config.benchmark.latency,
         max_failures=config.benchmark.max_failures,
         command=f"rankgauge benchmark run {Path(path).name}",
+        gold=None if collection.gold is None else str(home / collection.gold),
+        chunkings=chunkings,
     )
 
 
@@ -190,12 +219,16 @@ def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
     """A retriever of the configuration, with its paths resolved."""
     paths = {key: str(home / path) for key in PATH_KEYS if (path := getattr(section, key)) is not None}
     experts = {name: str(home / corpus) for name, corpus in (section.experts or {}).items()}
-    return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts)
+    return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts, section.chunking)
 
 
-def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str]:
+def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | None]:
     """The files of queries and judgments; those in the corpus's folder if the configuration names none."""
     collection = config.collection
+    if collection.gold is not None:
+        if collection.qrels is not None:
+            raise UsageError("collection.gold and collection.qrels are two kinds of labels", hint="keep one of the two")
+        return str(home / (collection.queries or collection.gold)), None  # gold has the texts of its queries
     queries = None if collection.queries is None else str(home / collection.queries)
     qrels = None if collection.qrels is None else str(home / collection.qrels)
     if (queries is None or qrels is None) and corpus is not None and Path(corpus).is_dir():

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.benchmark.chunkings import chunking_of, chunks_path
 from rankgauge.benchmark.folder import INPUTS_FOLDER, run_path
+from rankgauge.benchmark.gold import resolved_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
+from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.io.sources import LoadedFile
 from rankgauge.report import manifest as manifests
@@ -35,10 +38,10 @@ class SystemResult:
 
 @dataclass(frozen=True, eq=False)
 class BenchmarkInputs:
-    """The plan, the judgments and queries as they are stored in the folder, and the queries in memory."""
+    """The plan, the labels and queries as they are stored in the folder, and the queries in memory."""
 
     plan: BenchmarkPlan
-    qrels: LoadedFile
+    labels: LoadedFile
     queries: LoadedFile
     parsed_queries: Queries
 
@@ -52,12 +55,28 @@ class CorpusRecord:
     documents: int
 
 
+def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str, dict[str, Any]]:
+    """How the documents were split, and the files of chunks."""
+    return {
+        name: {
+            **(plan.chunkings[name].to_dict() if name in plan.chunkings else {}),
+            "description": str(plan.chunkings.get(name, "not split")),
+            "path": chunks_path(name),
+            "sha256": corpus.sha256,
+            "chunks": len(corpus.ids),
+            "labels": resolved_path(name),
+        }
+        for name, corpus in chunks.items()
+    }
+
+
 def manifest_of(
     inputs: BenchmarkInputs,
     corpus: CorpusRecord | None,
     runs: Mapping[str, LoadedFile],
     results: Mapping[str, SystemResult],
     failed: Mapping[str, RankgaugeError],
+    chunkings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Everything but the times and the digests of files, which are known at the very end."""
     plan, queries = inputs.plan, inputs.parsed_queries
@@ -79,15 +98,20 @@ def manifest_of(
                     "sha256": corpus.sha256,
                     "documents": corpus.documents,
                 },
-                "qrels": _file(inputs.qrels, plan.qrels),
+                "qrels": _file(inputs.labels, plan.labels),
                 "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
+                **({"chunkings": dict(chunkings)} if chunkings else {}),
             },
             "other": _models(results),
         },
         "method": {
             "automatic": True,
             "score ties": "document id descending",
-            "retrieval": [_retrieval(name, runs[name], result) for name, result in results.items()],
+            "retrieval": [
+                _retrieval(name, runs[name], result)
+                | ({"chunking": chunking_of(plan.systems[name])} if chunkings else {})
+                for name, result in results.items()
+            ],
         },
         "research goal": {
             "evaluation": {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from rankgauge.benchmark.chunkings import CombinedCorpus, chunking_of, chunks_path, write_chunkings
 from rankgauge.benchmark.folder import (
     INPUTS_FOLDER,
     MANIFEST,
@@ -19,6 +20,7 @@ from rankgauge.benchmark.folder import (
     SNIPPETS,
     SUBFOLDERS,
     StoredInputs,
+    StoredJudgments,
     claim,
     digests,
     evaluation_path,
@@ -28,12 +30,19 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
+from rankgauge.benchmark.gold import (
+    BenchmarkGold,
+    labels_with_texts,
+    read_labels,
+    resolved_path,
+    stored_labels,
+    write_resolved,
+)
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
-from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, manifest_of
+from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
-from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.secrets import error_text
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
@@ -50,7 +59,6 @@ from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.fetch.language import language_notes
-from rankgauge.validation.findings import Validation
 
 
 def run_benchmark(
@@ -68,35 +76,64 @@ def run_benchmark(
     """
     listener, folder, begin = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
-    qrels_file, queries_file = load_file(plan.qrels), load_file(plan.queries)
+    labels_file, queries_file = load_file(plan.labels), load_file(plan.queries)
     queries = read_queries(queries_file)
-    validation, judgments = _valid_judgments(plan, qrels_file, queries, listener)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
+    labels, judgments = None, None
+    if plan.gold is None:
+        judgments = _valid_judgments(plan, labels_file, queries, listener)
+    else:
+        labels = read_labels(plan.gold, queries, documents)
     _check_settings(plan, queries)
     batch = QueryBatch.from_queries(queries)
     for note in _language_notes(plan, documents, batch):
         listener.noted(note)
     with claim(folder) as work:
-        copies = _store(qrels_file, work, "qrels"), _store(queries_file, work, "queries")
+        if labels is not None:
+            labels_file = LoadedFile("gold.jsonl", labels_with_texts(labels))
+        copies = _store(labels_file, work, "qrels" if labels is None else "gold"), _store(queries_file, work, "queries")
         inputs = BenchmarkInputs(plan, *copies, queries)
+        chunks = _chunks(plan, documents, work)
+        if labels is not None:
+            write_resolved(labels, chunks, work)
         with _index_folder(index) as indexes:
-            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart)
+            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
             results, failed = _run_systems(runner)
         if not results:
             if not any((work / RUNS_FOLDER).glob("*.journal")):
                 shutil.rmtree(work)
             raise next(iter(failed.values()))
         runs = {name: load_file(work / run_path(name)) for name in results}
-        snippets, count = _write_snippets(work, documents, [result.fetched.run for result in results.values()])
-        files = [inputs.qrels, inputs.queries, *runs.values(), *snippets]
-        _remove_leftovers(work, list(results), {_name(work, file) for file in files})
+        fetched = [result.fetched.run for result in results.values()]
+        snippets, count = _write_snippets(work, CombinedCorpus(chunks) if chunks else documents, fetched)
+        if chunks and documents is not None:
+            count = sum(1 for _ in documents)
+        files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
+        of_chunkings = {path_of(name) for name in chunks for path_of in (chunks_path, resolved_path)}
+        _remove_leftovers(work, list(results), {_name(work, file) for file in files} | of_chunkings)
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
-        manifest = manifest_of(inputs, corpus, runs, results, failed)
+        manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-        stored = StoredInputs({_name(work, file): file for file in files}, queries, judgments, validation)
+        scored_on = judgments or _stored_gold(work, inputs, chunks, list(results))
+        stored = StoredInputs({_name(work, file): file for file in files}, queries, scored_on)
         report = write_reports(work, manifest, stored)
         install(work, folder)
     return report
+
+
+def _stored_gold(
+    folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], systems: list[str]
+) -> BenchmarkGold:
+    """The gold of a benchmark as `report verify` will read it."""
+    labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
+    return BenchmarkGold(labels, chunks, {name: chunking_of(inputs.plan.systems[name]) for name in systems})
+
+
+def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:
+    """The chunks that the systems search, by chunking, if there is gold to score them on."""
+    if plan.gold is None or documents is None:
+        return {}
+    return write_chunkings(documents, map(chunking_of, plan.systems.values()), plan.chunkings, folder)
 
 
 def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[str, RankgaugeError]]:
@@ -116,7 +153,7 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
 
 def _valid_judgments(
     plan: BenchmarkPlan, qrels: LoadedFile, queries: Queries, listener: BenchmarkListener
-) -> tuple[Validation, Qrels]:
+) -> StoredJudgments:
     """The judgments and their validation; raises if they are invalid."""
     validation, parsed = validate_judgments(qrels, queries)
     listener.validated(validation)
@@ -127,7 +164,7 @@ def _valid_judgments(
             f"the judgments have {plural(validation.errors, 'error')}",
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
-    return validation, build_qrels(parsed.rows(), name=plan.title)
+    return StoredJudgments(validation, build_qrels(parsed.rows(), name=plan.title))
 
 
 def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from rankgauge.benchmark.chunkings import chunking_of
 from rankgauge.benchmark.folder import run_path
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
@@ -20,7 +22,7 @@ from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
-from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
+from rankgauge.retrieval.fetch.modes import make_retriever
 
 INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
 
@@ -36,17 +38,19 @@ class SystemRunner:
     indexes: Path
     listener: BenchmarkListener
     restart: bool
+    chunks: Mapping[str, Corpus] = field(default_factory=dict)  # by chunking, if systems search these
 
     def run(self, name: str, system: PlannedSystem) -> SystemResult:
         """Build the retriever of a system, fetch its run, and time single calls of it."""
         progress = self.listener.started(name)
-        index = self._index_folder(system.settings)
+        documents = self.chunks[chunking_of(system)] if self.chunks else self.documents
+        index = self._index_folder(system, documents)
         parts = [index / part for part in _index_parts(system)]
         is_new = all(not part.exists() for part in parts)
         start = time.monotonic()
         settings = replace(system.settings, index=str(index))
         experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
-        retriever = make_retriever(settings, self.documents, self.queries, experts=experts)
+        retriever = make_retriever(settings, documents, self.queries, experts=experts)
         seconds = round(time.monotonic() - start, 3)
         fetched = fetch_run(
             retriever,
@@ -79,15 +83,17 @@ class SystemRunner:
             self.listener.warned(name, f"latency could not be measured: {error_text(error)}")
             return Latency()
 
-    def _index_folder(self, settings: RetrieverSettings) -> Path:
+    def _index_folder(self, system: PlannedSystem, documents: Corpus | None) -> Path:
         """A folder for the indexes of all systems that can share them."""
+        settings = system.settings
         if settings.index is not None:
-            return Path(settings.index)
+            return Path(settings.index) / (chunking_of(system) if self.chunks else "")
         lexical = (settings.bm25, settings.stemmer, settings.stopwords)
         vectors = (
             settings.embedder, settings.document_vectors, settings.query_vectors, settings.center, settings.search,
         )  # fmt: skip
-        return self.indexes / hashlib.sha256(repr((lexical, vectors)).encode()).hexdigest()[:16]
+        searched = (documents.sha256,) if self.chunks and documents is not None else ()
+        return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
 
 
 def _index_parts(system: PlannedSystem) -> list[str]:

@@ -13,6 +13,7 @@ from rankgauge.cli.lazy import LazyGroup
 COMMANDS = {
     "agreement": "Show whether two sets of judgments rank runs in the same order.",
     "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
+    "chunk": "Split documents into chunks.",
     "convert": "Write judgments or a run in another format.",
     "compare": "Show which run is better, with what confidence, and which queries changed.",
     "demo": "Run a benchmark on the bundled collection.",
@@ -23,7 +24,7 @@ COMMANDS = {
     "index": "Load a corpus into PostgreSQL, to search it there.",
     "init": "Write a starter rankgauge.yaml.",
     "judge": "Judge the documents of a pool, in the terminal or by a program.",
-    "labels": "Compare judgments of several assessors, and estimate measures from few of them.",
+    "labels": "Compare and check judgments, and estimate measures from few of them.",
     "measures": "List the measures, or explain one.",
     "pipeline": "Evaluate routing, gate and reranking from a log.",
     "pool": "Choose which documents to judge.",

@@ -79,13 +79,18 @@ def evaluate_systems(
 ) -> Evaluation:
     """Score runs under names of their own: those of a dict, else their own, numbered if two are the same."""
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
-    if len(listed) < fewest:
-        raise UsageError(
-            f"a comparison needs at least two runs, found {len(listed)}",
-            hint="one run is enough if --baseline names a stored baseline" if listed else None,
-        )
+    check_enough(listed, fewest)
     evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, topics=topics)
     return evaluation if names is None else evaluation.renamed(names)
+
+
+def check_enough(runs: Sequence[AnyRun], fewest: int) -> None:
+    """Raise if there are too few runs to compare."""
+    if len(runs) < fewest:
+        raise UsageError(
+            f"a comparison needs at least two runs, found {len(runs)}",
+            hint="one run is enough if --baseline names a stored baseline" if runs else None,
+        )
 
 
 def compare_evaluation(

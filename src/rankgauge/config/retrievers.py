@@ -35,6 +35,9 @@ class RetrieverSection(ConfigSection):
         description="Values to try, by parameter: of call, http or postgres if there is one, else keys of this "
         "section. Every combination is a retriever of its own.",
     )
+    chunking: Text | None = Field(
+        default=None, description="The one chunking that it searches in a benchmark. Default: every one."
+    )
     k1: float | None = None
     b: float | None = None
     variant: Text | None = None

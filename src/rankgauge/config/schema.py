@@ -20,6 +20,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.gate.requirements import parse_requirement
 from rankgauge.comparison.statistics import Correction
+from rankgauge.config.chunking import ChunkingSection
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.sections import ConfigSection, Text
 from rankgauge.core.ranking import Compat
@@ -233,6 +234,9 @@ class CollectionSection(ConfigSection):
     corpus: Text | None = Field(default=None, description="A file or folder, in any format that --corpus takes.")
     queries: Text | None = Field(default=None, description="The queries. Default: those in the corpus's folder.")
     qrels: Text | None = Field(default=None, description="The judgments. Default: those in the corpus's folder.")
+    gold: Text | None = Field(
+        default=None, description="Labels by text, quotes or spans, instead of judgments; `chunking` needs them."
+    )
     name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
 
 
@@ -282,6 +286,9 @@ class Config(ConfigSection):
     collection: Annotated[CollectionSection, BeforeValidator(_section)] = Field(
         default=CollectionSection(), description="The corpus, queries and judgments."
     )
+    chunking: dict[str, ChunkingSection] = Field(
+        default={}, description="Ways to split the documents, by name; each retriever is run on every one of them."
+    )
     retrievers: dict[str, RetrieverSection] = Field(default={}, description="Retrievers by name.")
     benchmark: Annotated[BenchmarkSection, BeforeValidator(_section)] = Field(
         default=BenchmarkSection(), description="How the retrievers are run."
@@ -307,6 +314,7 @@ class Config(ConfigSection):
             gate=self.gate,
             kpi=self.kpi,
             collection=self.collection,
+            chunking=self.chunking,
             retrievers=self.retrievers,
             benchmark=self.benchmark,
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core import ids as ids_module
 from rankgauge.core.ids import Ids, Ints
@@ -70,6 +71,9 @@ class PassageJudgments:
     ordinal: Ints
     extents: Mapping[Unit, Extents]
     coverage: float
+    ideal_chunks: NDArray[np.bool_] | None = (
+        None  # those that the ideal ranking is made of, by their rows; None for all
+    )
 
     def __len__(self) -> int:
         return len(self.passages)
@@ -110,6 +114,10 @@ class PassageJudgments:
 
         return ideal_ranks(self)
 
+    def with_ideal_of(self, chunks: Collection[bytes]) -> PassageJudgments:
+        """The same judgments, whose ideal ranking is made of some chunks only: those of one chunking among several."""
+        return replace(self, ideal_chunks=frozen(np.array([doc in chunks for doc in self.docs], dtype=bool)))
+
     def take(self, queries: Ints, judged_offsets: Ints) -> PassageJudgments:
         """The judgments of some queries, in any order and any number of times.
 
@@ -128,6 +136,7 @@ class PassageJudgments:
             passage=frozen(self.passage[pieces] + _shifts(self.passage_offsets, queries)[query]),
             ordinal=frozen(self.ordinal[pieces] + _shifts(judged_offsets, queries)[query]),
             extents={unit: extents.take(passages, chunks, pieces) for unit, extents in self.extents.items()},
+            ideal_chunks=None if self.ideal_chunks is None else frozen(self.ideal_chunks[chunks]),
         )
 
     def spread(self, numbers: Ints, queries: int) -> PassageJudgments:
@@ -154,6 +163,8 @@ class PassageJudgments:
         for unit, extents in sorted(self.extents.items()):
             names.append(unit.encode("ascii"))
             arrays += [getattr(extents, field.name) for field in fields(extents)]
+        if self.ideal_chunks is not None:
+            arrays.append(self.ideal_chunks.astype(np.int64))
         return b"".join([*names, *(array.tobytes() for array in arrays)])
 
 
@@ -175,6 +186,7 @@ def concatenate_passages(parts: Sequence[PassageJudgments], new_number: Ints, mo
         passage=frozen(moved_passages[joined.passage[pieces]]),
         ordinal=frozen(moved[joined.ordinal[pieces]]),
         extents={unit: extents.take(passages, chunks, pieces) for unit, extents in joined.extents.items()},
+        ideal_chunks=None if joined.ideal_chunks is None else frozen(joined.ideal_chunks[chunks]),
     )
 
 
@@ -196,7 +208,16 @@ def _side_by_side(parts: Sequence[PassageJudgments]) -> PassageJudgments:
         ordinal=shifted("ordinal", [len(part.docs) for part in parts]),
         extents={unit: _joined_extents([part.extents[unit] for part in parts]) for unit in sorted(shared)},
         coverage=parts[0].coverage,
+        ideal_chunks=_joined_ideal(parts),
     )
+
+
+def _joined_ideal(parts: Sequence[PassageJudgments]) -> NDArray[np.bool_] | None:
+    """Which chunks the ideal rankings are made of; None if all of them."""
+    if all(part.ideal_chunks is None for part in parts):
+        return None
+    masks = [np.ones(len(part.docs), dtype=bool) if part.ideal_chunks is None else part.ideal_chunks for part in parts]
+    return np.concatenate(masks)
 
 
 def _joined_extents(parts: Sequence[Extents]) -> Extents:

@@ -69,6 +69,9 @@ def ideal_ranks(judgments: PassageJudgments) -> Ints:
     query_of_chunk = np.zeros(chunks, dtype=np.int64)
     query_of_chunk[judgments.ordinal] = judgments.query
     pair_chunk, pair_segment = parts.chunk, parts.segment
+    if judgments.ideal_chunks is not None:
+        is_kept = judgments.ideal_chunks[pair_chunk]
+        pair_chunk, pair_segment = pair_chunk[is_kept], pair_segment[is_kept]
     covered, found = np.zeros(passages), np.full(passages, UNRANKED)
     rank = 0
     while len(pair_chunk):

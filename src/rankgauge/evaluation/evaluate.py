@@ -120,6 +120,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
     without = hits.relevant_judged(np.nextafter(0, 1)) == 0
+    if hits.judgments == "passages":  # every query has some, whether or not a chunk that was read contains it
+        without = np.zeros(len(hits), dtype=bool)
     averaged = hits.status != Status.FAILED
     if conventions.query_set == "both":
         averaged &= hits.status != Status.MISSING

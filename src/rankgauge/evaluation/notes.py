@@ -38,7 +38,7 @@ def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tu
         _queries(
             hits,
             "no-relevant",
-            count_by(hits.judged_query[hits.judged > 0], len(hits)) == 0,
+            (count_by(hits.judged_query[hits.judged > 0], len(hits)) == 0) & (hits.judgments != "passages"),
             "without relevant documents",
         ),
         _negative(hits),

@@ -1,5 +1,10 @@
 from rankgauge.io.conversion import Conversion as Conversion
 from rankgauge.io.conversion import convert as convert
+from rankgauge.io.corpus.chunking.chunks import Chunk as Chunk
+from rankgauge.io.corpus.chunking.chunks import ChunkedCorpus as ChunkedCorpus
+from rankgauge.io.corpus.chunking.chunks import write_chunks as write_chunks
+from rankgauge.io.corpus.chunking.options import Chunking as Chunking
+from rankgauge.io.corpus.chunking.splitting import split_text as split_text
 from rankgauge.io.corpus.collection import Collection as Collection
 from rankgauge.io.corpus.collection import open_collection as open_collection
 from rankgauge.io.corpus.corpus import Corpus as Corpus

@@ -8,6 +8,8 @@ session        one assessor's work in the terminal
 machine        judging by a program: judges opens one, verdicts reads its answers
 raters         who judged what; agreement compares them
 estimates      measures from machine labels and a sample of human ones (prediction-powered)
+gold/          labels by text: quotes and spans that survive another chunking
+stamping       labels with the hash of the text that was judged; validation.label_rot checks them
 export         judgments of a uniform sample as qrels for infAP
 sampled        measures from a random sample of each query's documents; sampled_means over queries
 """

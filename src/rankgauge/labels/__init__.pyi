@@ -3,6 +3,19 @@ from rankgauge.labels.agreement import rater_agreement as rater_agreement
 from rankgauge.labels.estimates import LabelEstimate as LabelEstimate
 from rankgauge.labels.estimates import LabelEstimates as LabelEstimates
 from rankgauge.labels.estimates import estimate_with_machine_labels as estimate_with_machine_labels
+from rankgauge.labels.gold.evaluation import GoldInputs as GoldInputs
+from rankgauge.labels.gold.evaluation import JudgedRuns as JudgedRuns
+from rankgauge.labels.gold.evaluation import evaluate_gold as evaluate_gold
+from rankgauge.labels.gold.evaluation import evaluate_gold_runs as evaluate_gold_runs
+from rankgauge.labels.gold.evaluation import judge_runs as judge_runs
+from rankgauge.labels.gold.labels import GoldLabels as GoldLabels
+from rankgauge.labels.gold.labels import GoldPassage as GoldPassage
+from rankgauge.labels.gold.matching import match_quotes as match_quotes
+from rankgauge.labels.gold.options import GoldOptions as GoldOptions
+from rankgauge.labels.gold.pieces import QuoteMatches as QuoteMatches
+from rankgauge.labels.gold.reading import read_gold as read_gold
+from rankgauge.labels.gold.resolution import ResolvedLabels as ResolvedLabels
+from rankgauge.labels.gold.resolution import resolve_labels as resolve_labels
 from rankgauge.labels.judges import open_judge as open_judge
 from rankgauge.labels.judgment_file import JudgmentFile as JudgmentFile
 from rankgauge.labels.machine import MachineJudge as MachineJudge
@@ -16,8 +29,11 @@ from rankgauge.labels.reading import read_pool as read_pool
 from rankgauge.labels.records import Judgment as Judgment
 from rankgauge.labels.records import PoolItem as PoolItem
 from rankgauge.labels.sampled import sampled_values as sampled_values
+from rankgauge.labels.stamping import stamp_labels as stamp_labels
 from rankgauge.labels.texts import with_texts as with_texts
 from rankgauge.labels.texts import write_pool as write_pool
 from rankgauge.labels.verdicts import Verdict as Verdict
+from rankgauge.validation.label_rot import LabelCheck as LabelCheck
+from rankgauge.validation.label_rot import check_labels as check_labels
 
 __all__: list[str]

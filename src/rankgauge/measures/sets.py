@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
+GOLD_MEASURES = ("alpha_nDCG@10", "StRecall@10", "TokenRecall(budget=2000)", "TokenPrecision(budget=2000)")  # --gold
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {
     "kpi": ("nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"),

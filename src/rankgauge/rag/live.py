@@ -21,7 +21,7 @@ from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.progress import Progress, progress_function
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
+from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
 from rankgauge.retrieval.asking.calls import (
     DEFAULT_CALLS,
     CallResult,
@@ -31,7 +31,7 @@ from rankgauge.retrieval.asking.calls import (
     call_for_all,
     check_k,
 )
-from rankgauge.retrieval.asking.documents import IdSource, Unit
+from rankgauge.retrieval.asking.documents import IdSource, Unit, document_ids, text_of
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import retriever_function
 from rankgauge.retrieval.base import QueryBatch
@@ -120,6 +120,7 @@ class _LiveEvaluation:
     prefer_async: bool = False
     outcomes: dict[int, QueryOutcome] = field(default_factory=dict, init=False)  # by index of the case
     journal: Journal | None = field(default=None, init=False)
+    texts: dict[str, str | None] = field(default_factory=dict, init=False)  # by id; None if it came with two texts
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -177,6 +178,7 @@ class _LiveEvaluation:
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
             ranking = self.rules.rank(call.answer, case.id)
+            self._keep_texts(call.answer, case.id)
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
@@ -185,6 +187,16 @@ class _LiveEvaluation:
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
         if self.report_progress is not None:
             self.report_progress(len(self.outcomes), len(self.cases.cases))
+
+    def _keep_texts(self, answer: Answer, query: str) -> None:
+        """Keep the texts that come with chunks, which labels by text are compared with."""
+        if self.rules.unit != "chunk":
+            return
+        ids = document_ids(answer.documents, self.rules.id, self.rules.unit, query)
+        for name, item in zip(ids, answer.documents, strict=True):
+            text = text_of(item)
+            if text is not None and self.texts.setdefault(name, text) != text:
+                self.texts[name] = None
 
     def _outcome(self, index: int, ranking: RankedResults, call: CallResult | None) -> QueryOutcome:
         """The outcome of a case, from a call or from the journal."""
@@ -230,6 +242,7 @@ class _LiveEvaluation:
         by_request = dict(zip(scores.requested, scores.measures, strict=True))
         printed = [by_request[measure] for measure in self.extra_measures]
         result = result_of(evaluation, outcomes, cutoff, self.rules.unit, printed, self.calls)
+        result = replace(result, chunk_texts={name: text for name, text in self.texts.items() if text is not None})
         warn_of_repeats(result)
         if is_too_many(len(result.failures), max_failures):
             hint = FAILURES_HINT if self.journal is None else f"{JOURNAL_HINT}, or {FAILURES_HINT}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -43,6 +43,7 @@ class RetrievalResult(Tabular):
     printed: tuple[Measure, ...]
     unit: Unit = "chunk"
     calls: RetrieverCalls | None = None  # how a live retriever was asked
+    chunk_texts: Mapping[str, str] = field(default_factory=dict)  # by id, of the chunks that came with their texts
 
     @property
     def scores(self) -> Scores:

@@ -31,7 +31,20 @@ def build_report(
     ``details`` are further fields of :class:`Report`: snippets, costs, validations, ….
     """
     settings = settings or Settings()
-    evaluation = evaluate_systems(
+    evaluation = evaluate_for_report(qrels, runs, settings, topics=topics, reading=reading)
+    return report_of(evaluation, settings, title=title, **details)
+
+
+def evaluate_for_report(
+    qrels: AnyQrels,
+    runs: Mapping[str, AnyRun] | Sequence[AnyRun],
+    settings: Settings,
+    *,
+    topics: Any = None,
+    reading: Reading | None = None,
+) -> Evaluation:
+    """Score runs, and keep what a report shows of them: hashes and whole rankings."""
+    return evaluate_systems(
         qrels,
         runs,
         settings.measures,
@@ -39,7 +52,6 @@ def build_report(
         reading=replace(reading or Reading(), fingerprint=True, keep_rankings=True),
         topics=topics,
     )
-    return report_of(evaluation, settings, title=title, **details)
 
 
 def report_of(

@@ -67,9 +67,10 @@ MANIFEST_SHAPE = {
             "source": Maybe({"path": str, "sha256": str, "documents": AtMost(2**62)}),
             "qrels": STORED_FILE,
             "topics": STORED_FILE,
+            "chunkings?": MapOf({"description": str, "path": INSIDE, "chunks": AtMost(2**62)}, keys=NAME),
         }
     },
-    "method": {"retrieval": [{"name": NAME, "run": STORED_FILE, "failed queries?": MapOf(str)}]},
+    "method": {"retrieval": [{"name": NAME, "run": STORED_FILE, "failed queries?": MapOf(str), "chunking?": NAME}]},
     "settings": SETTINGS,
     "failed": MapOf(str),
     "implementation": {"executable": {"cmd": Maybe(str)}},

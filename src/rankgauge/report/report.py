@@ -36,6 +36,16 @@ class Cost:
     max: float | None = None  # milliseconds
 
 
+@dataclass(frozen=True)
+class SearchedChunks:
+    """What a system searches: a chunking by its name, how it splits documents, and the number of its chunks."""
+
+    system: str
+    chunking: str
+    description: str
+    chunks: int
+
+
 @dataclass(frozen=True, eq=False)
 class Report:
     """Systems on the same queries and judgments; the ``run`` of their scores is the system's name."""
@@ -84,6 +94,18 @@ class Report:
     def names(self) -> tuple[str, ...]:
         """The systems."""
         return tuple(run.run for run in self.scores)
+
+    @property
+    def chunkings(self) -> list[SearchedChunks]:
+        """What each system of a benchmark searches, if that is chunks of the documents."""
+        manifest = self.manifest or {}
+        known = (manifest.get("data") or {}).get("test collection", {}).get("chunkings") or {}
+        systems = (manifest.get("method") or {}).get("retrieval", []) if known else []
+        return [
+            SearchedChunks(system["name"], system["chunking"], chunking["description"], chunking["chunks"])
+            for system in systems
+            for chunking in [known[system["chunking"]]]
+        ]
 
     @property
     def reuse(self) -> str | None:

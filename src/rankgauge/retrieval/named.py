@@ -52,6 +52,11 @@ def section_of_file(path: str) -> RetrieverSection:
             f"{printable(path, None)}: a sweep is several retrievers",
             hint="put it under retrievers in a configuration for `rankgauge benchmark run`",
         )
+    if section.chunking is not None:
+        raise UsageError(
+            f"{printable(path, None)}: only a benchmark splits documents",
+            hint="leave out chunking, or put the retriever into a configuration for `rankgauge benchmark run`",
+        )
     return section_in_folder(section, Path(path).parent)
 
 

@@ -17,6 +17,7 @@ from rankgauge.benchmark.plan import (
     CALLS,
     DEPTH,
     BenchmarkPlan,
+    default_measures,
     default_systems,
     plan_of,
     plan_of_folder,
@@ -175,13 +176,13 @@ def command(
     settings = Settings.of(merge_options(options, configured))
     plan = replace(
         plan,
-        settings=replace(settings, measures=settings.measures or BENCHMARK_MEASURES),
+        settings=replace(settings, measures=settings.measures or default_measures(plan.gold, plan.chunkings)),
         command=reproducible_command(click.get_current_context(), omit=("out", "index", "restart", "path")),
         k=source.k if is_given("k") else plan.k,
         latency=source.latency if is_given("latency") else plan.latency,
         max_failures=source.max_failures if is_given("max_failures") else plan.max_failures,
     )
-    PageRequest(output.path).check(plan.queries, plan.qrels)
+    PageRequest(output.path).check(plan.queries, plan.labels)
     code = run_and_show(plan, output.out, index=output.index, restart=output.restart)
     if output.path is not None:
         with write_atomically(output.path) as file:

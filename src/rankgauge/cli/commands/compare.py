@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
@@ -32,14 +33,13 @@ from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     PLOT,
     ROW_FORMATS,
-    TOPICS,
     View,
     format_option,
     page_text,
     rows_text,
     view_options,
 )
-from rankgauge.comparison.compare import LARGEST_CHANGES, compare_evaluation, evaluate_systems
+from rankgauge.comparison.compare import LARGEST_CHANGES, check_enough, compare_evaluation, evaluate_systems
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
@@ -52,7 +52,7 @@ from rankgauge.render.text import comparison as render
 
 @click.command("compare")
 @click.argument("qrels", type=click.Path(allow_dash=True))
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN …")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="RUN …")
 @settings_options(
     measure_option(f"Compare on a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     click.option(
@@ -88,7 +88,7 @@ from rankgauge.render.text import comparison as render
     CONFIG,
     KPI,
 )
-@TOPICS
+@gold_options
 @view_options(
     click.option("--explain", is_flag=True, help="List every document behind the largest changes, with its share."),
     click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query: json, csv and jsonl."),
@@ -100,7 +100,7 @@ from rankgauge.render.text import comparison as render
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    topics: str | None,
+    sources: LabelSources,
     settings: Settings,
     reading: Reading,
     view: View,
@@ -108,25 +108,29 @@ def command(
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
-    All runs are compared with the first, or with --baseline, over the same queries.
+    All runs are compared with the first, or with --baseline, over the same queries. With --gold, every file is a RUN.
     """
+    sources.check(needs_join=page.path is not None)
     view.check()
     if view.per_query and view.format not in ("json", *ROW_FORMATS):
         raise UsageError(f"--format {view.format} has no per-query values", hint="use --format json, csv or jsonl")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, topics)
+    page.check(qrels, *runs, *sources.files)
+    runs = runs if sources.gold is None else (qrels, *runs)
+    if not runs:
+        raise UsageError("name the judgments and the runs to compare")
     baseline = chosen_baseline(settings.baseline, runs)
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes, bar("reading") as progress:
-        evaluation = evaluate_systems(
-            qrels,
-            runs,
-            settings.measures or stored_measures,
-            conventions=settings.conventions,
-            reading=page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress)),
-            topics=topics,
-            fewest=1 if isinstance(baseline, Baseline) else 2,
-        )
+        measures = settings.measures or stored_measures
+        reading = page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
+        check_enough(runs, 1 if isinstance(baseline, Baseline) else 2)
+        if sources.gold is not None:
+            evaluation = sources.evaluate(runs, replace(settings, measures=measures), reading)
+        else:
+            evaluation = evaluate_systems(
+                qrels, runs, measures, conventions=settings.conventions, reading=reading, topics=sources.topics
+            )
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes
         )

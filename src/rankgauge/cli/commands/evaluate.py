@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.live import LiveOptions, live_options
@@ -36,7 +37,6 @@ from rankgauge.cli.options.view import (
     PER_QUERY,
     PLOT,
     ROW_FORMATS,
-    TOPICS,
     View,
     format_option,
     page_text,
@@ -83,14 +83,14 @@ if TYPE_CHECKING:
         "--unjudged", is_flag=True, help="Show the range of each value over all grades of unjudged documents."
     ),
 )
-@TOPICS
+@gold_options
 @page_options
 @reading_options
 @live_options
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
-    topics: str | None,
+    sources: LabelSources,
     settings: Settings,
     reading: Reading,
     view: View,
@@ -101,24 +101,25 @@ def command(
 
     QRELS holds judgments, each RUN a ranking per query, in any format that `rankgauge convert --help` lists: detected
     from the content, compressed or not, "-" for standard input. A log (JSON Lines with the retrieved and the relevant
-    ids of each query) needs no second file.
+    ids of each query) needs no second file. With --gold, every file is a RUN.
     """
     view.check()
     check_format(view, settings)
     check_confidence(settings, view, page)
+    sources.check(needs_join=page.path is not None or view.audits)
     if live is not None:
-        live.check(qrels, *runs)
+        live.check(sources, qrels, *runs)
         from rankgauge.cli.commands.live import evaluate_live
 
-        return evaluate_live(live, settings, view, page)
+        return evaluate_live(live, sources, settings, view, page)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, topics)
+    page.check(qrels, *runs, *sources.files)
+    runs = runs if sources.gold is None else (qrels, *runs)
     with collected_notes() as notes, bar("reading") as progress:
-        evaluation = evaluate_files(
-            qrels, runs, topics, settings, view, page.reading(replace(reading, progress=progress))
-        )
+        reading = page.reading(replace(reading, progress=progress))
+        evaluation = evaluate_files(qrels, runs, sources, settings, view, reading)
     comparison = compared(evaluation, settings, runs)
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
@@ -148,11 +149,13 @@ def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
 
 
 def evaluate_files(
-    qrels: str, runs: tuple[str, ...], topics: str | None, settings: Settings, view: View, reading: Reading
+    qrels: str, runs: tuple[str, ...], sources: LabelSources, settings: Settings, view: View, reading: Reading
 ) -> Evaluation:
     """Score the runs in files, each read once; with a cache if the settings ask for one and nothing needs the join."""
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(configured_reading(reading, settings), fingerprint=reading.fingerprint or needs_hash)
+    if sources.gold is not None:
+        return sources.evaluate(runs, settings, reading)
     judgments, rankings = log_or_files(qrels, runs, reading)
     if settings.caching and not view.audits and not reading.keep_rankings:
         from rankgauge.evaluation.cached import evaluate_runs_cached
@@ -164,10 +167,10 @@ def evaluate_files(
             cache_file=settings.cache_file or default_cache_file(),
             conventions=settings.conventions,
             reading=reading,
-            topics=topics,
+            topics=sources.topics,
         )
     return evaluate_runs(
-        judgments, rankings, settings.measures, conventions=settings.conventions, reading=reading, topics=topics
+        judgments, rankings, settings.measures, conventions=settings.conventions, reading=reading, topics=sources.topics
     )
 
 

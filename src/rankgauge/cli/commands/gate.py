@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
+from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.progress import bar
@@ -34,7 +36,7 @@ from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
 
-EXIT_FAILED = 1
+EXIT_FAILED, EXIT_ROTTED = 1, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -67,7 +69,7 @@ class GateRequest:
 
 @click.command("gate")
 @click.argument("qrels", type=click.Path(allow_dash=True))
-@click.argument("run", type=click.Path(allow_dash=True))
+@click.argument("run", type=click.Path(allow_dash=True), required=False)
 @settings_options(
     click.option(
         "--require",
@@ -112,7 +114,10 @@ class GateRequest:
     "output",
     GateOutput,
     click.option(
-        "--corpus", type=click.Path(), metavar="FILE", help="Read the documents, to distinguish a drop from lost ids."
+        "--corpus",
+        type=click.Path(),
+        metavar="FILE",
+        help="Read the documents, to distinguish a drop from lost ids and from labels that rotted.",
     ),
     click.option(
         "--write-baseline",
@@ -143,10 +148,12 @@ class GateRequest:
     ),
     HTML,
 )
+@gold_options
 @reading_options
 def command(
     qrels: str,
-    run: str,
+    run: str | None,
+    sources: LabelSources,
     request: GateRequest,
     settings: Settings,
     reading: Reading,
@@ -156,13 +163,17 @@ def command(
 
     A required value that is missed fails. Against a baseline, only a drop that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin fails. If the judgments have no relevant
-    document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 bad input or a baseline that cannot be
-    compared, 64 usage error.
+    document, the gate is skipped. If they keep text hashes, --corpus finds labels whose texts changed, and the run is
+    tested on the queries whose labels fit. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a
+    baseline that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
     """
+    sources.check()
+    if (run is None) == (sources.gold is None):
+        raise UsageError("name the judgments and a run, or --gold LABELS and a run")
     against = request.against
     if output.store is not None and not is_given("against"):
         against = None  # a configured baseline is being replaced
-    inputs = [qrels, run, *(file for file in (against, output.corpus) if file)]
+    inputs = [*filter(None, (qrels, run)), *sources.files, *(file for file in (against, output.corpus) if file)]
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
@@ -174,15 +185,18 @@ def command(
             hint="name a baseline with --against, store one with --write-baseline, or leave out -m",
         )
     reading = configured_reading(reading, settings)
+    judged = GatedRuns(qrels, run, against)
+    if sources.gold is not None:
+        judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)
     if output.store is not None and not request.require and against is None:
-        return store_baseline(output, qrels, run, settings, reading)
+        return store_baseline(output, judged, settings, reading)
     with collected_notes() as notes, bar("reading") as progress:
         result = gate(
-            qrels,
-            run,
+            judged.judgments,
+            judged.run,
             settings.measures,
             require=request.require,
-            against=against,
+            against=judged.against,
             margin=request.margin,
             two_sided=request.two_sided,
             statistics=settings.statistics,
@@ -199,14 +213,39 @@ def command(
         verdict=render.verdict_lines(result),
         input_notes=notes,
     )
-    print_warnings(notes)
+    print_warnings([*notes, *judged.notes])
     print_run_warnings([result.scores])
     if output.store is not None:
         store_result(result, output.store, inputs, append=output.append)
-    return EXIT_FAILED if result.failed else 0
+    return EXIT_FAILED if result.failed else EXIT_ROTTED if result.rot is not None else 0
 
 
-def store_baseline(output: GateOutput, qrels: str, run: str, settings: Settings, reading: Reading) -> int:
+@dataclass(frozen=True)
+class GatedRuns:
+    """What a gate compares: judgments, the run, and a run or a stored baseline; files, or what was read from them."""
+
+    judgments: Any
+    run: Any
+    against: Any
+    notes: tuple[Note, ...] = ()
+
+
+def judged_by_gold(
+    sources: LabelSources, run: str, request: GateRequest, against: str | None, settings: Settings, reading: Reading
+) -> tuple[GatedRuns, Settings]:
+    """The run judged by labels by text, with the measures that these have by default."""
+    from rankgauge.comparison.gate.inputs import runs_or_baseline
+
+    baseline_runs, stored = runs_or_baseline(against, reading)
+    part = sources.judge([run, *([] if stored is not None or against is None else [against])], reading)
+    if not settings.measures and stored is None and not request.require:
+        defaults = sources.inputs.measures(None, settings.conventions)
+        settings = replace(settings, measures=tuple(map(str, defaults)))
+    compared = stored or (part.runs[1] if baseline_runs else None)
+    return GatedRuns(part.judgments, part.runs[0], compared, part.notes), settings
+
+
+def store_baseline(output: GateOutput, judged: GatedRuns, settings: Settings, reading: Reading) -> int:
     """Store a run as a baseline without any gate."""
     if output.path or output.summary or output.format != "table":
         raise UsageError(
@@ -217,14 +256,14 @@ def store_baseline(output: GateOutput, qrels: str, run: str, settings: Settings,
     with collected_notes() as notes, bar("reading") as progress:
         scores = write_baseline(
             path,
-            qrels,
-            run,
+            judged.judgments,
+            judged.run,
             settings.measures,
             append=output.append,
             conventions=settings.conventions,
             reading=replace(reading, progress=progress),
         )
-    print_warnings(notes)
+    print_warnings([*notes, *judged.notes])
     print_run_warnings([scores])
     click.echo(f"wrote {printable(path, None)}", err=True)
     return 0
@@ -260,7 +299,7 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
 def store_result(result: GateResult, path: str, inputs: list[str], *, append: bool) -> None:
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
     if result.failed or result.current is None:
-        outcome = "failed" if result.failed else "was skipped"
+        outcome = "failed" if result.failed else "was skipped" if result.rot is None else "found labels that rotted"
         click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
         return
     if append:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
+from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import PageRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
@@ -17,31 +18,39 @@ from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, RetrieverError, printable
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.notes import Note
+from rankgauge.io.options import Reading
 from rankgauge.io.trec_writer import check_no_white_space, write_run
 from rankgauge.io.writing import check_writable
-from rankgauge.rag.cases import read_cases
+from rankgauge.rag.cases import AnyCases, read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.rag.results import RetrievalResult
 
 EXIT_TOO_MANY_FAILURES = 1
 
 
-def evaluate_live(live: LiveOptions, settings: Settings, view: View, page: PageRequest) -> int:
+def evaluate_live(live: LiveOptions, sources: LabelSources, settings: Settings, view: View, page: PageRequest) -> int:
     """Call the retriever for every test case, show the result, and return 1 if too many queries failed."""
-    page.check(live.cases)
-    _check_output(live)
+    page.check(live.cases, *sources.files)
+    if sources.gold is not None:
+        sources.inputs.measures(settings.measures, settings.conventions)  # raises before anything is asked
+    cases = live.cases or sources.inputs.labels(Reading()).cases()
+    _check_output(live, cases)
     code, hint = 0, None
     with collected_notes() as notes:
         try:
-            result = _ask(live, settings)
+            result = _ask(live, cases, settings)
         except RetrieverError as error:
             if not isinstance(error.result, RetrievalResult):
                 raise
             result, code, hint = error.result, EXIT_TOO_MANY_FAILURES, error.hint
-    evaluation = replace(result.evaluation, scores=(result.scores.only(result.printed),))
-    _show(result, evaluation, notes, settings, view)
+    if sources.gold is None:
+        evaluation = replace(result.evaluation, scores=(result.scores.only(result.printed),))
+        _show(result, evaluation, notes, settings, view)
+    else:
+        evaluation = _evaluate_gold(sources, result, settings)
+        show(evaluation, None, [*notes, *result.answer_notes], settings, view)
     if code == 0 and live.out is not None:
-        write_run(result.run, live.out, inputs=[live.cases])
+        write_run(result.run, live.out, inputs=_files(live))
         click.echo(f"wrote {printable(live.out, None)}", err=True)
     elif hint is not None:
         click.echo(f"hint: {hint}", err=True)
@@ -49,30 +58,42 @@ def evaluate_live(live: LiveOptions, settings: Settings, view: View, page: PageR
     return code
 
 
-def _check_output(live: LiveOptions) -> None:
+def _files(live: LiveOptions) -> list[str]:
+    return [] if live.cases is None else [live.cases]
+
+
+def _evaluate_gold(sources: LabelSources, result: RetrievalResult, settings: Settings) -> Evaluation:
+    """Score what the retriever returned on labels by text."""
+    from rankgauge.labels.gold.evaluation import evaluate_gold_runs
+
+    return evaluate_gold_runs(sources.inputs, [result], settings.measures, conventions=settings.conventions)
+
+
+def _check_output(live: LiveOptions, cases: AnyCases) -> None:
     """Raise, before anything is asked, if the run could not be written."""
     if live.out is None:
         return
-    check_writable(live.out, inputs=[live.cases])
-    ids = Ids.from_text([case.id for case in read_cases(live.cases).cases], "query id")
+    check_writable(live.out, inputs=_files(live))
+    ids = Ids.from_text([case.id for case in read_cases(cases).cases], "query id")
     try:
         check_no_white_space(ids, "query id")
     except InputError as error:
         raise InputError.at(
-            live.cases, None, error.message, hint='give each case an "id" without white space'
+            live.cases or "gold", None, error.message, hint='give each case an "id" without white space'
         ) from None
 
 
-def _ask(live: LiveOptions, settings: Settings) -> RetrievalResult:
+def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalResult:
+    keeps_journal = live.out is not None and live.cases is not None  # which has ids, and not the texts that gold needs
     return evaluate_retriever(
         live.retriever,
-        live.cases,
+        cases,
         live.k,
-        measures=list(settings.measures or ()) or None,
+        measures=None if live.cases is None else list(settings.measures or ()) or None,
         id=live.id,
         unit=live.unit,
         scores=live.scores,
-        calls=live.calls if live.out is None else replace(live.calls, journal=f"{live.out}.journal"),
+        calls=replace(live.calls, journal=f"{live.out}.journal") if keeps_journal else live.calls,
         max_failures=live.max_failures,
         progress=True,
     )

@@ -24,6 +24,10 @@ def options_from_config(options: dict[str, Any], path: str, name: str | None) ->
         raise UsageError(
             "a sweep is several retrievers, and a fetch asks one", hint="use `rankgauge benchmark run`, or leave it out"
         )
+    if section.chunking is not None:
+        raise UsageError(
+            "only a benchmark splits documents", hint="split them with `rankgauge chunk`, and name the file as --corpus"
+        )
     collection = {key: value for key, value in config.collection.model_dump().items() if value is not None}
     values = _option_values(section, folder) | _found_from(folder, collection)
     if is_given("mode"):

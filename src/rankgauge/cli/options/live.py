@@ -18,6 +18,7 @@ from rankgauge.cli.options.view import TOPICS
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
+    from rankgauge.cli.options.gold import LabelSources
     from rankgauge.retrieval.asking.calls import RetrieverCalls
 
 
@@ -26,7 +27,7 @@ class LiveOptions:
     """A retriever, its test cases, how it is called, and where its run is written."""
 
     retriever: str
-    cases: str
+    cases: str | None
     calls: RetrieverCalls
     out: str | None = None
     k: int = 5
@@ -35,10 +36,14 @@ class LiveOptions:
     scores: Literal["similarity", "distance", "ignore"] | None = None
     max_failures: int = 0
 
-    def check(self, *files: str | None) -> None:
+    def check(self, sources: LabelSources, *files: str | None) -> None:
         """Raise if files, or options that apply only to files, are given as well: none is ignored silently."""
         if any(file is not None for file in files):
-            raise UsageError("--retriever takes its judgments from --cases: it cannot be combined with files")
+            raise UsageError("--retriever takes its judgments from --cases or --gold: it cannot be combined with files")
+        if (sources.gold is None) == (self.cases is None):
+            raise UsageError("--retriever needs either --cases or --gold, which has the queries as well")
+        if len(sources.chunks) > 1:
+            raise UsageError("one retriever has one --chunks")
         for option in click.get_current_context().command.params:
             if isinstance(option, click.Option) and is_given(option.name or "") and option.name in FILE_OPTIONS:
                 flag = option.opts[-1]
@@ -88,9 +93,9 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*args: Any, retriever: str | None, cases: str | None, **options: Any) -> Any:
         calls = {name: options.pop(name) for name in CALL_NAMES}
         results = {name: options.pop(name) for name in RESULT_NAMES}
-        if (retriever is None) != (cases is None):
-            raise UsageError("--retriever and --cases must be used together")
-        if retriever is None or cases is None:
+        if retriever is None and cases is not None:
+            raise UsageError("--cases is for a --retriever")
+        if retriever is None:
             unused = next((name for name in (*CALL_NAMES, *RESULT_NAMES) if is_given(name)), None)
             if unused is not None:
                 raise UsageError(

@@ -10,5 +10,6 @@ stored           read_baseline: read its JSON
 pairing          a run and a baseline over the queries that both have
 decide           decide: one decision per measure: worse, no worse, inconclusive or unchanged
 blame            blame: lost documents, and the part of a drop in the queries that lost them
+rotted           the part of an evaluation whose labels still fit the corpus
 result           GateResult: the verdict and the evidence
 """

@@ -93,6 +93,13 @@ class Baseline:
         """The row of each query."""
         return {query: row for row, query in enumerate(self.queries)}
 
+    def only(self, queries: Sequence[str]) -> Baseline:
+        """The same for some of its queries."""
+        kept = [query for query in queries if query in self.row_of]
+        rows = [self.row_of[query] for query in kept]
+        runs = (replace(run, values=run.values[rows]) for run in self.runs)
+        return replace(self, queries=tuple(kept), runs=tuple(runs))
+
     def column(self, measure: str) -> Floats:
         """The values of a measure, by its canonical name; raises if there are none."""
         return self.values[:, self._column_of(measure)]

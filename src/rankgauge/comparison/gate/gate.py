@@ -9,7 +9,7 @@ from functools import partial
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
-from rankgauge.comparison.gate.inputs import AnyCorpus, corpus_ids, gate_judgments, runs_or_baseline
+from rankgauge.comparison.gate.inputs import AnyCorpus, checked_judgments, corpus_ids, runs_or_baseline
 from rankgauge.comparison.gate.pairing import (
     PairedQueries,
     compare_measures,
@@ -19,6 +19,7 @@ from rankgauge.comparison.gate.pairing import (
 )
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
+from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_part, grade_zero_notes
 from rankgauge.comparison.gate.storing import stored_measures
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.core.ids import Ids
@@ -50,8 +51,9 @@ def gate(
     system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
     required ones, else the default measures. A drop fails only if it is significant over all of these together,
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
-    retriever that got worse from documents that are gone. A run of a live retriever that failed for a query fails. If
-    the judgments have no relevant document at all, the gate is skipped.
+    retriever that got worse from documents that are gone; if the judgments keep text hashes, labels that no longer fit
+    are found, and the run is tested on the queries whose labels do. A run of a live retriever that failed for a query
+    fails. If the judgments have no relevant document at all, the gate is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -68,27 +70,34 @@ def gate(
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
+    judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
     evaluation = evaluate_measures(
-        gate_judgments(qrels, reading),
-        [run, *baseline_runs],
-        requested,
-        conventions=conventions,
-        reading=reading,
+        judgments, [run, *baseline_runs], requested, conventions=conventions, reading=reading
     )
-    scores = evaluation.scores[0]
-    required = tuple(_required_value(scores, requirement, statistics.confidence) for requirement in requirements)
-    result = GateResult("pass", evaluation, rule, required=required)
-    if scores.without_relevant.all():
+    if evaluation.scores[0].without_relevant.all():
         reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
-        return replace(result, verdict="skipped", reason=reason)
+        required = _required_values(evaluation.scores[0], requirements, rule)
+        return GateResult("skipped", evaluation, rule, required=required, reason=reason)
+    if stored is not None:
+        stored.check_comparable(evaluation.scores[0], evaluation.qrels)
+    rot = checked if checked is not None and checked.rotted_queries else None
+    if rot is not None:
+        evaluation = fitting_part(evaluation, judgments, rot, requested, conventions, reading)
+        stored = None if stored is None else stored.only(evaluation.scores[0].queries)
+    result = GateResult("pass", evaluation, rule, rot=rot, notes=tuple(grade_zero_notes(checked)))
+    if not len(evaluation.scores[0]):
+        return replace(result, verdict="rotted")
+    result = replace(result, required=_required_values(evaluation.scores[0], requirements, rule))
     if baseline_runs:
         stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         result = _compare(replace(result, against=stored), len(gated), known_ids)
+    if result.blame is not None and not is_checked:
+        result = replace(result, notes=(*result.notes, NO_HASHES))
     missed = not all(row.met for row in result.required)
     has_failed = missed or result.blame is not None or bool(result.failed_queries)
-    return replace(result, verdict="fail" if has_failed else "pass")
+    return replace(result, verdict="fail" if has_failed else "pass" if rot is None else "rotted")
 
 
 def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:
@@ -96,10 +105,9 @@ def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None
     stored, scores = result.against, result.scores
     if stored is None:
         return result
-    stored.check_comparable(scores, result.evaluation.qrels)
     pairs = pair_queries(scores, stored, gated)
     compared = compare_measures(pairs, result.rule)
-    notes = (*unpaired_notes(scores, stored, pairs), *sensitivity_notes(compared, result.rule))
+    notes = (*result.notes, *unpaired_notes(scores, stored, pairs), *sensitivity_notes(compared, result.rule))
     result = replace(result, compared=compared, notes=notes)
     if not any(row.decision.outcome == "worse" for row in compared):
         return result
@@ -137,18 +145,21 @@ def _is_comparable(measure: Measure) -> bool:
     return measure.definition.aggregate == "mean" and measure.definition.direction != 0
 
 
-def _required_value(scores: Scores, requirement: Requirement, confidence: float) -> RequiredValue:
-    value = scores[requirement.measure]
-    interval = scores.interval(requirement.measure, confidence=confidence)
-    return RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high)
+def _required_values(scores: Scores, requirements: Sequence[Requirement], rule: Rule) -> tuple[RequiredValue, ...]:
+    rows = []
+    for requirement in requirements:
+        value = scores[requirement.measure]
+        interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
+        rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))
+    return tuple(rows)
 
 
 def _blame(result: GateResult, pairs: PairedQueries, known_ids: Callable[[], Ids] | None) -> Blame:
     """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
-    before, now, run = result.against, result.current, result.evaluation.joined[0].run
+    before, now, run = result.against, Baseline.of(result.evaluation, 0), result.evaluation.joined[0].run
     gone: dict[str, list[str]] = {}
     unknown: list[str] = []
-    if before is not None and now is not None:
+    if before is not None:
         gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
     if gone and run is not None:
         candidates = sorted({doc for docs in gone.values() for doc in docs})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,25 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
+from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import rows_from_stream, run_from_rows
-from rankgauge.io.sources import Limits, is_dataset, open_source, rereadable, source_name
+from rankgauge.io.sources import (
+    AnyFile,
+    Limits,
+    LoadedFile,
+    is_dataset,
+    load_file,
+    open_source,
+    rereadable,
+    source_name,
+)
+from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
-AnyCorpus = str | Path | Iterable[str]
+AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]
+TEXT_CORPORA = (str, Path, Corpus, Mapping)  # any other corpus has ids only
 SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
 
 
@@ -27,9 +39,26 @@ def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
     try:
         return as_qrels(source, reading)
     except InputError:
-        if isinstance(source, (str, Path)) and _is_blank(Path(source)):
+        if isinstance(source, (str, Path, LoadedFile)) and _is_blank(source):
             return Qrels.from_dict({}, name=source_name(source))
         raise
+
+
+def checked_judgments(
+    source: AnyQrels, corpus: AnyCorpus | None, reading: Reading
+) -> tuple[Qrels, LabelCheck | None, bool]:
+    """Judgments; which of them fit the texts of the corpus, if they keep hashes; and whether changes could be seen."""
+    if corpus is None or not isinstance(corpus, TEXT_CORPORA):
+        return gate_judgments(source, reading), None, corpus is None
+    if not isinstance(source, (str, Path)) or is_dataset(source) or not Path(source).is_file():
+        judgments = gate_judgments(source, reading)
+        return judgments, None, judgments.judgments == "passages"  # labels by text do not depend on ids
+    file = load_file(source)  # once, for the judgments and for the hashes
+    judgments, hashes = gate_judgments(file, reading), stored_hashes(file, reading)
+    if not hashes:
+        return judgments, None, False
+    documents = read_corpus(corpus, limits=reading.limits)
+    return judgments, compare_hashes(judgments, hashes, documents, str(source)), True
 
 
 def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Baseline | None]:
@@ -66,10 +95,13 @@ def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, B
 
 def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:
     """The ids of a corpus, from a file or as they are."""
-    if isinstance(corpus, (str, Path)):
+    if isinstance(corpus, TEXT_CORPORA):
         return read_corpus(corpus, limits=limits).ids
     return Ids.from_text(corpus, "document id")
 
 
-def _is_blank(path: Path) -> bool:
+def _is_blank(file: AnyFile) -> bool:
+    if isinstance(file, LoadedFile):
+        return len(file.stored) < SMALL_FILE and not file.stored.strip()
+    path = Path(file)
     return path.is_file() and path.stat().st_size < SMALL_FILE and not path.read_bytes().strip()

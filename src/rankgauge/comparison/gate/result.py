@@ -22,8 +22,10 @@ from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.false_alarms import false_alarm_quantile
 from rankgauge.stats.results import Interval
+from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
-Verdict = Literal["pass", "fail", "skipped"]
+Verdict = Literal["pass", "fail", "skipped", "rotted"]
+VERDICT_WORDS: dict[Verdict, str] = {"rotted": "labels rotted"}  # if not the verdict itself
 MAX_MEASURES_NAMED = 4
 CHANGE_DIGITS = 4
 
@@ -91,6 +93,8 @@ class ComparedMeasure:
 class GateResult:
     """The verdict of a gate. ``skipped`` means that nothing could be tested, and is not a pass.
 
+    ``rotted`` means that relevant labels no longer fit the corpus, and that the run did not fail on the queries whose
+    labels do; scores and comparisons are those of these queries, also if the run failed on them. It is not a pass.
     ``current`` is this run as the next baseline: ``result.current.write("baseline.json")``.
     """
 
@@ -103,6 +107,7 @@ class GateResult:
     blame: Blame | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why it was skipped
+    rot: LabelCheck | None = None  # if relevant labels rotted
 
     @property
     def scores(self) -> Scores:
@@ -125,8 +130,9 @@ class GateResult:
 
     @cached_property
     def current(self) -> Baseline | None:
-        """The run as the next baseline; None if the gate was skipped."""
-        return None if self.verdict == "skipped" else Baseline.of(self.evaluation, 0)
+        """The run as the next baseline; None if the gate was skipped, or if labels rotted."""
+        has_all_queries = self.verdict != "skipped" and self.rot is None
+        return Baseline.of(self.evaluation, 0) if has_all_queries else None
 
     @property
     def passed(self) -> bool:
@@ -135,13 +141,13 @@ class GateResult:
 
     @property
     def failed(self) -> bool:
-        """Whether it failed; a skipped gate did not."""
+        """Whether the run failed; a skipped gate did not, and labels that rotted are no fault of the run."""
         return self.verdict == "fail"
 
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        return f"{self.verdict}: {self.answer(printable)}."
+        return f"{VERDICT_WORDS.get(self.verdict, self.verdict)}: {self.answer(printable)}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -152,8 +158,21 @@ class GateResult:
             return self.reason
         parts = [*self._baseline_sentence(show), *self._requirements_sentence()]
         only_missed = self.failed and self.blame is None  # what failed comes first
-        ordered = list(reversed(parts)) if only_missed else parts
-        return "; ".join([*self._failures_sentence(show), *ordered])
+        ordered = [*self._failures_sentence(show), *(reversed(parts) if only_missed else parts)]
+        return "; ".join(ordered if self.rot is None else self._with_rot(self.rot, ordered))
+
+    def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
+        """What is known about rotted labels, and that the rest holds for the other queries; what failed comes first."""
+        touched, tested = plural(len(rot.rotted_queries), "query"), len(self.scores)
+        labels = f"{rot.summary}, relevant ones in {touched}"
+        if not tested:
+            return [f"{labels}; no query is left to test the retriever with"]
+        which = f"on the {plural(tested, 'query')} whose labels fit"
+        return (
+            [f"{which}, {parts[0]}", *parts[1:], labels]
+            if self.failed
+            else [labels, f"{which}, {parts[0]}", *parts[1:]]
+        )
 
     def _failures_sentence(self, show: Callable[[str], str]) -> list[str]:
         failed = [show(query) for query in self.failed_queries]
@@ -228,6 +247,16 @@ class GateResult:
             "false_alarm_rate_95": self.false_alarm_rate,
         }
 
+    def _rot_dict(self, rot: LabelCheck) -> dict[str, Any]:
+        return {
+            "corpus": rot.corpus,
+            "labels": len(rot.labels),
+            **{state: rot.counts[state] for state in LABEL_STATES},
+            "queries": sorted(rot.rotted_queries),
+            "tested_queries": len(self.scores),
+            "rotted": [asdict(label) for label in rot.rotted],
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""
         statistics = self.rule.statistics
@@ -248,6 +277,7 @@ class GateResult:
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
             "blame": blame,
+            "rot": None if self.rot is None else self._rot_dict(self.rot),
             "failed_queries": list(self.failed_queries),
             "notes": [asdict(note) for note in self.notes],
         }

@@ -51,6 +51,13 @@ class Corpus(ABC):
     def __iter__(self) -> Iterator[CorpusDocument]:
         """Iterate over the documents in the order of the corpus."""
 
+    def originals(self) -> Iterator[CorpusDocument]:
+        """The documents with the texts of their sources, into which the offsets of chunks and labels count.
+
+        They differ from the documents in a folder of Markdown only: the heading that is the title stays in the text.
+        """
+        return iter(self)
+
     @property
     @abstractmethod
     def sha256(self) -> str:

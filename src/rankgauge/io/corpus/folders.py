@@ -29,12 +29,17 @@ class FolderCorpus(Corpus):
             raise InputError.at(path, None, f"no files that end in {', '.join(SUFFIXES)}")
 
     def __iter__(self) -> Iterator[CorpusDocument]:
-        for name, file in self._files:
-            text = _read(file).decode("utf-8", "replace").removeprefix("\ufeff")
+        for (name, file), original in zip(self._files, self.originals(), strict=True):
+            text = original.text
             heading = first_heading(text) if file.suffix.lower() != ".txt" else None
             title = heading.text if heading else ""
             body = text if heading is None else text[: heading.start] + text[heading.end :]
             yield CorpusDocument(name, title, body.strip())
+
+    def originals(self) -> Iterator[CorpusDocument]:
+        """The whole text of each file, decoded from UTF-8, without a byte order mark; line ends stay as they are."""
+        for name, file in self._files:
+            yield CorpusDocument(name, "", _read(file).decode("utf-8", "replace").removeprefix("\ufeff"))
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -113,6 +113,12 @@ def run_from_frame(
     return build_run(rows, name=name, on_duplicate=on_duplicate)
 
 
+def frame_columns(frame: Any) -> dict[str, list[Any]]:
+    """The columns of a frame as lists."""
+    table = _to_table(frame, "frame")
+    return {name: table.frame[name].to_list() for name in table.names}
+
+
 def _to_table(frame: Any, name: str) -> FrameTable:
     try:
         import narwhals

@@ -31,7 +31,7 @@ def is_judgment_record(record: Mapping[str, Any]) -> bool:
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
     """One grade for each document that has one."""
-    table = read_records(faults, _complete_lines(faults, data))
+    table = read_records(faults, complete_lines(faults, data))
     valid = current_records(table.records)
     if not valid:
         return Rows(faults, np.zeros(0, dtype=np.int64), Ids.from_bytes([]), Ids.from_bytes([]), np.zeros(0))
@@ -39,7 +39,7 @@ def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None
     return _median_rows(rows_from_columns(faults, kept, kind, columns))
 
 
-def _complete_lines(faults: Faults, data: bytes) -> bytes:
+def complete_lines(faults: Faults, data: bytes) -> bytes:
     """The data without a last line that has no end, which a crash of the machine left."""
     size = data.rfind(b"\n") + 1
     if not size or not data[size:].strip() or data.rstrip().endswith(b"}"):

@@ -141,6 +141,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "baseline": page_systems.systems[page_systems.baseline],
         "bands": None if bands is None else heading(bands),
         "failed": report.failed,
+        "chunkings": report.chunkings,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from rankgauge._version import __version__
@@ -43,6 +43,7 @@ def as_json(report: Report) -> str:
             "comparison": None if report.comparison is None else report.comparison.to_dict(),
             "notes": [] if report.reuse is None else [report.reuse],
             "failed": dict(report.failed),
+            **({"chunkings": [asdict(row) for row in report.chunkings]} if report.chunkings else {}),
             "validation": validation_dict(report.validations),
         }
     )
@@ -83,6 +84,7 @@ def as_markdown(report: Report) -> str:
     """For people: the answer, the table of systems, differences, groups and costs."""
     parts: list[Part] = [Heading(f"Benchmark: {report.title}", 1), *answer(report)]
     parts += [systems_grid(report)]
+    parts += [Heading("Chunking"), chunkings_grid(report)] if report.chunkings else []
     if report.comparison is not None:
         parts += [Heading("Differences from the baseline"), comparison.grid(report.comparison)]
         parts += weighted_remarks(report.comparison)
@@ -137,6 +139,15 @@ def systems_grid(report: Report) -> Grid:
         head.append("Band of the best")
         legend += f"; bands of {report.bands.name}, meaningful only on the collection they were made for"
     return Grid(head, rows, legend=legend)
+
+
+def chunkings_grid(report: Report, *, show: Show = full) -> Grid:
+    """What each system searches."""
+    rows = [
+        [Cell(show(row.system)), Cell(show(row.chunking)), Cell(row.description), Cell(f"{row.chunks:,}")]
+        for row in report.chunkings
+    ]
+    return Grid(["", "chunking", "split by", "chunks"], rows, words=3)
 
 
 def _best(report: Report, measure: Measure) -> float | None:
@@ -198,6 +209,9 @@ def as_text(report: Report, *, color: bool) -> str:
         table(overview.head, overview.rows, color=color),
         printable(overview.legend, None),
     ]
+    if report.chunkings:
+        chunkings = chunkings_grid(report, show=name)
+        blocks.append(table(chunkings.head, chunkings.rows, color=color))
     if report.comparison is not None:
         blocks += [_groups(report.comparison), labeled("largest changes", _largest_changes(report.comparison))]
     blocks += [] if report.reuse is None else [labeled("note", [report.reuse])]
@@ -212,6 +226,8 @@ def facts(report: Report) -> str:
     documents = [f"{source['documents']:,} documents"] if source else []
     grades = f"grades {report.qrels.grades.min():g} to {report.qrels.max_grade:g}"
     judgments = f"{plural(len(report.qrels), 'judgment')} ({grades})"
+    if report.qrels.judgments == "passages":
+        judgments = plural(len(report.qrels), "gold passage")
     return f"{report.title}: {', '.join([*documents, plural(len(report.qrels.queries), 'query'), judgments])}"
 
 

@@ -9,7 +9,7 @@ from rankgauge.comparison.gate.decide import Decision
 from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, listing, number, p_value, percent, plural, signed, span
-from rankgauge.errors import shown
+from rankgauge.errors import printable, shown
 from rankgauge.evaluation.notes import Note
 from rankgauge.render.text import scores as scores_render
 from rankgauge.render.text.bands import band_of, heading, with_bands
@@ -39,7 +39,8 @@ def as_text(result: GateResult, *, color: bool = False, bands: Bands | None = No
     parts = [sentence]
     for head, *rows in tables(result, bands):
         parts.append(table(head, [list(map(Cell, row)) for row in rows], color=False))
-    parts += ["\n".join(lines) for lines in ([*blame_lines(result, shown)], [*note_lines(result)]) if lines]
+    blocks = (rot_lines(result, shown), blame_lines(result, shown), note_lines(result))
+    parts += ["\n".join(lines) for lines in blocks if lines]
     if result.verdict != "skipped":
         parts.append("\n".join(footer(result)))
     return "\n\n".join(parts) + "\n"
@@ -153,6 +154,20 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
         if of in (None, share.measure)
     ]
     return lines
+
+
+def rot_lines(result: GateResult, show: Callable[[str], str]) -> list[str]:
+    """Some of the labels that no longer fit, and what to do."""
+    rot = result.rot
+    if rot is None:
+        return []
+    lines = []
+    for state, what in (("changed", "text changed"), ("gone", "not in the corpus")):
+        documents = dict.fromkeys(label.doc for label in rot.rotted if label.state == state)
+        if documents:
+            lines.append(f"{what}: {listing(map(show, documents))}")
+    source, corpus = (printable(path, None) for path in (rot.source, rot.corpus))
+    return [*lines, f"all of them: rankgauge labels check {source} --corpus {corpus}"]
 
 
 def _part(change: float, bounds: Bounds) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree as Xml
 
-from rankgauge.comparison.gate.result import CHANGE_DIGITS, ComparedMeasure, GateResult
+from rankgauge.comparison.gate.result import CHANGE_DIGITS, VERDICT_WORDS, ComparedMeasure, GateResult
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import number, p_equals, signed
 from rankgauge.errors import printable
@@ -14,13 +14,13 @@ from rankgauge.render.text.bands import heading, reached
 from rankgauge.render.text.markdown import escaped
 
 SUITE = "rankgauge gate"
-VERDICT_MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️"}
+VERDICT_MARKS = {"pass": "✅", "fail": "❌", "skipped": "⏭️", "rotted": "⚠️"}
 EMPHASIZED = ("WORSE", "MISSED")
 
 
 def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
     """One test case per requirement and compared measure; target bands as properties of the suite."""
-    cases = [*_required(result), *_compared(result)]
+    cases = [*_labels(result), *_required(result), *_compared(result)]
     if not cases:
         cases = [Xml.Element("testcase", classname=f"{SUITE}.against", name="baseline")]
     if result.verdict == "skipped":
@@ -45,6 +45,16 @@ def as_junit(result: GateResult, *, bands: Bands | None = None) -> str:
     )
     Xml.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{Xml.tostring(root, encoding="unicode")}\n'
+
+
+def _labels(result: GateResult) -> list[Xml.Element]:
+    """A case of its own for labels that rotted, so that they are not taken for a drop."""
+    if result.rot is None:
+        return []
+    case = Xml.Element("testcase", classname=f"{SUITE}.labels", name=printable(result.rot.source, None))
+    failure = Xml.SubElement(case, "failure", type="labels", message=f"labels rotted: {result.rot.summary}")
+    failure.text = "\n".join(plain.rot_lines(result, printable))
+    return [case]
 
 
 def _required(result: GateResult) -> list[Xml.Element]:
@@ -80,10 +90,11 @@ def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
     """A heading, the answer, the tables and their notes."""
     answer = escaped(result.reason) if result.reason is not None else result.answer(code)
     parts = [
-        f"### {VERDICT_MARKS[result.verdict]} Retrieval gate: {result.verdict}",
+        f"### {VERDICT_MARKS[result.verdict]} Retrieval gate: {VERDICT_WORDS.get(result.verdict, result.verdict)}",
         answer[:1].upper() + answer[1:] + ".",
     ]
     parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
+    parts += ["\n".join(f"- {line}" for line in lines) for lines in [plain.rot_lines(result, code)] if lines]
     lines = plain.blame_lines(result, code)
     if lines:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))

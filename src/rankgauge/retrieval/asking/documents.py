@@ -18,6 +18,7 @@ IdSource = str | Callable[[Any], object] | None
 CHUNK_ID_NAMES = ("id", "node_id", "id_", "_id", "chunk_id", "doc_id", "document_id", "docno")
 DOCUMENT_ID_NAMES = ("ref_doc_id", "document_id", "doc_id")
 METADATA_ID_NAMES = (*DOCUMENT_ID_NAMES, "source_id", "source")
+TEXT_FIELD_NAMES = ("text", "page_content", "content", "raw_text", "contents", "body", "document", "passage")
 METADATA_NAMES = ("metadata", "meta", "payload")  # Haystack's documents have meta, Qdrant's points a payload
 WRAPPERS = ("node", "document")  # NodeWithScore has a node, a reranker's result a document
 ID_TYPES = (str, bytes, SupportsIndex, UUID)
@@ -94,6 +95,20 @@ def id_text(value: object, label: str, item: Any = None) -> str:
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         return str(value.__index__())
     return encode_id(value, label).decode("utf-8", "surrogateescape")
+
+
+def text_of(item: Any) -> str | None:
+    """The text that comes with a document, in the document or in its metadata; None without one."""
+    item = item[0] if is_pair(item) else item
+    if isinstance(item, ID_TYPES):
+        return None
+    holders = _holders(item)
+    metadata = [values for holder in holders for _, values in _metadata(holder)]
+    for place in [*holders, *metadata]:
+        for name in TEXT_FIELD_NAMES:
+            if isinstance(value := _attribute(place, name), str) and value:
+                return value
+    return None
 
 
 def relevant_ids(ids: object, query: str) -> tuple[str, ...]:

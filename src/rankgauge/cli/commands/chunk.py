@@ -1,0 +1,54 @@
+"""``rankgauge chunk``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.groups import option_group
+from rankgauge.core.formatting import plural
+from rankgauge.errors import printable
+from rankgauge.io.corpus.chunking.chunks import ChunkedCorpus, write_chunks
+from rankgauge.io.corpus.chunking.options import SPLITTERS, Chunking
+from rankgauge.io.corpus.reading import read_corpus
+
+
+@click.command("chunk")
+@click.argument("documents", type=click.Path(), metavar="DOCS")
+@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the chunks to FILE.")
+@option_group(
+    "chunking",
+    Chunking,
+    click.option(
+        "--by",
+        type=click.Choice(SPLITTERS),
+        default="sentences",
+        show_default=True,
+        help="Split every N characters, between sentences, at Markdown headings, or every N tokens.",
+    ),
+    click.option(
+        "--size",
+        type=int,
+        metavar="N",
+        help="Make no chunk longer than N characters, or N tokens.  [default: 800 characters, 200 tokens; whole "
+        "sections if split at headings]",
+    ),
+    click.option(
+        "--overlap",
+        type=int,
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Begin each chunk with the last N characters or tokens of the one before, in whole sentences if split "
+        "between them.",
+    ),
+)
+def command(documents: str, out: str, chunking: Chunking) -> None:
+    """Split documents into chunks.
+
+    DOCS is a folder of text or Markdown files, or any corpus. Each line of FILE has a chunk: its id, as
+    guide.md#120-310, its text, the document (doc), and the characters at which it starts and ends there. Code fences
+    and tables are not cut at headings, even if they are longer than N. FILE is a corpus for every command.
+    """
+    counts = write_chunks(ChunkedCorpus(read_corpus(documents), chunking), out)
+    text = f"{plural(counts.chunks, 'chunk')} of {plural(counts.documents, 'document')} ({chunking})"
+    click.echo(f"wrote {text} to {printable(out, None)}", err=True)

@@ -1,0 +1,61 @@
+"""``rankgauge labels check``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.reading import reading_options
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.view import (
+    PAGE_FORMATS,
+    ROW_FORMATS,
+    View,
+    format_option,
+    page_text,
+    rows_text,
+    view_options,
+)
+from rankgauge.errors import Note, printable
+from rankgauge.io.options import Reading
+from rankgauge.render.text import label_check as render
+from rankgauge.render.text.labels import text_of
+from rankgauge.validation.label_rot import LabelCheck, check_labels
+
+EXIT_ROTTED = 1
+
+
+@click.command("check")
+@click.argument("labels", type=click.Path(), metavar="LABELS")
+@click.option(
+    "--corpus", required=True, type=click.Path(), metavar="PATH", help="Read the documents, in any format of a corpus."
+)
+@view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
+@reading_options
+def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
+    """Show which labels no longer fit the documents.
+
+    A label rots if the text of its document changed after it was judged, or if the document is gone: re-splitting
+    documents gives the same ids to other texts. Judgments of `rankgauge judge` and `rankgauge labels stamp` keep the
+    hash of the text; without it, only missing documents are found. Exit codes: 0 if no label rotted, 1 if some did.
+    """
+    with collected_notes() as notes:
+        check = check_labels(labels, corpus, reading=reading)
+    match view.format:
+        case "json":
+            write(render.check_json(check))
+        case "csv" | "jsonl":
+            write(rows_text(view.format, render.LABEL_CHECK_FIELDS, render.check_records(check, every=True)))
+        case "markdown" | "latex":
+            write(page_text(view.format, render.check_parts(check)))
+        case _:
+            write(text_of(render.check_parts(check), color=use_color()) + "\n")
+    print_warnings([*notes, *_unverified(check)])
+    return EXIT_ROTTED if check.rotted else 0
+
+
+def _unverified(check: LabelCheck) -> list[Note]:
+    """A warning if no label keeps a hash, so that changed texts are not found."""
+    if check.counts["fits"] or check.counts["changed"]:
+        return []
+    command = f"rankgauge labels stamp {printable(check.source, None)} --corpus {printable(check.corpus, None)} -o FILE"
+    return [Note("no-text-hashes", f"no label keeps the hash of its text; while labels fit, add them: {command}")]

@@ -1,0 +1,208 @@
+"""Score runs on labels by text: match, judge, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rankgauge.core.formatting import plural
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
+from rankgauge.errors import Note, UsageError, shown
+from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_runs
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.join.inputs import as_run, check_runs
+from rankgauge.io.options import Reading
+from rankgauge.io.queries import as_queries
+from rankgauge.labels.gold.judgments import gold_judgments
+from rankgauge.labels.gold.labels import GoldLabels
+from rankgauge.labels.gold.matching import match_quotes
+from rankgauge.labels.gold.options import GoldOptions
+from rankgauge.labels.gold.pieces import QuoteMatches
+from rankgauge.labels.gold.reading import AnyGold, read_gold
+from rankgauge.labels.gold.run_texts import texts_of_runs
+from rankgauge.labels.gold.spans import with_span_texts
+from rankgauge.measures.sets import GOLD_MEASURES
+from rankgauge.measures.spec import Measure
+
+LISTED = 3
+DEFAULT_OPTIONS = GoldOptions()
+
+
+@dataclass(frozen=True)
+class GoldInputs:
+    """Where labels by text, the chunks and the source documents come from, and how passages are matched.
+
+    ``chunks`` is one corpus for all runs, or a list with one per run; without it, the runs must carry their texts.
+    ``documents`` are those that spans count in. ``options`` is a :class:`GoldOptions`.
+    """
+
+    gold: AnyGold
+    chunks: Any = None
+    documents: Any = None
+    options: GoldOptions = DEFAULT_OPTIONS
+
+    def measures(self, names: MeasureNames | None, conventions: Conventions) -> tuple[Measure, ...]:
+        """The measures to compute: the default ones, or those named; raises if one needs chunks that are not known.
+
+        The ideal ranking is made of all chunks: that of the retrieved ones alone would be too easy to reach.
+        """
+        chosen = conventions.measures(names or GOLD_MEASURES)
+        if self.chunks is not None:
+            return chosen
+        ideal = [measure for measure in chosen if dict(measure.parameters).get("norm") == "ideal"]
+        if ideal and names:
+            raise UsageError(
+                f"{ideal[0]} has an ideal ranking, which is made of all chunks, and only those retrieved are known",
+                hint="name the chunks: --chunks CHUNKS, or leave out that measure",
+            )
+        return tuple(measure for measure in chosen if measure not in ideal)
+
+    def labels(self, reading: Reading) -> GoldLabels:
+        """The labels, each with its text."""
+        documents = None if self.documents is None else read_corpus(self.documents, limits=reading.limits)
+        return with_span_texts(read_gold(self.gold, limits=reading.limits), documents)
+
+
+def evaluate_gold(
+    inputs: GoldInputs | AnyGold,
+    run: AnyRun,
+    measures: MeasureNames | None = None,
+    *,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+    topics: Any = None,
+) -> Scores:
+    """Score one run on labels by text: quotes or spans, found where the retrieved chunks cover enough of them."""
+    return evaluate_gold_runs(inputs, [run], measures, conventions=conventions, reading=reading, topics=topics).scores[
+        0
+    ]
+
+
+def evaluate_gold_runs(
+    inputs: GoldInputs | AnyGold,
+    runs: Sequence[AnyRun],
+    measures: MeasureNames | None = None,
+    *,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+    topics: Any = None,
+) -> Evaluation:
+    """Score several runs on the same labels; each chunking has judgments of its own.
+
+    ``topics`` holds the queries' ids and texts: labels that name a query by its text get its id.
+    """
+    reading = reading or Reading()
+    inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
+    requested = inputs.measures(measures, conventions or Conventions())
+    parts = []
+    for part in judge_runs(inputs, runs, reading=reading, topics=topics):
+        evaluation = evaluate_runs(part.judgments, part.runs, requested, conventions=conventions, reading=reading)
+        scores = tuple(replace(run, notes=(*run.notes, *part.notes)) for run in evaluation.scores)
+        parts.append((part, replace(evaluation, scores=scores, texts=part.query_texts)))
+    return _merged(parts, len(runs))
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRuns:
+    """Runs on the same chunks, and the judgments of these chunks by labels by text.
+
+    ``rows`` are the positions of the runs among all runs; ``notes`` say how the passages were matched.
+    """
+
+    judgments: Qrels
+    runs: list[Run]
+    rows: list[int]
+    notes: tuple[Note, ...]
+    query_texts: dict[str, str]
+
+
+def judge_runs(
+    inputs: GoldInputs | AnyGold, runs: Sequence[AnyRun], *, reading: Reading | None = None, topics: Any = None
+) -> list[JudgedRuns]:
+    """Judgments by text of what runs retrieved: one part for each corpus of chunks."""
+    check_runs(runs)
+    inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
+    reading = reading or Reading()
+    labels = with_query_ids(inputs.labels(reading), topics, reading)
+    loaded = [as_run(run, reading) for run in runs]
+    parts = []
+    for corpus, rows in _by_chunks(inputs, runs, loaded, reading):
+        matches = match_quotes([str(passage.text) for passage in labels.passages], corpus, inputs.options.tolerance)
+        members = [loaded[row] for row in rows]
+        judgments = gold_judgments(labels, matches, corpus, members, inputs.options)
+        notes = (*labels.notes, *match_notes(labels, matches, is_complete=inputs.chunks is not None))
+        parts.append(JudgedRuns(judgments, members, rows, notes, labels.query_texts))
+    return parts
+
+
+def with_query_ids(labels: GoldLabels, topics: Any, reading: Reading) -> GoldLabels:
+    """The same labels with the queries' columns; a query that is named by its text gets its id."""
+    if topics is None:
+        return labels
+    queries = as_queries(topics, limits=reading.limits)
+    ids = set(queries.ids.to_text())
+    texts = queries.known_texts()
+    by_text = {text: query for query, text in texts.items()}
+    renamed = labels.renamed({name: by_text[name] for name in labels.queries if name not in ids and name in by_text})
+    columns = {name: dict(values) for name, values in queries.columns.items()}
+    return replace(renamed, columns={**renamed.columns, **columns}, query_texts={**renamed.query_texts, **texts})
+
+
+def match_notes(labels: GoldLabels, matches: QuoteMatches, *, is_complete: bool) -> list[Note]:
+    """What to know of the matches; quotes that are nowhere only if all chunks are known."""
+    notes = []
+
+    def add(code: str, numbers: Sequence[int], what: str) -> None:
+        places = "; ".join(
+            f"{labels.passages[number].place} {shown(str(labels.passages[number].text))}" for number in numbers[:LISTED]
+        )
+        more = "; …" if len(numbers) > LISTED else ""
+        notes.append(Note(code, f"{plural(len(numbers), 'quote')} {what}: {places}{more}"))
+
+    if matches.missing and is_complete:
+        add("gold-missing", matches.missing, "found in no chunk, counted as not retrieved")
+    if matches.approximate:
+        add("gold-approximate", sorted(matches.approximate), "matched with edits (--tolerance)")
+    if matches.repeated:
+        add("gold-ambiguous", sorted(matches.repeated), "at several places, found at any of them")
+    return notes
+
+
+def _by_chunks(
+    inputs: GoldInputs, runs: Sequence[AnyRun], loaded: Sequence[Run], reading: Reading
+) -> list[tuple[Corpus, list[int]]]:
+    """Each corpus of chunks with the rows of the runs that were made from it."""
+    everything = list(range(len(loaded)))
+    if inputs.chunks is None:
+        return [(texts_of_runs(runs, loaded, reading), everything)]
+    if not isinstance(inputs.chunks, (list, tuple)):
+        return [(read_corpus(inputs.chunks, limits=reading.limits), everything)]
+    if len(inputs.chunks) not in (1, len(loaded)):
+        raise UsageError(
+            f"{plural(len(inputs.chunks), 'file')} of chunks for {plural(len(loaded), 'run')}",
+            hint="name one --chunks for all runs, or one for each, in the order of the runs",
+        )
+    if len(inputs.chunks) == 1:
+        return [(read_corpus(inputs.chunks[0], limits=reading.limits), everything)]
+    corpora = [read_corpus(chunks, limits=reading.limits) for chunks in inputs.chunks]
+    by_source: dict[str, tuple[Corpus, list[int]]] = {}
+    for row, corpus in enumerate(corpora):
+        key = corpus.source if isinstance(inputs.chunks[row], str) else str(id(inputs.chunks[row]))
+        by_source.setdefault(key, (corpus, []))[1].append(row)
+    return list(by_source.values())
+
+
+def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], size: int) -> Evaluation:
+    """All runs in their order. Runs on different chunks have no documents in common, so no join is kept."""
+    if len(parts) == 1:
+        return parts[0][1]
+    scores: dict[int, Scores] = {}
+    for part, evaluation in parts:
+        scores.update(zip(part.rows, evaluation.scores, strict=True))
+    merged = replace(parts[0][1], scores=tuple(scores[row] for row in range(size)), joined=())
+    return merged.uniquely_named()

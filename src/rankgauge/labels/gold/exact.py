@@ -1,0 +1,80 @@
+"""Exact matches: a quote, or what a chunk's edges leave of it, is in the chunk character by character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rankgauge.labels.gold.chunks import NormalizedChunk
+from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
+from rankgauge.labels.gold.seeds import SeedIndex
+
+GRAM = MIN_PIECE
+CONTEXT = 24  # characters on each side by which occurrences are told apart
+
+
+class ExactMatcher:
+    """Finds quotes in blocks of chunks, and which of them occur at more than one place.
+
+    A whole quote contains its n-gram in the middle; a part of it that a chunk's edge cuts off is next to that edge.
+    """
+
+    def __init__(self, quotes: Sequence[str]) -> None:
+        self._quotes = quotes
+        self._whole = SeedIndex(dict(enumerate(quotes)), largest=GRAM, only_middle=True)
+        long = {number: quote for number, quote in enumerate(quotes) if len(quote) >= MIN_SPLIT_QUOTE}
+        self._cut = SeedIndex(long, largest=GRAM)
+        self._contexts: dict[int, tuple[str, str]] = {}
+        self.repeated: set[int] = set()
+
+    def find(self, block: Sequence[NormalizedChunk]) -> Iterator[Piece]:
+        """The pieces in a block of chunks, each once."""
+        seeds = self._whole.find([chunk.text for chunk in block])
+        places = set(zip(seeds.text.tolist(), seeds.quote.tolist(), seeds.diagonal.tolist(), strict=True))
+        found: set[Piece] = set()
+        for text, quote, place in sorted(places | self._places_at_edges(block)):
+            piece = self._piece(block[text], quote, place)
+            if piece is not None and piece not in found:
+                found.add(piece)
+                yield piece
+
+    def _places_at_edges(self, block: Sequence[NormalizedChunk]) -> set[tuple[int, int, int]]:
+        """The chunk, the quote, and where the quote would begin, if n-grams at the edges are in the quote."""
+        edges = [(row, edge) for row, chunk in enumerate(block) for edge in (*chunk.edges, len(chunk.text) - GRAM)]
+        edges = [(row, edge) for row, edge in edges if 0 <= edge <= len(block[row].text) - GRAM]
+        if not edges:
+            return set()
+        seeds = self._cut.find([block[row].text[edge : edge + GRAM] for row, edge in edges])
+        rows, offsets = np.array(edges, dtype=np.int64).T
+        columns = (rows[seeds.text], seeds.quote, offsets[seeds.text] + seeds.diagonal)
+        return set(zip(*(column.tolist() for column in columns), strict=True))
+
+    def _piece(self, chunk: NormalizedChunk, number: int, place: int) -> Piece | None:
+        """The part of a quote that a chunk contains if the quote would begin at a place in it."""
+        quote, text = self._quotes[number], chunk.text
+        end = min(len(quote), len(text) - place)
+        for edge in chunk.edges:
+            start = max(0, edge - place)
+            if end - start < shortest_piece(quote) or quote[start:end] != text[start + place : end + place]:
+                continue
+            if (start == 0 and splits_word(text, place)) or (end == len(quote) and splits_word(text, end + place)):
+                continue
+            if start == 0 and end == len(quote):
+                self._note_context(number, text[max(0, place - CONTEXT) : place], text[end + place :][:CONTEXT])
+            return Piece(number, chunk.number, start, with_cut_space(quote, end), start + place)
+        return None
+
+    def _note_context(self, number: int, before: str, after: str) -> None:
+        """Compare what surrounds two occurrences: chunks that overlap show the same one twice."""
+        first = self._contexts.setdefault(number, (before, after))
+        is_same = (first[0].endswith(before) or before.endswith(first[0])) and (
+            first[1].startswith(after) or after.startswith(first[1])
+        )
+        if not is_same:
+            self.repeated.add(number)
+
+
+def with_cut_space(quote: str, end: int) -> int:
+    """The end of a piece; a space at which the quote was cut belongs to the piece before it."""
+    return end + 1 if quote[end : end + 1] == " " else end

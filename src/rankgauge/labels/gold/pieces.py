@@ -1,0 +1,88 @@
+"""The parts of quotes that chunks contain, and what is known of quotes that are in no chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from rankgauge.core.ids import Ints
+
+MIN_PIECE = 16  # characters of a quote that a chunk must contain, unless it contains the whole quote
+MIN_SPLIT_QUOTE = 32  # a shorter quote counts only as a whole
+MIN_APPROXIMATE_PIECE = 32  # the same, if they are matched with edits
+
+
+class Piece(NamedTuple):
+    """A chunk contains the characters ``start`` to ``end`` of a normalized quote, but for ``distance`` edits.
+
+    The piece begins at character ``place`` of the normalized chunk.
+    """
+
+    quote: int
+    chunk: int
+    start: int
+    end: int
+    place: int
+    distance: int = 0
+
+
+class NearText(NamedTuple):
+    """The text that is most like a quote that was not found, and its edit distance."""
+
+    chunk: bytes
+    text: str
+    distance: int
+
+
+@dataclass(frozen=True, eq=False)
+class QuoteMatches:
+    """Which chunk contains which part of which quote.
+
+    ``repeated`` are quotes that occur at more than one place, ``approximate`` those that were matched with edits,
+    ``nearest`` has the most similar text for those that are in no chunk.
+    """
+
+    quotes: Sequence[str]  # normalized
+    chunk_ids: Sequence[bytes]
+    pieces: Sequence[Piece]
+    repeated: frozenset[int] = frozenset()
+    nearest: dict[int, NearText] = field(default_factory=dict)
+
+    @property
+    def approximate(self) -> frozenset[int]:
+        """Quotes that some chunk contains only with edits."""
+        return frozenset(piece.quote for piece in self.pieces if piece.distance)
+
+    @property
+    def missing(self) -> Sequence[int]:
+        """Quotes of which no chunk contains any part."""
+        found = {piece.quote for piece in self.pieces}
+        return [number for number in range(len(self.quotes)) if number not in found]
+
+
+def covered_characters(pieces: Sequence[Piece], sizes: Sequence[int]) -> Ints:
+    """The number of characters of each quote that is in at least one chunk."""
+    covered = np.zeros(len(sizes), dtype=np.int64)
+    reached: dict[int, int] = {}
+    for piece in sorted(pieces, key=lambda piece: (piece.quote, piece.start)):
+        begin = max(piece.start, reached.get(piece.quote, 0))
+        if piece.end > begin:
+            covered[piece.quote] += piece.end - begin
+            reached[piece.quote] = piece.end
+    return covered
+
+
+def shortest_piece(quote: str) -> int:
+    """The fewest characters of a quote that a chunk must contain."""
+    return MIN_PIECE if len(quote) >= MIN_SPLIT_QUOTE else len(quote)
+
+
+def splits_word(text: str, position: int) -> bool:
+    """Whether a position is inside a word, in scripts that separate words by spaces."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    return before.isalnum() and after.isalnum() and max(before, after) < "\u0590"

@@ -1,0 +1,134 @@
+"""Where quotes and chunks share a run of characters: hashed n-grams, found in one pass over all chunks.
+
+The index holds n-grams of the quotes, which are few; chunks stream past it, joined into blocks, and every n-gram of a
+block is hashed and looked up by NumPy. The time grows with the characters of chunks and quotes, not with their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.ids import Ints
+
+PAIR_BITS = 31
+GRAM_SIZES = (1, 2, 4, 8, 16)  # powers of two: the hash of one size is made from that of the next smaller one
+_FACTOR = np.uint32(0x9E3779B1)
+_SEPARATOR = "\0"  # normalized texts have none
+Hashes = NDArray[np.uint32]
+
+
+class Seeds(NamedTuple):
+    """Shared n-grams, in no particular order: which quote and where, which text of the block and where."""
+
+    quote: Ints
+    quote_position: Ints
+    text: Ints
+    text_position: Ints
+
+    @property
+    def diagonal(self) -> Ints:
+        """Where the quote would begin in the text."""
+        return self.text_position - self.quote_position
+
+    @property
+    def pair(self) -> Ints:
+        """One number for each pair of a text and a quote."""
+        return self.text << PAIR_BITS | self.quote
+
+
+@dataclass(frozen=True, eq=False)
+class _GramTable:
+    """The n-grams of one size, sorted by hash, behind a table that tells at once that most hashes are absent."""
+
+    size: int
+    hashes: Hashes
+    quote: Ints
+    position: Ints
+    present: NDArray[np.bool_]
+    shift: np.uint32
+
+    @classmethod
+    def of(cls, size: int, hashes: Hashes, quote: Ints, position: Ints) -> _GramTable:
+        order = np.argsort(hashes, kind="stable")
+        bits = int(np.clip(np.ceil(np.log2(64 * len(hashes) + 1)), 16, 24))
+        shift = np.uint32(32 - bits)
+        present = np.zeros(1 << bits, dtype=bool)
+        present[hashes >> shift] = True
+        return cls(size, hashes[order], quote[order], position[order], present, shift)
+
+    def find(self, hashes: Hashes) -> tuple[Ints, Ints, Ints]:
+        """The rows of hashes that are in the table: (row, quote, position), once for each place in the quotes."""
+        rows = np.flatnonzero(self.present[hashes >> self.shift])
+        first = np.searchsorted(self.hashes, hashes[rows], side="left")
+        count = np.searchsorted(self.hashes, hashes[rows], side="right") - first
+        rows, first, count = rows[count > 0], first[count > 0], count[count > 0]
+        begins = np.cumsum(count) - count
+        entry = np.repeat(first - begins, count) + np.arange(int(count.sum()))
+        return np.repeat(rows, count), self.quote[entry], self.position[entry]
+
+
+class SeedIndex:
+    """The n-grams of some quotes: all of them, the one in the middle, or those that at most ``most`` places share."""
+
+    def __init__(self, quotes: Mapping[int, str], *, largest: int, only_middle: bool = False, most: int = 0) -> None:
+        by_size: dict[int, list[tuple[int, str]]] = {}
+        for number, quote in quotes.items():
+            size = max(size for size in GRAM_SIZES if size <= min(len(quote), largest))
+            by_size.setdefault(size, []).append((number, quote))
+        self._tables = [_table(size, members, only_middle, most) for size, members in by_size.items()]
+
+    def find(self, texts: Sequence[str]) -> Seeds:
+        """Every n-gram of the texts that the index has."""
+        block = _Block(texts)
+        parts = []
+        for table in self._tables:
+            rows, quote, quote_position = table.find(block.hashes(table.size))
+            text, position, usable = block.places(rows, table.size)
+            parts.append((quote[usable], quote_position[usable], text[usable], position[usable]))
+        columns = zip(*parts, strict=True) if parts else [[np.zeros(0, dtype=np.int64)]] * 4
+        return Seeds(*(np.concatenate(column) for column in columns))
+
+
+def _table(size: int, members: Sequence[tuple[int, str]], only_middle: bool, most: int) -> _GramTable:
+    block = _Block([quote for _, quote in members])
+    hashes = block.hashes(size)
+    text, position, usable = block.places(np.arange(len(hashes)), size)
+    if only_middle:
+        middle = np.array([(len(quote) - size) // 2 for _, quote in members], dtype=np.int64)
+        usable &= position == middle[text]
+    rows = np.flatnonzero(usable)
+    if most:
+        _, inverse, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
+        rows = rows[counts[inverse] <= most]
+    numbers = np.array([number for number, _ in members], dtype=np.int64)
+    return _GramTable.of(size, hashes[rows], numbers[text[rows]], position[rows])
+
+
+class _Block:
+    """Texts joined by separators, as code points."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        data = _SEPARATOR.join(texts).encode("utf-32-le", "surrogatepass")
+        self._codes = np.frombuffer(data, dtype="<u4")
+        self._sizes = np.array([len(text) for text in texts], dtype=np.int64)
+        self._begins = np.cumsum(self._sizes + 1) - self._sizes - 1
+
+    def hashes(self, size: int) -> Hashes:
+        """The hash of the n-gram that begins at each character."""
+        hashes: Hashes = (self._codes + np.uint32(1)) * _FACTOR
+        power, reach = int(_FACTOR), 1
+        while reach < size:
+            hashes = hashes[:-reach] * np.uint32(power) + hashes[reach:]
+            power, reach = power * power % (1 << 32), 2 * reach
+        return hashes
+
+    def places(self, rows: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+        """The text of each n-gram, its position there, and whether it lies within that text."""
+        text = np.searchsorted(self._begins, rows, side="right") - 1
+        position = rows - self._begins[text]
+        return text, position, position + size <= self._sizes[text]

@@ -1,0 +1,155 @@
+"""Labels that no longer fit: the text behind a document's id is not the one that was judged, or the id is gone.
+
+A splitter that numbers its chunks gives the same ids to other texts when its options change. A label that keeps the
+hash of the judged text shows that; one that keeps none shows only that its document is gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from rankgauge.core.formatting import plural
+from rankgauge.core.qrels import Qrels
+from rankgauge.errors import InputError, printable
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.formats.jsonl import Records, read_records
+from rankgauge.io.formats.judgments import complete_lines, current_records, is_judgment_record
+from rankgauge.io.formats.names import find_columns
+from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.sources import AnyFile, LoadedFile, is_dataset, load_file, read_bytes
+
+LabelState = Literal["fits", "changed", "gone", "unverified"]
+LABEL_STATES: tuple[LabelState, ...] = ("fits", "changed", "gone", "unverified")
+ROTTED: tuple[LabelState, ...] = ("changed", "gone")
+HASH_KEY = "text_sha256"
+Hashes = Mapping[tuple[bytes, bytes], frozenset[str]]  # (query, document) → the hashes that its labels keep
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLabel:
+    """The label of a document, and whether it still fits; ``unverified`` if it keeps no hash."""
+
+    query: str
+    doc: str
+    grade: float
+    state: LabelState
+
+    @property
+    def is_rotted(self) -> bool:
+        """Whether the text changed or is gone."""
+        return self.state in ROTTED
+
+
+@dataclass(frozen=True)
+class LabelCheck:
+    """Every label of a file, compared with the texts of a corpus."""
+
+    source: str
+    corpus: str
+    labels: tuple[CheckedLabel, ...]
+
+    @cached_property
+    def rotted(self) -> tuple[CheckedLabel, ...]:
+        """The labels that no longer fit."""
+        return tuple(label for label in self.labels if label.is_rotted)
+
+    @cached_property
+    def rotted_queries(self) -> frozenset[str]:
+        """The queries that have a relevant label, of a grade above 0, that no longer fits."""
+        return frozenset(label.query for label in self.rotted if label.grade > 0)
+
+    @cached_property
+    def counts(self) -> Counter[LabelState]:
+        """How many labels are in each state."""
+        return Counter(label.state for label in self.labels)
+
+    @property
+    def summary(self) -> str:
+        """How many labels no longer fit, and why: for a sentence."""
+        changed, gone = self.counts["changed"], self.counts["gone"]
+        reasons = [
+            f"the text of {changed:,} changed" if changed else "",
+            f"the document of {gone:,} is gone" if gone else "",
+        ]
+        verb = "fits" if len(self.rotted) == 1 else "fit"
+        count = f"{len(self.rotted):,} of {plural(len(self.labels), 'label')} no longer {verb}"
+        return f"{count} {printable(self.corpus, None)} ({', '.join(filter(None, reasons))})"
+
+    @cached_property
+    def by_query(self) -> dict[str, Counter[LabelState]]:
+        """The same for each query."""
+        counts: dict[str, Counter[LabelState]] = {}
+        for label in self.labels:
+            counts.setdefault(label.query, Counter())[label.state] += 1
+        return counts
+
+
+def check_labels(labels: AnyFile, corpus: Any, *, reading: Reading = DEFAULT_READING) -> LabelCheck:
+    """Compare the text hashes of labels with a corpus: a path, ``{id: text}`` or a ``Corpus``.
+
+    The labels are judgments in any format; those of ``rankgauge judge`` and ``rankgauge labels stamp`` keep hashes.
+    """
+    labels = labels if isinstance(labels, LoadedFile) or is_dataset(labels) else load_file(labels)
+    documents = read_corpus(corpus, limits=reading.limits)
+    return compare_hashes(as_qrels(labels, reading), stored_hashes(labels, reading), documents, str(labels))
+
+
+def stored_hashes(labels: AnyFile, reading: Reading = DEFAULT_READING) -> Hashes:
+    """The hashes that labels keep; none unless the file is JSON Lines with ``text_sha256``.
+
+    If several assessors judged a document, each may have seen another text.
+    """
+    if is_dataset(labels):
+        return {}
+    data, _ = read_bytes(labels, limits=reading.limits)
+    if not data.lstrip().startswith(b"{") or HASH_KEY.encode() not in data:
+        return {}
+    faults = Faults(str(labels))
+    table = read_records(faults, complete_lines(faults, data))
+    if all(map(is_judgment_record, table.records)):
+        rows = current_records(table.records)
+        table = Records(table.line[rows], [table.records[row] for row in rows])
+    columns = find_columns(str(labels), table.names, "qrels")
+    queries = table.ids(faults, columns["query"], "query id")
+    docs = table.ids(faults, columns["doc"], "document id")
+    faults.raise_errors()
+    hashes: dict[tuple[bytes, bytes], frozenset[str]] = {}
+    for line, record, pair in zip(table.line.tolist(), table.records, zip(queries, docs, strict=True), strict=True):
+        sha256 = record.get(HASH_KEY)
+        if sha256 is None:
+            continue
+        if not isinstance(sha256, str):
+            raise InputError.at(str(labels), line, f"expected a hash in hexadecimal as {HASH_KEY}, found {sha256!r}")
+        hashes[pair] = hashes.get(pair, frozenset()) | {sha256.lower()}
+    return hashes
+
+
+def compare_hashes(qrels: Qrels, hashes: Hashes, corpus: Corpus, source: str) -> LabelCheck:
+    """The state of every label; the corpus is read once, and only judged documents are hashed."""
+    judged, hashed = set(qrels.docs), {doc for _, doc in hashes}
+    current: dict[bytes, str | None] = {}
+    for document in corpus:
+        if document.id in judged:
+            current[document.id] = document.text_sha256 if document.id in hashed else None
+    names, queries = qrels.queries.to_text(), list(qrels.queries)
+    labels = []
+    for number, doc, grade in zip(qrels.query.tolist(), qrels.docs, qrels.grades.tolist(), strict=True):
+        stored = hashes.get((queries[number], doc))
+        state: LabelState = (
+            "gone"
+            if doc not in current
+            else "unverified"
+            if stored is None
+            else "fits"
+            if stored == {current[doc]}
+            else "changed"
+        )
+        labels.append(CheckedLabel(names[number], doc.decode("utf-8", "surrogateescape"), grade, state))
+    return LabelCheck(source, corpus.source, tuple(labels))

@@ -1,0 +1,185 @@
+"""Runs scored on labels by text: the same values through every way in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import rankgauge
+from rankgauge.errors import InputError, UsageError
+from rankgauge.labels import GoldInputs, GoldOptions, evaluate_gold, evaluate_gold_runs, read_gold
+
+Command = Callable[..., Any]
+CHUNKS = {
+    "a": "Open Settings and choose Security. Then select Reset and confirm",
+    "b": "with your password. A new recovery code is shown once.",
+    "c": "Invoices are sent on the first day of each month.",
+}
+GOLD: list[dict[str, Any]] = [
+    {
+        "query_id": "q1",
+        "query": "How do I reset it?",
+        "gold": ["Then select Reset and confirm with your password.", "A new recovery code is shown once."],
+    },
+    {"query_id": "q2", "query": "When do I pay?", "gold": ["Invoices are sent on the first day of each month."]},
+]
+RANKINGS = {"q1": ["c", "a", "b"], "q2": ["a", "b"]}
+MEASURES = ["StRecall@1", "StRecall@2", "StRecall@3", "TokenRecall@2", "TokenPrecision@3", "TokenIoU@3"]
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def values(scores: rankgauge.Scores) -> dict[str, float | None]:
+    return {measure: scores[measure] for measure in MEASURES}
+
+
+def test_a_quote_is_found_where_the_chunks_so_far_cover_half_of_it() -> None:
+    scores = evaluate_gold(GoldInputs(GOLD, CHUNKS), RANKINGS, MEASURES)
+    row = scores.queries.index("q1")
+    found = dict(zip(MEASURES, scores.values[row].tolist(), strict=True))
+    # "a" has 30 of 49 characters of the first quote, "b" the rest of it and the second one.
+    assert [found[f"StRecall@{k}"] for k in (1, 2, 3)] == [0, 0.5, 1]
+    assert found["TokenRecall@2"] == pytest.approx(5 / 17)
+    whole = GoldInputs(GOLD, CHUNKS, options=GoldOptions(coverage=1))
+    assert evaluate_gold(whole, RANKINGS, MEASURES).values[row, 1] == 0
+    # 17 gold tokens; the chunks have 11, 12 and 11, which are 34.
+    assert found["TokenPrecision@3"] == pytest.approx(17 / 34)
+    assert found["TokenIoU@3"] == pytest.approx(17 / 34)
+
+
+def test_every_way_in_gives_the_same_values(tmp_path: Path, command: Command) -> None:
+    expected = values(evaluate_gold(GoldInputs(GOLD, CHUNKS), RANKINGS, MEASURES))
+    gold = lines(tmp_path / "gold.jsonl", GOLD)
+    chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
+    results = [
+        {"query_id": query, "doc_id": doc, "score": -rank, "text": CHUNKS[doc]}
+        for query, docs in RANKINGS.items()
+        for rank, doc in enumerate(docs)
+    ]
+    runs: dict[str, Any] = {
+        "log with objects": lines(
+            tmp_path / "objects.jsonl",
+            [
+                {"query_id": query, "retrieved": [{"id": doc, "text": CHUNKS[doc]} for doc in docs]}
+                for query, docs in RANKINGS.items()
+            ],
+        ),
+        "log with texts": lines(
+            tmp_path / "texts.jsonl",
+            [
+                {"query_id": query, "retrieved_contexts": [CHUNKS[doc] for doc in docs]}
+                for query, docs in RANKINGS.items()
+            ],
+        ),
+        "log with ids and texts": lines(
+            tmp_path / "both.jsonl",
+            [
+                {"query_id": query, "retrieved_context_ids": docs, "retrieved_contexts": [CHUNKS[doc] for doc in docs]}
+                for query, docs in RANKINGS.items()
+            ],
+        ),
+        "rows": lines(tmp_path / "rows.jsonl", results),
+        "frame": pd.DataFrame(results),
+        "live": rankgauge.evaluate_retriever(search, read_gold(gold).cases(), k=3),
+    }
+    for name, run in runs.items():
+        assert values(evaluate_gold(gold, run, MEASURES)) == expected, name
+    plain = lines(tmp_path / "run.jsonl", [{k: v for k, v in row.items() if k != "text"} for row in results])
+    printed = command("evaluate", "--gold", gold, "--chunks", chunks, plain, "--format", "json", *options())
+    shown = json.loads(printed.out)["runs"][0]["measures"]
+    assert {name: entry["value"] for name, entry in shown.items()} == expected
+
+
+def options() -> list[str]:
+    return [word for measure in MEASURES for word in ("-m", measure)]
+
+
+def search(query: str, k: int) -> list[dict[str, Any]]:
+    name = next(entry["query_id"] for entry in GOLD if entry["query"] == query)
+    return [{"id": doc, "text": CHUNKS[doc]} for doc in RANKINGS[name]][:k]
+
+
+def test_without_all_chunks_there_is_no_ideal_ranking(tmp_path: Path) -> None:
+    run = lines(
+        tmp_path / "run.jsonl",
+        [{"query_id": query, "retrieved_contexts": [CHUNKS[doc] for doc in docs]} for query, docs in RANKINGS.items()],
+    )
+    with pytest.raises(UsageError, match="--chunks"):
+        evaluate_gold(GOLD, run, ["alpha_nDCG@3"])
+    scores = evaluate_gold(GOLD, run)
+    assert not [measure for measure in scores.measures if measure.name.startswith("alpha_nDCG")]
+    # The query whose gold was not retrieved is not one without relevant documents.
+    assert not scores.without_relevant.any()
+
+
+def test_runs_on_different_chunks_are_judged_by_their_own() -> None:
+    halves = {"x": CHUNKS["a"] + " " + CHUNKS["b"], "a": CHUNKS["c"]}  # "a" is another text here
+    inputs = GoldInputs(GOLD, [CHUNKS, halves])
+    evaluation = evaluate_gold_runs(inputs, [RANKINGS, {"q1": ["x"], "q2": ["a"]}], ["StRecall@1", "alpha_nDCG@3"])
+    assert [scores["StRecall@1"] for scores in evaluation.scores] == [0, 1]
+    assert evaluation.scores[1]["alpha_nDCG@3"] == 1
+
+
+def test_a_run_without_texts_and_a_chunk_that_is_unknown_are_errors() -> None:
+    with pytest.raises(InputError, match="has no texts"):
+        evaluate_gold(GOLD, RANKINGS)
+    with pytest.raises(InputError, match="1 of 3 retrieved chunks have no text"):
+        evaluate_gold(GoldInputs(GOLD, {name: CHUNKS[name] for name in "ab"}), RANKINGS)
+
+
+def test_labels_by_the_text_of_a_query_get_the_id_that_the_topics_have(tmp_path: Path) -> None:
+    topics = lines(tmp_path / "queries.jsonl", [{"_id": entry["query_id"], "text": entry["query"]} for entry in GOLD])
+    by_text = [{"query": entry["query"], "gold": entry["gold"]} for entry in GOLD]
+    expected = values(evaluate_gold(GoldInputs(GOLD, CHUNKS), RANKINGS, MEASURES))
+    assert values(evaluate_gold(GoldInputs(by_text, CHUNKS), RANKINGS, MEASURES, topics=topics)) == expected
+
+
+def test_a_quote_in_no_chunk_is_noted_and_counts_as_not_retrieved() -> None:
+    gold = [*GOLD, {"query_id": "q3", "gold": ["This sentence is in none of the chunks at all."]}]
+    scores = evaluate_gold(GoldInputs(gold, CHUNKS), {**RANKINGS, "q3": ["a"]}, ["StRecall@3"])
+    assert scores["StRecall@3"] == pytest.approx(1 / 3)
+    assert "gold-missing" in {note.code for note in scores.notes}
+
+
+def test_labels_resolve_writes_subtopics_and_lists_what_is_missing(tmp_path: Path, command: Command) -> None:
+    gold = lines(tmp_path / "gold.jsonl", [*GOLD, {"query_id": "q2", "gold": ["Invoices are sent by mail each year."]}])
+    chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
+    out = tmp_path / "qrels.txt"
+    result = command("labels", "resolve", gold, "--chunks", chunks, "-o", str(out))
+    assert out.read_text().splitlines() == ["q1 1 a 1", "q1 2 b 1", "q2 1 c 1"]
+    assert f"{gold}:3: 'Invoices are sent by mail each year.' is in no chunk; nearest in chunk 'c'" in result.err
+    plain = command("labels", "resolve", gold, "--chunks", chunks, "--plain", "-o", str(out))
+    assert out.read_text().splitlines() == ["q1 0 a 1", "q1 0 b 1", "q2 0 c 1"]
+    assert "[plain-qrels]" in plain.err
+
+
+def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, command: Command) -> None:
+    gold = lines(tmp_path / "gold.jsonl", GOLD)
+    chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
+    other = lines(tmp_path / "other.jsonl", [{"_id": "x", "text": " ".join(CHUNKS.values())}])
+    first = lines(
+        tmp_path / "a.jsonl", [{"query_id": query, "retrieved_ids": docs} for query, docs in RANKINGS.items()]
+    )
+    second = lines(tmp_path / "b.jsonl", [{"query_id": query, "retrieved_ids": ["x"]} for query in RANKINGS])
+    baseline = str(tmp_path / "baseline.json")
+    assert command("gate", "--gold", gold, "--chunks", chunks, first, "--write-baseline", baseline).code == 0
+    result = command("gate", "--gold", gold, "--chunks", other, second, "--against", baseline)
+    assert result.code == 0, result.err
+    assert "no significant drop" in result.out
+    changed = command("gate", "--gold", gold, "--coverage", "1", "--chunks", other, second, "--against", baseline)
+    assert "the judgments changed" in changed.err
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_the_report_of_runs_on_several_chunkings_is_refused(tmp_path: Path, name: str, command: Command) -> None:
+    words = ["--gold", "g", "--chunks", "a", "--chunks", "b", "r", "s", "--html", str(tmp_path / "x.html")]
+    result = command(name, *words)
+    assert (result.code, "same chunks" in result.err) == (64, True)

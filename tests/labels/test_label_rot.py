@@ -1,0 +1,222 @@
+"""Labels whose texts changed are found, and the gate does not take them for a worse retriever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge import evaluate, gate
+from rankgauge.errors import InputError
+from rankgauge.io import CorpusDocument, InMemoryCorpus, read_qrels
+from rankgauge.labels import JudgmentFile, check_labels, stamp_labels
+from tests.conftest import Outcome
+from tests.labels.pools import judgment
+
+LONG, SHORT = 6, 8  # documents of several chunks, and of one
+
+
+def numbered_chunks(size: int) -> dict[str, str]:
+    """Chunks of ``size`` characters with the ids that most splitters give them: the number in the document."""
+    documents = {f"long{n}": "".join(f"{n}:{at:04} " for at in range(500)) for n in range(LONG)}
+    documents |= {f"short{n}": f"only one chunk, number {n}" for n in range(SHORT)}
+    return {
+        f"{name}-{at // size}": text[at : at + size]
+        for name, text in documents.items()
+        for at in range(0, len(text), size)
+    }
+
+
+def found(size: int) -> dict[str, dict[str, float]]:
+    """A perfect retriever: the chunks that have the characters 1600 to 3200 of a long document, or a short one."""
+    run = {f"l{n}": {f"long{n}-{at // size}": 1.0 - at / 1e4 for at in range(1600, 3200, size)} for n in range(LONG)}
+    return run | {f"s{n}": {f"short{n}-0": 1.0} for n in range(SHORT)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Labels made for chunks of 800 characters, with hashes; corpora and runs of 800 and of 400."""
+    for size in (800, 400):
+        lines = (json.dumps({"_id": name, "text": text}) + "\n" for name, text in numbered_chunks(size).items())
+        (tmp_path / f"{size}.jsonl").write_text("".join(lines))
+        rows = (f"{query} Q0 {doc} 1 {score} r\n" for query, docs in found(size).items() for doc, score in docs.items())
+        (tmp_path / f"{size}.run").write_text("".join(rows))
+    labels = {query: dict.fromkeys(docs, 1) for query, docs in found(800).items()}
+    rows = (f"{query} 0 {doc} {grade}\n" for query, docs in labels.items() for doc, grade in docs.items())
+    (tmp_path / "plain.txt").write_text("".join(rows))
+    stamp_labels(tmp_path / "plain.txt", InMemoryCorpus(numbered_chunks(800)), tmp_path / "labels.jsonl")
+    return tmp_path
+
+
+def test_re_splitting_reuses_ids_and_the_value_drops_without_a_word(folder: Path) -> None:
+    before, now = (evaluate(folder / "plain.txt", folder / f"{size}.run", ["R@10"])["R@10"] for size in (800, 400))
+    assert before == 1
+    assert now is not None
+    assert now < 0.6  # although the retriever finds the same text
+    assert numbered_chunks(400).keys() >= numbered_chunks(800).keys()
+
+
+def test_a_check_finds_the_labels_whose_texts_changed(folder: Path, command: Callable[..., Outcome]) -> None:
+    assert not check_labels(folder / "labels.jsonl", folder / "800.jsonl").rotted
+    check = check_labels(folder / "labels.jsonl", numbered_chunks(400))
+    assert check.rotted_queries == {f"l{n}" for n in range(LONG)}
+    assert check.counts == {"changed": 2 * LONG, "fits": SHORT}
+    done = command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "400.jsonl")
+    assert done.code == 1
+    assert done.out.startswith(
+        f"12 of 20 labels no longer fit {folder / '400.jsonl'} (the text of 12 changed); 8 still fit.\n"
+    )
+    assert "l0          2     0        2     0           0" in done.out
+    data = json.loads(
+        command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "400.jsonl", "--format", "json").out
+    )
+    assert data["counts"] == {"fits": 8, "changed": 12, "gone": 0, "unverified": 0}
+    assert data["rotted"][0] == {"query": "l0", "doc": "long0-2", "grade": 1, "state": "changed"}
+    assert {row["query"]: row["changed"] for row in data["queries"]}["s0"] == 0
+    fits = command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "800.jsonl")
+    assert (fits.code, fits.err) == (0, "")
+    assert fits.out == f"All 20 labels fit {folder / '800.jsonl'}.\n"
+
+
+def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, command: Callable[..., Outcome]) -> None:
+    done = command("labels", "check", folder / "plain.txt", "--corpus", folder / "400.jsonl")
+    assert done.code == 0
+    assert "20 labels without a text hash cannot be verified" in done.out
+    assert "labels stamp" in done.err
+    check = check_labels(folder / "plain.txt", {"short0-0": "x"})
+    assert check.counts == {"gone": 19, "unverified": 1}
+
+
+def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, command: Callable[..., Outcome]) -> None:
+    labels, baseline = folder / "labels.jsonl", folder / "baseline.json"
+    assert command("gate", labels, folder / "800.run", "-m", "R@10", "--write-baseline", baseline).code == 0
+    against = ["--against", baseline, "--corpus", folder / "400.jsonl"]
+    done = command("gate", labels, folder / "400.run", *against)
+    assert done.code == 2
+    assert done.out.startswith("labels rotted: 12 of 20 labels no longer fit")
+    assert "in 6 queries; on the 8 queries whose labels fit, this run has the same values as the baseline." in done.out
+    assert "queries-unjudged" not in done.err
+    for against_runs in (folder / "800.run", [folder / "800.run"]):
+        result = gate(labels, folder / "400.run", ["R@10"], against=against_runs, corpus=folder / "400.jsonl")
+        assert (result.verdict, result.passed, result.failed) == ("rotted", False, False)
+        assert result.scores["R@10"] == 1
+        assert result.current is None
+    data = json.loads(command("gate", labels, folder / "400.run", *against, "--format", "json").out)["gate"]
+    assert data["verdict"] == "rotted"
+    assert data["rot"]["queries"] == [f"l{n}" for n in range(LONG)]
+    assert (data["rot"]["changed"], data["rot"]["tested_queries"]) == (12, 8)
+    suite = Xml.fromstring(command("gate", labels, folder / "400.run", *against, "--format", "junit").out)
+    assert [failure.get("type") for failure in suite.iter("failure")] == ["labels"]
+    markdown = command("gate", labels, folder / "400.run", *against, "--format", "markdown").out
+    assert markdown.startswith("### ⚠️ Retrieval gate: labels rotted\n\n12 of 20 labels no longer fit")
+
+
+def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, command: Callable[..., Outcome]) -> None:
+    labels, run = folder / "labels.jsonl", folder / "worse.run"
+    kept = [line for line in (folder / "400.run").read_text().splitlines(keepends=True) if "short" not in line]
+    run.write_text("".join(kept) + "".join(f"s{n} Q0 other 1 1 r\n" for n in range(SHORT)))
+    stored = folder / "new.json"
+    options = [
+        "--against",
+        folder / "800.run",
+        "-m",
+        "R@10",
+        "--corpus",
+        folder / "400.jsonl",
+        "--write-baseline",
+        stored,
+    ]
+    done = command("gate", labels, run, *options)
+    assert done.code == 1
+    assert done.out.startswith("fail: on the 8 queries whose labels fit, r is worse than") or done.out.startswith(
+        "fail: on the 8 queries whose labels fit, this run is worse than"
+    )
+    assert "12 of 20 labels no longer fit" in done.out
+    assert not stored.exists()
+    required = command("gate", labels, run, "--require", "R@10>=0.5", "--corpus", folder / "400.jsonl")
+    assert required.code == 1
+    assert "missed R@10 >= 0.5 (0.0000)" in required.out
+
+
+def test_if_no_label_fits_nothing_is_tested(folder: Path) -> None:
+    result = gate(folder / "labels.jsonl", folder / "400.run", require="R@10>=0.5", corpus={"x": "other"})
+    assert result.verdict == "rotted"
+    assert result.sentence.endswith("in 14 queries; no query is left to test the retriever with.")
+    assert result.rot is not None
+    assert result.rot.counts == {"gone": 20}
+
+
+def test_labels_that_fit_change_nothing_and_those_without_hashes_are_noted(folder: Path) -> None:
+    fits = gate(folder / "labels.jsonl", folder / "800.run", require="R@10>=0.5", corpus=folder / "800.jsonl")
+    assert (fits.verdict, fits.rot, fits.notes) == ("pass", None, ())
+    plain = gate(
+        folder / "plain.txt", folder / "400.run", ["R@10"], against=folder / "800.run", corpus=folder / "400.jsonl"
+    )
+    assert plain.verdict == "fail"
+    assert "no-text-hashes" in [note.code for note in plain.notes]
+
+
+def test_a_rotted_label_that_was_not_relevant_is_a_note(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("q 0 a 1\nq 0 b 0\n")
+    stamp_labels(tmp_path / "q", InMemoryCorpus({"a": "x", "b": "y"}), tmp_path / "labels.jsonl")
+    result = gate(tmp_path / "labels.jsonl", {"q": ["a"]}, require="R@10>=0.5", corpus={"a": "x", "b": "changed"})
+    assert (result.verdict, [note.code for note in result.notes]) == ("pass", ["rotted-nonrelevant"])
+
+
+TEXTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["x", "y", ""]), min_size=1)
+
+
+@given(TEXTS, TEXTS)
+def test_a_label_fits_exactly_if_its_document_has_the_same_text(
+    tmp_path_factory: pytest.TempPathFactory, before: Mapping[str, str], now: Mapping[str, str]
+) -> None:
+    folder = tmp_path_factory.mktemp("labels")
+    (folder / "q").write_text("".join(f"q 0 {doc} 1\n" for doc in before))
+    stamp_labels(folder / "q", InMemoryCorpus(before), folder / "labels.jsonl")
+    states = {label.doc: label.state for label in check_labels(folder / "labels.jsonl", now).labels}
+    expected = {doc: "gone" if doc not in now else "fits" if now[doc] == before[doc] else "changed" for doc in before}
+    assert states == expected
+
+
+def test_judgments_keep_what_they_have_and_get_the_missing_hashes(tmp_path: Path) -> None:
+    text = CorpusDocument(b"a", "", "x").text_sha256
+    path, out = tmp_path / "judgments.jsonl", tmp_path / "stamped.jsonl"
+    file = JudgmentFile(path)
+    for line in (
+        judgment("q", "a", 1, text_sha256=text),
+        judgment("q", "a", 2, "bob", note="why"),
+        judgment("q", "b", None, status="skipped"),
+        judgment("q", "c", 1),
+    ):
+        file.add(line)
+    counts = stamp_labels(path, InMemoryCorpus({"a": "changed", "b": "y"}), out)
+    assert counts == (2, 1, ("c",))
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row.get("text_sha256") for row in rows[:1]] == [text]
+    assert rows[1]["note"] == "why"
+    assert "text_sha256" not in rows[3]
+    states = {label.doc: label.state for label in check_labels(out, {"a": "changed", "c": "z"}).labels}
+    assert states == {"a": "changed", "c": "unverified"}  # one assessor judged another text
+
+
+def test_a_corpus_of_other_documents_and_a_hash_that_is_none_are_refused(
+    tmp_path: Path, command: Callable[..., Outcome]
+) -> None:
+    (tmp_path / "q").write_text("q 0 a 1\n")
+    (tmp_path / "c.jsonl").write_text('{"_id": "other", "text": "x"}\n')
+    done = command("labels", "stamp", tmp_path / "q", "--corpus", tmp_path / "c.jsonl", "-o", tmp_path / "o.jsonl")
+    assert done.code == 2
+    assert "no labeled document is in the corpus: 'a' for example" in done.err
+    assert not (tmp_path / "o.jsonl").exists()
+    (tmp_path / "bad").write_text('{"query_id": "q", "doc_id": "a", "relevance": 1, "text_sha256": 5}\n')
+    with pytest.raises(InputError, match="expected a hash"):
+        check_labels(tmp_path / "bad", {"a": "x"})
+
+
+def test_stamped_labels_are_the_same_judgments(folder: Path) -> None:
+    assert read_qrels(folder / "labels.jsonl").sha256 == read_qrels(folder / "plain.txt").sha256
