@@ -15,11 +15,15 @@ ANY_QUERY = "*"  # whether there is a value for any query
 
 @dataclass(frozen=True)
 class Input:
-    """Judgments and a run of a test, and the peer's settings that are not part of the name of a measure."""
+    """Judgments and a run of a test, and the peer's settings that are not part of the name of a measure.
+
+    ``by_subtopic`` has the same judgments as rows of query, subtopic, document and grade, if the peer has subtopics.
+    """
 
     qrels: Numbers
     run: Numbers
     rel: int = 1
+    by_subtopic: tuple[tuple[str, str, str, float], ...] = ()
 
 
 @dataclass(frozen=True)

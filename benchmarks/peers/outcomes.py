@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmarks.peers.checks import ALL_QUERIES, ANY_QUERY, Check, Input, NameCheck, Value
-from rankgauge import Conventions, Scores, evaluate
+from rankgauge import Conventions, Qrels, Scores, evaluate, parse_measure
 from rankgauge.errors import MeasureError, RankgaugeError
 from rankgauge.measures import parse_measures
 
@@ -59,8 +59,15 @@ class Evaluator:
         data = self.inputs[value.input]
         key = value.measure, value.input, replace(conventions, rel=data.rel)
         if key not in self._scores:
-            self._scores[key] = evaluate(data.qrels, data.run, value.measure, conventions=key[2])
+            is_over_subtopics = parse_measure(value.measure).definition.judgments == "subtopics"
+            qrels = _by_subtopic(data) if is_over_subtopics and data.by_subtopic else data.qrels
+            self._scores[key] = evaluate(qrels, data.run, value.measure, conventions=key[2])
         return self._scores[key]
+
+
+def _by_subtopic(data: Input) -> Qrels:
+    query, subtopic, doc, grade = zip(*data.by_subtopic, strict=True)
+    return Qrels.from_columns(query, doc, grade, iters=subtopic, by_subtopic=True)
 
 
 def name_outcome(check: NameCheck) -> Outcome:

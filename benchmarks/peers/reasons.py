@@ -46,6 +46,13 @@ def _only_queries_of_the_run(evaluator: Evaluator, outcome: Outcome) -> bool:
     return is_same(evaluator.value(check.value, Conventions(query_set="both")), check.expected, check.tolerance)
 
 
+def _run_used_up(_: Evaluator, outcome: Outcome) -> bool:
+    check = outcome.check
+    if not isinstance(check, Check) or check.value.provider != "pyndeval":
+        return False
+    return check.expected == 0 and "rel=" in check.value.measure
+
+
 def _logarithm(_: Evaluator, outcome: Outcome) -> bool:
     check = outcome.check
     if not isinstance(check, Check) or not isinstance(check.expected, float) or outcome.value is None:
@@ -102,6 +109,11 @@ REASONS = {
             f"Accuracy: the mean [leaves out judged queries]({CONVENTIONS}) that the run lacks",
             '`Conventions(query_set="both")`',
             _only_queries_of_the_run,
+        ),
+        Reason(
+            "measures over subtopics with another `rel=` in the same call: 0, because the first ones use up the run",
+            "the measures one by one",
+            _run_used_up,
         ),
         Reason("`official` lacks trec_eval's gm_map", "the measures one by one", _without_geometric_mean),
     ),

@@ -106,7 +106,8 @@ def _evaluator_class(package: Any) -> Any:
                 qrels.setdefault(row.query_id, {})[row.doc_id] = row.relevance
             for document in documents:
                 run.setdefault(document.query_id, {})[document.doc_id] = document.score
-            data = self.recorder.add_input(Input(qrels, run))
+            by_subtopic = tuple((row.query_id, str(row.iteration), row.doc_id, row.relevance) for row in self.rows)
+            data = self.recorder.add_input(Input(qrels, run, by_subtopic=by_subtopic))
             self.recorder.begin_call(self.provider, map(str, self.measures), data)
             return data
 
