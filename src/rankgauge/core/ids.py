@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD_BYTES = 8
+DELETE = 0x7F  # the first character after the visible ones of ASCII
 LONG_ID_BYTES = 1 << 10  # an id longer than this is compared as a whole
 PADDING = 3 * WORD_BYTES  # bytes after the last id, so that a word can be read at any position
 _BYTE_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
@@ -68,6 +69,12 @@ class Ids:
         """The buffer, the starts and the lengths, for the extension."""
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.length)
 
+    @property
+    def has_visible_ascii_only(self) -> bool:
+        """Whether there is nothing but visible ASCII characters in the buffer: then no id has anything odd in it."""
+        text = self.buffer[: len(self.buffer) - PADDING]
+        return not len(text) or bool(text.min() > ord(" ") and text.max() < DELETE)
+
     def __len__(self) -> int:
         return len(self.start)
 
@@ -95,6 +102,8 @@ class Ids:
     def compact(self) -> Ids:
         """The same ids over a new buffer that contains nothing else."""
         start = np.cumsum(self.length) - self.length
+        if compiled.scanner is not None:
+            return Ids(np.frombuffer(compiled.scanner.gather(self.parts), dtype=np.uint8), start, self.length)
         buffer = np.zeros(int(self.length.sum()) + PADDING, dtype=np.uint8)
         if len(self) and int(self.length.max()) > 64 * WORD_BYTES:
             for begin, target, size in zip(self.start, start, self.length, strict=True):

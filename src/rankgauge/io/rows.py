@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Interner, Ints, repeated
+from rankgauge.core.ids import Ids, Interner, Ints, concatenate, repeated
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
@@ -48,6 +48,7 @@ class Rows:
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     sha256: str | None = None
     judgments: JudgmentKind = "grades"
+    has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
 
     def __len__(self) -> int:
         return len(self.line)
@@ -66,6 +67,20 @@ class Rows:
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
+    def slice(self, begin: int, end: int) -> Rows:
+        """The rows from one to before another."""
+        columns = {
+            name: Ids(column.buffer, column.start[begin:end], column.length[begin:end])
+            for name in ID_COLUMNS
+            if isinstance(column := getattr(self, name), Ids)
+        }
+        return replace(
+            self,
+            line=self.line[begin:end],
+            value=self.value[begin:end],
+            **columns,  # type: ignore[arg-type]  # the columns of these names
+        )
+
     def group(self, *, by_iter: bool = False, by_subgroup: bool = False) -> Ints:
         """A number for each query, or for each query and iter, and subgroup."""
         number = Interner()(self.query)
@@ -75,6 +90,24 @@ class Rows:
             return number
         keys = np.stack([number, *others])
         return np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def concatenate_rows(parts: Sequence[Rows]) -> Rows:
+    """One table of rows made of several, which have the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {
+        name: concatenate([getattr(part, name) for part in parts])
+        for name in ID_COLUMNS
+        if getattr(parts[0], name) is not None
+    }
+    return replace(
+        parts[0],
+        line=np.concatenate([part.line for part in parts]),
+        value=np.concatenate([part.value for part in parts]),
+        empty=tuple(query for part in parts for query in part.empty),
+        **columns,  # type: ignore[arg-type]  # the columns of these names
+    )
 
 
 def build_run(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:

@@ -83,6 +83,17 @@ class ByteStream:
         self._file.seek(0)
         self._start()
 
+    @property
+    def seekable_file(self) -> IO[bytes] | None:
+        """The file itself, for a reader that looks here and there in it; None if it is compressed."""
+        return None if self._is_compressed else self._file
+
+    def read_to_end(self) -> None:
+        """Read and forget what is left, for the hash."""
+        view = memoryview(bytearray(READ_BYTES))
+        while self.readinto(view):
+            pass
+
     def grow_head(self, size: int) -> bytes | None:
         """The first bytes, with up to ``size`` more than last time; None at the end. Reading starts before them."""
         view = memoryview(bytearray(size))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,12 @@ from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_from_columns
-from rankgauge.io.formats.names import Columns, Kind
+from rankgauge.io.formats.columns import batch_from_columns, rows_from_columns
+from rankgauge.io.formats.names import Columns, Kind, find_columns
 from rankgauge.io.rows import Rows
+from rankgauge.io.sources import ByteStream
 
+STREAMED_ROWS = 1 << 17  # in memory at once, if a run is streamed
 BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 MAGIC_BYTES = (PARQUET, FILE, STREAM)  # the first bytes of the files
@@ -44,6 +46,7 @@ class ArrowTable:
     """A pyarrow table. Messages refer to a row by its number from 1, as a line."""
 
     table: Any
+    rows_before: int = 0  # in the batches before, of a table that comes in batches
 
     @property
     def names(self) -> Sequence[str]:
@@ -54,17 +57,16 @@ class ArrowTable:
     @property
     def line(self) -> Ints:
         """The number of each row, from 1."""
-        return np.arange(1, self.table.num_rows + 1)
+        return np.arange(self.rows_before + 1, self.rows_before + self.table.num_rows + 1)
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids: text, bytes or whole numbers, which become their digits."""
         ids = ids_from_column(faults.source, name, self.table.column(name))
         empty_rows = np.flatnonzero(ids.length == 0)
-        faults.add("empty-id", empty_rows + 1, expected=f"a {what}", found="nothing")
+        faults.add("empty-id", self.line[empty_rows], expected=f"a {what}", found="nothing")
         if len(ids.buffer) > PADDING and (ids.buffer[: len(ids.buffer) - PADDING] == 0).any():
             nul_rows = [row for row, value in enumerate(ids) if b"\0" in value]
-            lines = [row + 1 for row in nul_rows]
-            faults.add("nul", lines, expected=f"a {what}", found=lambda at: shown(ids[nul_rows[at]]))
+            faults.add("nul", self.line[nul_rows], expected=f"a {what}", found=lambda at: shown(ids[nul_rows[at]]))
         return ids
 
     def texts(self, name: str) -> Ids:
@@ -85,12 +87,12 @@ class ArrowTable:
                 faults.source, None, f"expected numbers in column {shown(name)}, found {shown(str(kind))}"
             )
         column = column.cast(pyarrow.float64(), safe=False)
-        values: Floats = np.array(column.to_numpy(), dtype=np.float64)
+        values: Floats = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
         bad_rows = np.flatnonzero(np.isnan(values))
-        is_null = column.is_null().to_numpy()
+        is_null = column.is_null().to_numpy(zero_copy_only=False) if len(bad_rows) else ()
         faults.add(
             what,
-            bad_rows + 1,
+            self.line[bad_rows],
             expected=f"a number as {what}",
             found=lambda at: "nothing" if is_null[bad_rows[at]] else "NaN",
         )
@@ -112,6 +114,8 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
     pyarrow = library("a column of ids")
     types, kind = pyarrow.types, column.type
     if types.is_dictionary(kind):
+        if isinstance(column, pyarrow.DictionaryArray):
+            return _ids_from_dictionary(source, name, column)
         column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_integer(kind):
         column = column.cast(pyarrow.large_string())
@@ -143,6 +147,14 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
     body = body[int(offsets[0]) : int(offsets[-1])]
     start = offsets[:-1] - offsets[0]
     return Ids(np.concatenate([body, np.zeros(PADDING, dtype=np.uint8)]), start, np.diff(offsets))
+
+
+def _ids_from_dictionary(source: str, name: str, column: Any) -> Ids:
+    """The values of a dictionary, each of them in memory once; a null is empty."""
+    values = ids_from_column(source, name, column.dictionary)
+    indices = np.array(column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    start, length = np.append(values.start, 0), np.append(values.length, 0)
+    return Ids(values.buffer, start[indices], length[indices])
 
 
 def parquet_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
@@ -192,6 +204,79 @@ def _unreadable(source: str, error: Exception) -> InputError:
 def _check_unique_names(source: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
         raise InputError.at(source, None, "two columns have the same name")
+
+
+def run_batches(faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
+    """The rows of a run in Parquet or Arrow IPC, batch by batch; only the columns that matter are read."""
+    pyarrow = library(faults.source)
+    file = stream.seekable_file
+    data = pyarrow.BufferReader(stream.read()) if file is None else pyarrow.PythonFile(file, mode="r")
+    try:
+        data.seek(0)
+        total, before = data.size(), 0
+        data.seek(0)
+        for batch, share in _record_batches(faults.source, data, columns):
+            yield from rows_of_batches(faults, [batch], columns, rows_before=before)
+            before += batch.num_rows
+            stream.bytes_read = int(share * total)
+    except InputError:
+        raise
+    except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
+        raise _unreadable(faults.source, error) from None
+
+
+def rows_of_batches(
+    faults: Faults, batches: Iterable[Any], columns: Columns | None = None, *, rows_before: int = 0
+) -> Iterator[Rows]:
+    """The rows of a run in pyarrow record batches, each of which may end anywhere."""
+    for batch in batches:
+        names = run_columns(faults.source, batch.schema.names, columns)
+        yield batch_from_columns(faults, ArrowTable(batch, rows_before), "run", names)
+        rows_before += batch.num_rows
+
+
+def run_columns(source: str, names: Sequence[str], columns: Columns | None) -> dict[str, str]:
+    """Role → column for the columns of a run that an evaluation needs."""
+    _check_unique_names(source, names)
+    found = find_columns(source, names, "run", columns)
+    return {role: name for role, name in found.items() if role != "iter"}
+
+
+def _record_batches(source: str, data: Any, columns: Columns | None) -> Iterator[tuple[Any, float]]:
+    """The batches of a file, and which share of the file was read after each."""
+    pyarrow = library(source)
+    first = data.read(8)
+    data.seek(0)
+    if first.startswith(PARQUET):
+        yield from _parquet_batches(source, data, columns)
+        return
+    if not first.startswith((FILE, STREAM)):
+        raise InputError.at(source, None, "neither Parquet nor Arrow, by its first bytes")
+    is_file = first.startswith(FILE)
+    reader = pyarrow.ipc.open_file(data) if is_file else pyarrow.ipc.open_stream(data)
+    names = list(run_columns(source, reader.schema.names, columns).values())
+    size = data.size()
+    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+        batch.validate(full=True)
+        for begin in range(0, batch.num_rows, STREAMED_ROWS):
+            yield batch.select(names).slice(begin, STREAMED_ROWS), 0.0 if data.closed else data.tell() / size
+
+
+def _parquet_batches(source: str, data: Any, columns: Columns | None) -> Iterator[tuple[Any, float]]:
+    from pyarrow import parquet
+
+    names = run_columns(source, parquet.ParquetFile(data).schema_arrow.names, columns)
+    repeating = [names[role] for role in ("query", "tag") if role in names]
+    file = parquet.ParquetFile(data, read_dictionary=repeating, pre_buffer=False)
+    metadata = file.metadata
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if size > MAX_DECOMPRESSED_BYTES:
+        raise InputError.at(source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb")
+    rows = 0
+    for batch in file.iter_batches(STREAMED_ROWS, columns=list(dict.fromkeys(names.values())), use_threads=False):
+        batch.validate(full=True)
+        rows += batch.num_rows
+        yield batch, rows / max(1, metadata.num_rows)
 
 
 def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, Any]]:
