@@ -314,6 +314,33 @@ def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, 
     return first[by], second[by]
 
 
+def number_ids(ids: Ids, group: Ints) -> tuple[Ints, int]:
+    """A number for each distinct id of a group, in the order of first appearance, and how many there are."""
+    if compiled.scanner is not None:
+        numbers, count = compiled.scanner.number(ids.parts, np.ascontiguousarray(group, np.int64), compiled.SEED)
+        return np.frombuffer(numbers, dtype=np.int64), count
+    intern: dict[tuple[int, bytes], int] = {}
+    keys = zip(group.tolist(), ids, strict=True)
+    return np.array([intern.setdefault(key, len(intern)) for key in keys], dtype=np.int64), len(intern)
+
+
+def order_by_group(group: Ints, groups: int) -> Ints:
+    """The rows by group, each group in the order of its rows: a stable sort."""
+    if compiled.scanner is None:
+        return np.argsort(group, kind="stable")
+    sizes = np.bincount(group, minlength=groups)
+    begins = np.cumsum(sizes) - sizes
+    ordered = compiled.scanner.order(np.ascontiguousarray(group, np.int64), begins.astype(np.int64))
+    return np.frombuffer(ordered, dtype=np.int64)
+
+
+def hashes_of(ids: Ids, seed: int) -> Words:
+    """A hash of each id under one seed, the same within a process only."""
+    if compiled.scanner is not None:
+        return np.frombuffer(compiled.scanner.hashes(ids.parts, compiled.SEED ^ seed), dtype=np.uint64)
+    return ids.hash(np.full(len(ids), compiled.SEED ^ seed, dtype=np.uint64))
+
+
 class Interner:
     """Numbers every distinct id, in the order of first appearance."""
 

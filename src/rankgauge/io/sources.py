@@ -313,6 +313,11 @@ def is_dataset(path: object) -> bool:
     return isinstance(path, str) and path.startswith(DATASET_PREFIX)
 
 
+def is_folder(path: object) -> bool:
+    """Whether a path names a folder."""
+    return isinstance(path, (str, Path)) and "\0" not in str(path) and Path(path).is_dir()
+
+
 def source_name(path: AnyFile) -> str:
     """The name of a source that was not given one."""
     return "stdin" if str(path) == "-" else Path(path).name

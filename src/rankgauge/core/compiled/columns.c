@@ -1,5 +1,7 @@
 /* Rows that are columns already: joined query by query, and moved from one buffer to another. */
 
+#include <stdlib.h>
+
 #include "scanner.h"
 
 /* Rows of whole queries: the documents, where the rows of each query begin, and its number among the judged ones. */
@@ -53,4 +55,54 @@ static void gather_ids(const Column *ids, byte *out) {
    group, and is changed. */
 static void order_by_group(const int64_t *group, int64_t count, int64_t *begins, int64_t *order) {
     for (int64_t row = 0; row < count; row++) order[begins[group[row]]++] = row;
+}
+
+/* A number for each distinct id of a group, in the order of first appearance; the number of distinct ones is returned.
+   -1: memory is short. */
+static int64_t number_ids(const Column *ids, const int64_t *group, uint64_t seed, int64_t *numbers) {
+    uint64_t size = 1024, distinct = 0;
+    uint32_t *table = calloc((size_t)size, sizeof *table), *first = NULL; /* number + 1; the first row of each number */
+    uint64_t room = 0;
+    int64_t row = 0;
+    for (; table && row < ids->count; row++) {
+        const byte *text = ids->text + ids->start[row];
+        uint32_t length = (uint32_t)ids->length[row];
+        if (row && group[row] == group[row - 1] && ids->length[row - 1] == length &&
+            id_same(ids->text + ids->start[row - 1], text, length)) {
+            numbers[row] = numbers[row - 1];
+            continue;
+        }
+        uint64_t at = id_hash(text, length, fold(seed ^ (uint64_t)group[row], MIX)) & (size - 1);
+        for (; table[at]; at = (at + 1) & (size - 1)) {
+            int64_t other = first[table[at] - 1];
+            if (group[other] == group[row] && ids->length[other] == length &&
+                id_same(ids->text + ids->start[other], text, length))
+                break;
+        }
+        if (!table[at]) {
+            if (distinct == room) {
+                room = room ? 2 * room : 1024;
+                if (!grow((void **)&first, room, sizeof *first)) break;
+            }
+            first[distinct] = (uint32_t)row;
+            table[at] = (uint32_t)++distinct;
+        }
+        numbers[row] = table[at] - 1;
+        if (2 * distinct >= size) { /* a larger table */
+            free(table);
+            size *= 4;
+            table = calloc((size_t)size, sizeof *table);
+            for (uint64_t number = 0; table && number < distinct; number++) {
+                uint32_t known = first[number];
+                uint64_t place = id_hash(ids->text + ids->start[known], (uint32_t)ids->length[known],
+                                         fold(seed ^ (uint64_t)group[known], MIX)) & (size - 1);
+                while (table[place]) place = (place + 1) & (size - 1);
+                table[place] = (uint32_t)number + 1;
+            }
+        }
+    }
+    int is_done = table != NULL && row == ids->count;
+    free(table);
+    free(first);
+    return is_done ? (int64_t)distinct : -1;
 }

@@ -389,6 +389,58 @@ static PyObject *module_gather(PyObject *module, PyObject *parts) {
     return result;
 }
 
+/* number(ids, group, seed): a number for each distinct id of a group, as int64, and how many there are. */
+static PyObject *module_number(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *groups, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    Py_ssize_t count;
+    const int64_t *group;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+        PyObject *numbers = NULL;
+        if (count != ids.count)
+            PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
+        else
+            numbers = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(int64_t));
+        if (numbers) {
+            int64_t *out = (int64_t *)(void *)PyBytes_AsString(numbers), distinct;
+            Py_BEGIN_ALLOW_THREADS
+            distinct = number_ids(&ids, group, seed, out);
+            Py_END_ALLOW_THREADS
+            if (distinct < 0)
+                PyErr_NoMemory();
+            else
+                result = Py_BuildValue("(OL)", numbers, (long long)distinct);
+            Py_DECREF(numbers);
+        }
+    }
+    release(&held);
+    return result;
+}
+
+/* hashes(ids, seed): the hash of each id, as uint64. */
+static PyObject *module_hashes(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OK", &parts, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) &&
+        (result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(ids.count * (int64_t)sizeof(uint64_t))))) {
+        uint64_t *out = (uint64_t *)(void *)PyBytes_AsString(result);
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t row = 0; row < ids.count; row++)
+            out[row] = id_hash(ids.text + ids.start[row], (uint32_t)ids.length[row], seed);
+        Py_END_ALLOW_THREADS
+    }
+    release(&held);
+    return result;
+}
+
 /* order(group, begins): the rows by group, each group in the order of its rows; `begins` is where each group begins. */
 static PyObject *module_order(PyObject *module, PyObject *arguments) {
     PyObject *groups, *begins, *result = NULL;
@@ -422,6 +474,8 @@ static PyObject *module_order(PyObject *module, PyObject *arguments) {
 
 static PyMethodDef module_methods[] = {
     {"gather", module_gather, METH_O, "The texts of a column next to one another."},
+    {"number", module_number, METH_VARARGS, "A number for each distinct id of a group."},
+    {"hashes", module_hashes, METH_VARARGS, "The hash of each id."},
     {"order", module_order, METH_VARARGS, "The rows by group."},
     {"decimals", module_decimals, METH_O, "The values of numbers."},
     {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,10 @@ from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import batch_from_columns, rows_from_columns
-from rankgauge.io.formats.names import Columns, Kind, find_columns
+from rankgauge.io.formats.columns import rows_from_columns
+from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream
 
-STREAMED_ROWS = 1 << 17  # in memory at once, if a run is streamed
 BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 MAGIC_BYTES = (PARQUET, FILE, STREAM)  # the first bytes of the files
@@ -172,14 +170,8 @@ def table_of(source: str, data: bytes) -> Any:
     pyarrow = library(source)
     try:
         if data.startswith(PARQUET):
-            from pyarrow import parquet
-
-            file = parquet.ParquetFile(pyarrow.BufferReader(data))
-            size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
-            if size > MAX_DECOMPRESSED_BYTES:
-                raise InputError.at(
-                    source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb"
-                )
+            file = open_parquet(pyarrow.BufferReader(data))
+            check_size(source, file)
             table = file.read()
         elif data.startswith(FILE):
             table = pyarrow.ipc.open_file(pyarrow.BufferReader(data)).read_all()
@@ -191,92 +183,35 @@ def table_of(source: str, data: bytes) -> Any:
     except InputError:
         raise
     except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
-        raise _unreadable(source, error) from None
-    _check_unique_names(source, table.column_names)
+        raise unreadable(source, error) from None
+    check_unique_names(source, table.column_names)
     return table
 
 
-def _unreadable(source: str, error: Exception) -> InputError:
+def open_parquet(data: Any, **options: Any) -> Any:
+    """A Parquet file of pyarrow."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(data, **options)
+
+
+def check_size(source: str, file: Any) -> None:
+    """Raise if a Parquet file is larger than anybody's memory, by its metadata."""
+    size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
+    if size > MAX_DECOMPRESSED_BYTES:
+        raise InputError.at(source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb")
+
+
+def unreadable(source: str, error: Exception) -> InputError:
+    """The error for a file that pyarrow cannot read."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")
 
 
-def _check_unique_names(source: str, names: Sequence[str]) -> None:
+def check_unique_names(source: str, names: Sequence[str]) -> None:
+    """Raise if two columns have the same name."""
     if len(set(names)) != len(names):
         raise InputError.at(source, None, "two columns have the same name")
-
-
-def run_batches(faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
-    """The rows of a run in Parquet or Arrow IPC, batch by batch; only the columns that matter are read."""
-    pyarrow = library(faults.source)
-    file = stream.seekable_file
-    data = pyarrow.BufferReader(stream.read()) if file is None else pyarrow.PythonFile(file, mode="r")
-    try:
-        data.seek(0)
-        total, before = data.size(), 0
-        data.seek(0)
-        for batch, share in _record_batches(faults.source, data, columns):
-            yield from rows_of_batches(faults, [batch], columns, rows_before=before)
-            before += batch.num_rows
-            stream.bytes_read = int(share * total)
-    except InputError:
-        raise
-    except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
-        raise _unreadable(faults.source, error) from None
-
-
-def rows_of_batches(
-    faults: Faults, batches: Iterable[Any], columns: Columns | None = None, *, rows_before: int = 0
-) -> Iterator[Rows]:
-    """The rows of a run in pyarrow record batches, each of which may end anywhere."""
-    for batch in batches:
-        names = run_columns(faults.source, batch.schema.names, columns)
-        yield batch_from_columns(faults, ArrowTable(batch, rows_before), "run", names)
-        rows_before += batch.num_rows
-
-
-def run_columns(source: str, names: Sequence[str], columns: Columns | None) -> dict[str, str]:
-    """Role → column for the columns of a run that an evaluation needs."""
-    _check_unique_names(source, names)
-    found = find_columns(source, names, "run", columns)
-    return {role: name for role, name in found.items() if role != "iter"}
-
-
-def _record_batches(source: str, data: Any, columns: Columns | None) -> Iterator[tuple[Any, float]]:
-    """The batches of a file, and which share of the file was read after each."""
-    pyarrow = library(source)
-    first = data.read(8)
-    data.seek(0)
-    if first.startswith(PARQUET):
-        yield from _parquet_batches(source, data, columns)
-        return
-    if not first.startswith((FILE, STREAM)):
-        raise InputError.at(source, None, "neither Parquet nor Arrow, by its first bytes")
-    is_file = first.startswith(FILE)
-    reader = pyarrow.ipc.open_file(data) if is_file else pyarrow.ipc.open_stream(data)
-    names = list(run_columns(source, reader.schema.names, columns).values())
-    size = data.size()
-    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
-        batch.validate(full=True)
-        for begin in range(0, batch.num_rows, STREAMED_ROWS):
-            yield batch.select(names).slice(begin, STREAMED_ROWS), 0.0 if data.closed else data.tell() / size
-
-
-def _parquet_batches(source: str, data: Any, columns: Columns | None) -> Iterator[tuple[Any, float]]:
-    from pyarrow import parquet
-
-    names = run_columns(source, parquet.ParquetFile(data).schema_arrow.names, columns)
-    repeating = [names[role] for role in ("query", "tag") if role in names]
-    file = parquet.ParquetFile(data, read_dictionary=repeating, pre_buffer=False)
-    metadata = file.metadata
-    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    if size > MAX_DECOMPRESSED_BYTES:
-        raise InputError.at(source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb")
-    rows = 0
-    for batch in file.iter_batches(STREAMED_ROWS, columns=list(dict.fromkeys(names.values())), use_threads=False):
-        batch.validate(full=True)
-        rows += batch.num_rows
-        yield batch, rows / max(1, metadata.num_rows)
 
 
 def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, Any]]:
@@ -304,11 +239,11 @@ def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, A
     except InputError:
         raise
     except Exception as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def _chosen_columns(path: str, names: Sequence[str], choose_columns: ColumnChoice) -> list[str]:
-    _check_unique_names(path, names)
+    check_unique_names(path, names)
     return list(dict.fromkeys(choose_columns(names)))
 
 

@@ -122,7 +122,7 @@ def report_surrounding_spaces(faults: Faults, ids: Ids, line: Ints, what: str) -
 
 def scores_from_ranks(rows: Rows) -> Rows:
     """Rows whose value is a rank, with scores that give the same order: the deepest rank of a query gets 1."""
-    rank, group = rows.value, rows.group()
+    rank, group = rows.value, rows.group(by_tag=True)
     bad_rows = np.flatnonzero((rank < 0) | (rank != np.floor(rank)) | (rank > 2**53))
     rows.faults.add(
         "rank",

@@ -12,7 +12,7 @@ from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
-from rankgauge.io.formats import arrow, delimited, grouped, judgments, log, mappings, msmarco, trec
+from rankgauge.io.formats import arrow, arrow_batches, delimited, grouped, judgments, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
@@ -138,7 +138,7 @@ FORMATS = (
         (".parquet", ".pq"),
         has_names=True,
         extra="arrow",
-        read_batches=arrow.run_batches,
+        read_batches=arrow_batches.run_batches,
     ),
     Format(
         "arrow",
@@ -151,7 +151,7 @@ FORMATS = (
         (".arrow", ".feather", ".ipc"),
         has_names=True,
         extra="arrow",
-        read_batches=arrow.run_batches,
+        read_batches=arrow_batches.run_batches,
     ),
     Format(
         "log",

@@ -33,6 +33,7 @@ class Scan:
     tag: bytes  # the tag on the last line
     rows: int
     queries: Ids  # all of them, judged or not
+    sizes: Ints | None = None  # the number of rows of each, if that is known
 
 
 @dataclass(frozen=True, eq=False)
