@@ -70,7 +70,7 @@ def read_run(
     limits: Limits = DEFAULT_LIMITS,
     source: str | None = None,
 ) -> Run:
-    """Read a run from a file, a folder of Parquet files, or ``irds:…``. Its name is its tag, or else the name of its file.
+    """Read a run from a file, a folder of Parquet files, or ``irds:…``. Its name is its tag, or its file's name.
 
     ``source`` is the name of the file in messages, if that is not its path.
     """

@@ -9,7 +9,7 @@ import click
 
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIG,
@@ -44,7 +44,9 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
+from rankgauge.core.formatting import plural
 from rankgauge.errors import Note, UsageError
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
@@ -96,7 +98,7 @@ from rankgauge.render.text import comparison as render
     PLOT,
 )
 @page_options
-@reading_options
+@large_reading_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -127,6 +129,7 @@ def command(
             topics=topics,
             fewest=1 if isinstance(baseline, Baseline) else 2,
         )
+        check_baseline_file(settings.baseline, runs, evaluation)
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes
         )
@@ -153,6 +156,15 @@ def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view
                 from rankgauge.render.text.plot import of_comparison
 
                 write("\n" + of_comparison(comparison, width=width(), ascii=ascii_only()))
+
+
+def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
+    """Raise if the baseline is a file among files of which one holds several runs."""
+    if name in runs and len(evaluation.scores) != len(runs):
+        raise UsageError(
+            f"--baseline names a file, and the {plural(len(runs), 'file')} hold {len(evaluation.scores)} runs",
+            hint=f"name a run: --baseline {evaluation.scores[0].run}",
+        )
 
 
 def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:

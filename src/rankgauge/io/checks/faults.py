@@ -47,8 +47,8 @@ class Cause:
 class Faults:
     """The faults of one source: the first few of each code as examples (all of them without a limit), and the counts.
 
-    The first are those on the first lines, in whatever order they are added. ``strict`` turns warnings into errors; notes
-    stay notes. If the source is a folder, ``files`` has the name of each file and the number of rows before it.
+    The first are those on the first lines, in whatever order they are added. ``strict`` turns warnings into errors;
+    notes stay notes. If the source is a folder, ``files`` has the name of each file and the number of rows before it.
     """
 
     def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS, strict: bool = False) -> None:

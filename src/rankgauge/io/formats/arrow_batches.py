@@ -79,7 +79,7 @@ class ArrowFile:
         is_file = self._first.startswith(arrow.FILE)
         self._reader = ipc.open_file(self._data) if is_file else ipc.open_stream(self._data)
         names = self._reader.schema.names
-        return names
+        return list(names)
 
     def batches(self, faults: Faults, rows_before: int = 0) -> Iterator[Rows]:
         """The rows, batch by batch; ``rows_before`` are those of files that came before this one."""

@@ -1,4 +1,4 @@
-"""Runs whose queries are scattered over a file: their rows are grouped, in memory if they fit, else in a temporary file.
+"""Runs whose queries are scattered over a file: their rows are grouped, in memory or in a temporary file.
 
 Rows collect in memory up to a limit. If there are more, all of them go into a temporary file, partitioned by a hash of
 the query; then one partition after the other is read back, grouped and handed on. A partition above the limit is

@@ -1,7 +1,8 @@
 """Judgments joined with whatever a caller has as a run, by the cheapest way.
 
-A TREC file is scanned, and a file that can be read in batches is joined batch by batch: neither becomes a run in memory.
-A dict is looked up in place; everything else becomes a run first. A table with a column of run names holds several runs.
+A TREC file is scanned, and a file that can be read in batches is joined batch by batch: neither becomes a run in
+memory. A dict is looked up in place; everything else becomes a run first. A table with a column of run names holds
+several runs.
 """
 
 from __future__ import annotations

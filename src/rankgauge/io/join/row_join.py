@@ -29,7 +29,7 @@ from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.core.tables import group_of
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.odd import report_odd_run
+from rankgauge.io.checks.odd import report_odd_rows
 from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.rows import Rows, concatenate_rows, report_duplicates, report_long_ids
@@ -70,7 +70,7 @@ class RowJoin:
         if rows.has_ranks_only:
             rows = scores_from_ranks(rows)
         report_long_ids(self.faults, rows.line, rows.query, rows.doc, self.max_id_bytes)
-        report_odd_run(rows)
+        report_odd_rows(rows, offsets)
         numbers = self.builder.numbers(names)
         if not self.faults.total("error") and self.builder.add(numbers, offsets, rows.doc, rows.value):
             return
