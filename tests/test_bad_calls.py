@@ -219,7 +219,13 @@ def test_nothing_judged_is_a_zero_and_never_nan(command: Callable[..., Any]) -> 
     assert {entry["value"] for entry in json.loads(done.out)["runs"][0]["measures"].values()} <= {0.1, 0.5}
 
 
-@pytest.mark.parametrize(("path", "reason"), [("nowhere", "No such file or directory"), (".", "Is a directory")])
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("nowhere", "cannot read: No such file or directory"),
+        (".", "a folder without Parquet files (*.parquet or *.pq)"),
+    ],
+)
 @pytest.mark.usefixtures("files")
 def test_a_path_that_cannot_be_read_says_why(path: str, reason: str, command: Callable[..., Any]) -> None:  # row 84
     for given in ((path, "run"), ("qrels", path)):

@@ -81,10 +81,6 @@ class Rows:
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
-    def with_ranks_only(self, has_ranks_only: bool) -> Rows:
-        """The same rows, whose values are ranks if that is so in their file."""
-        return replace(self, has_ranks_only=has_ranks_only)
-
     def by_run(self) -> list[Rows]:
         """The rows of each run, by the tag, in the order of first appearance; all rows if there is one tag or none."""
         if self.tag is None or not len(self):

@@ -96,7 +96,7 @@ class Faults:
         if self.limit is None:
             return list(range(len(lines)))
         known = [fault.line or 0 for fault in self.examples if (fault.code, fault.severity) == (code, severity)]
-        if len(known) >= self.limit and int(lines.min()) >= max(known):
+        if len(known) >= self.limit and int(lines.min()) >= max(known, default=0):
             return []
         is_ascending = len(lines) <= self.limit or bool((lines[1:] >= lines[:-1]).all())
         order = range(len(lines)) if is_ascending else np.argsort(lines, kind="stable").tolist()

@@ -14,6 +14,8 @@ from rankgauge.io.rows import Rows
 from rankgauge.io.sources import ByteStream
 
 BATCH_ROWS = 1 << 17
+BUFFER_BYTES = 1 << 20  # of each column, so that a column is never read at once
+MAX_REPEATING_BYTES = 2  # per row
 REPEATING_ROLES = ("query", "tag")  # whose values are read once each, and rows refer to them
 
 
@@ -120,9 +122,21 @@ class ArrowFile:
             for begin in range(0, batch.num_rows, BATCH_ROWS):
                 yield chosen.slice(begin, BATCH_ROWS), self._data.tell() / self._size
 
+    def _repeats(self, name: str) -> bool:
+        """Whether a column takes so little space that most rows must repeat the value of another."""
+        metadata = self._reader.metadata
+        if not metadata.num_row_groups:
+            return False
+        group = metadata.row_group(0)
+        columns = [column for column in map(group.column, range(group.num_columns)) if column.path_in_schema == name]
+        return bool(columns) and columns[0].total_uncompressed_size < MAX_REPEATING_BYTES * columns[0].num_values
+
     def _parquet_batches(self) -> Iterator[tuple[Any, float]]:
-        repeating = [self.roles[role] for role in REPEATING_ROLES if self.roles.get(role) in self._names]
-        file = arrow.open_parquet(self._data, read_dictionary=repeating, metadata=self._reader.metadata)
+        names = {self.roles[role] for role in REPEATING_ROLES if self.roles.get(role) in self._names}
+        repeating = [name for name in names if self._repeats(name)]
+        file = arrow.open_parquet(
+            self._data, read_dictionary=repeating, metadata=self._reader.metadata, buffer_size=BUFFER_BYTES
+        )
         rows = 0
         for batch in file.iter_batches(BATCH_ROWS, columns=self._names, use_threads=False):
             batch.validate(full=True)

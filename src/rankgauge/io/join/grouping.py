@@ -18,8 +18,9 @@ from rankgauge.io.join.spill import MarkedRows, Spill, concatenate_marked
 from rankgauge.io.rows import Rows
 
 MAX_DEPTH = 3
-MEMORY_SHARE = 8  # rows take up to this share of the memory budget: grouping and ranking them take a multiple of it
+MEMORY_SHARE = 16  # rows take up to this share of the memory budget: grouping and ranking them take a multiple of it
 RunRows = tuple[int, Rows]  # the number of a run, and rows of whole queries of it
+Report = Callable[[float], None]
 
 
 class Grouping:
@@ -44,11 +45,12 @@ class Grouping:
         if not len(rows):
             return
         self._has_ranks_only = rows.has_ranks_only
-        is_change = np.zeros(len(rows), dtype=np.int64)
-        is_change[rows.query.changes()] = 1
-        is_change[0] = self._last.get(run) != rows.query[0]
+        mark = rows.line * 2
+        mark[rows.query.changes()] += 1
+        mark[0] -= self._last.get(run) == rows.query[0]
         self._last[run] = rows.query[len(rows) - 1]
-        marked = MarkedRows(rows, np.full(len(rows), run), is_change)
+        ids = (rows.query, rows.doc) if rows.rank is None else (rows.query, rows.doc, rows.rank)
+        marked = MarkedRows(mark, rows.value, np.full(len(rows), run) if run else None, ids)
         self._rows.append(marked)
         self._size += marked.size
         if self._size > self.limit:
@@ -59,7 +61,7 @@ class Grouping:
             self._spill.write(concatenate_marked(self._rows))
         self._rows, self._size = [], 0
 
-    def by_query(self, progress: Callable[[float], None]) -> Iterator[RunRows]:
+    def by_query(self, progress: Report) -> Iterator[RunRows]:
         """The rows of whole queries; ``progress`` is told which share of them was handed on."""
         if self._spill.is_empty:
             if self._rows:
@@ -68,34 +70,43 @@ class Grouping:
         self._flush()
         yield from self._partitions(self._spill, progress)
 
-    def _partitions(self, spill: Spill, progress: Callable[[float], None]) -> Iterator[RunRows]:
+    def _partitions(self, spill: Spill, progress: Report) -> Iterator[RunRows]:
         sizes = spill.sizes()
         for number, size in enumerate(sizes.tolist()):
-            if size > self.limit and spill.depth < MAX_DEPTH and spill.is_mixed(number, self.faults):
+            if size > self.limit and spill.depth < MAX_DEPTH and spill.is_mixed(number):
                 with Spill(spill.depth + 1) as finer:
                     for segment in spill.segments[number]:
-                        finer.write(spill.read(segment, self.faults))
+                        finer.write(spill.read(segment))
                     yield from self._partitions(finer, lambda share: None)
             elif size:
-                parts = [spill.read(segment, self.faults) for segment in spill.segments[number]]
-                yield from self._group(concatenate_marked(parts))
+                yield from self._group(concatenate_marked(list(map(spill.read, spill.segments[number]))))
             progress(float(sizes[: number + 1].sum() / sizes.sum()))
 
     def _group(self, marked: MarkedRows) -> Iterator[RunRows]:
         """The rows by run and query, with notes on queries that resume after others."""
-        group, groups = number_ids(marked.rows.query, marked.run)
+        run = np.zeros(len(marked), dtype=np.int64) if marked.run is None else marked.run
+        group, groups = number_ids(marked.query, run)
         order = order_by_group(group, groups)
         marked, group = marked.take(order), group[order]
         self._report_split(marked, group)
-        for run in np.unique(marked.run).tolist():
-            rows = marked.rows.select(marked.run == run)
-            yield run, rows.with_ranks_only(self._has_ranks_only)
+        for number in [0] if marked.run is None else np.unique(marked.run).tolist():
+            yield number, self._rows_of(marked if marked.run is None else marked.take(marked.run == number))
+
+    def _rows_of(self, marked: MarkedRows) -> Rows:
+        query, doc, *rank = marked.ids
+        return Rows(
+            self.faults,
+            marked.mark >> 1,
+            query,
+            doc,
+            marked.value,
+            rank=rank[0] if rank else None,
+            has_ranks_only=self._has_ranks_only,
+        )
 
     def _report_split(self, marked: MarkedRows, group: Ints) -> None:
-        is_resumed = marked.is_change.astype(bool)
-        is_resumed[np.flatnonzero(np.diff(group, prepend=-1))] = False  # the first row of each query
-        resumed = np.flatnonzero(is_resumed)
-        resumed = resumed[np.unique(group[resumed], return_index=True)[1]]
-        resumed = resumed[np.argsort(marked.rows.line[resumed])]
-        query = marked.rows.query
-        report_split_queries(self.faults, marked.rows.line[resumed], lambda at: query[int(resumed[at])])
+        is_first = np.diff(group, prepend=-1) != 0
+        resumed = np.flatnonzero((marked.mark & 1).astype(bool) & ~is_first)
+        resumed = resumed[np.diff(group[resumed], prepend=-1) != 0]  # the first one of each query
+        resumed = resumed[np.argsort(marked.mark[resumed])]
+        report_split_queries(self.faults, marked.mark[resumed] >> 1, lambda at: marked.query[int(resumed[at])])

@@ -7,10 +7,10 @@ several runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,13 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
-from rankgauge.io.join.blocks import Scan, ScatteredError
+from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.join.inputs import as_run, is_graded
-from rankgauge.io.join.scan import Progress, scan, scan_scattered, trec_batches
-from rankgauge.io.join.table_join import BatchSource, TableJoin, first_results
+from rankgauge.io.join.scan import Progress, scan, scan_scattered
 from rankgauge.io.options import Reading
-from rankgauge.io.reading import check_has_names, format_of, rows_from_stream, run_from_rows, runs_from_rows
-from rankgauge.io.rows import Rows, warn_of_faults
+from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows, runs_from_rows
+from rankgauge.io.rows import warn_of_faults
 from rankgauge.io.sources import READ_BYTES, ByteStream, is_dataset, is_folder, open_source, rereadable, source_name
-
-if TYPE_CHECKING:
-    from rankgauge.io.formats.folders import ParquetFolder
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 SCATTERED_SHARE = 4  # a TREC file with scattered queries is scanned in memory up to this share of the memory budget
@@ -52,10 +48,10 @@ def join_any(
         hits = join_dict(qrels, source, compat=compat)
         sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(source)[:3])
         joined = Joined(hits, "run", len(source), sample)
-        with_notes = _with_notes(
+        noted = with_notes(
             qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _first_judged_queries(qrels, source)
         )
-        return [with_notes]
+        return [noted]
     return [join_run(qrels, as_run(source, reading), (), reading, compat)]
 
 
@@ -70,7 +66,7 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         notes=notes,
         run=run if reading.keep_rankings else None,
     )
-    return _with_notes(qrels, joined, lambda: run.queries, lambda: _first_queries(run))
+    return with_notes(qrels, joined, lambda: run.queries, lambda: _first_queries(run))
 
 
 def join_file(
@@ -78,7 +74,9 @@ def join_file(
 ) -> list[Joined]:
     """Join judgments with each run in a file, a folder of Parquet files, standard input or a pipe."""
     if is_folder(path):
-        return _join_folder(qrels, path, reading, compat, progress)
+        from rankgauge.io.join.large import join_folder
+
+        return join_folder(qrels, path, reading, compat, progress)
     source, hashed = str(path), reading.fingerprint or reading.keep_rankings
     with (
         rereadable(path, limits=reading.limits) as file,
@@ -90,61 +88,14 @@ def join_file(
             if joined is not None:
                 return [joined]
             stream.rewind()
-        batches = None if reading.keep_rankings else _batch_source(stream, format, reading)
-        if batches is not None:
-            scans, notes = _join_batches(qrels, batches, reading, compat, progress)
-            return [_joined(qrels, path, scan, stream.sha256, notes, batches) for scan in scans]
+        if not reading.keep_rankings and format != "trec":
+            from rankgauge.io.join.large import join_batches
+
+            joins = join_batches(qrels, path, stream, format, reading, compat, progress)
+            if joins is not None:
+                return joins
         runs, notes = _runs_from_stream(stream, format, path, reading)
         return [join_run(qrels, run, notes, reading, compat) for run in runs]
-
-
-def _join_folder(
-    qrels: Qrels, path: str | Path, reading: Reading, compat: Compat, progress: Progress | None
-) -> list[Joined]:
-    """Join judgments with the runs in a folder of Parquet files."""
-    from rankgauge.io.formats.folders import ParquetFolder
-
-    folder = ParquetFolder(path, reading.limits, reading.columns)
-    if reading.keep_rankings:
-        runs, notes = _runs_from_folder(folder, reading)
-        return [join_run(qrels, run, notes, reading, compat) for run in runs]
-    batches = BatchSource(str(path), folder.batches, lambda: folder.bytes_read)
-    scans, notes = _join_batches(qrels, batches, reading, compat, progress)
-    sha256 = folder.sha256() if reading.fingerprint else None
-    return [_joined(qrels, path, scan, sha256, notes, batches) for scan in scans]
-
-
-def _batch_source(stream: ByteStream, format: str, reading: Reading) -> BatchSource | None:
-    """The batches of an open file; None if its format has none."""
-    from rankgauge.io.formats.registry import format_named
-
-    file_format = format_named(format, "run")
-    check_has_names(stream.path, file_format, reading.columns)
-    read_batches = file_format.read_batches
-    if read_batches is None:
-        return None
-
-    def batches(faults: Faults) -> Iterator[Rows]:
-        stream.rewind()
-        return read_batches(faults, stream, reading.columns)
-
-    return BatchSource(stream.path, batches, lambda: stream.bytes_read)
-
-
-def _join_batches(
-    qrels: Qrels, source: BatchSource, reading: Reading, compat: Compat, progress: Progress | None
-) -> tuple[list[Scan], tuple[Note, ...]]:
-    table = TableJoin(qrels, source, reading, compat, progress)
-    scans = table.join()
-    return scans, tuple(table.faults.notes("note"))
-
-
-def _joined(
-    qrels: Qrels, path: str | Path, scan: Scan, sha256: str | None, notes: tuple[Note, ...], source: BatchSource
-) -> Joined:
-    name = scan.tag.decode("utf-8", "surrogateescape") or source_name(path)
-    joined = Joined(scan.hits, name, len(scan.queries), tuple(scan.queries.head(3)), sha256, notes)
-    return _with_notes(qrels, joined, lambda: scan.queries, lambda: first_results(source, scan, EXAMINED_ROWS))
 
 
 def _join_scanned(
@@ -161,7 +112,9 @@ def _join_scanned(
     except ScatteredError:
         stream.rewind()  # the rows of a query are not contiguous
         if not has_at_most(stream, reading.memory // SCATTERED_SHARE):
-            return _join_scattered(qrels, path, stream, reading, compat, progress)
+            from rankgauge.io.join.large import join_scattered
+
+            return join_scattered(qrels, path, stream, reading, compat, progress)
         stream.rewind()
         faults = Faults(stream.path, strict=reading.limits.strict)
         whole = scan_scattered(stream, qrels, faults, compat=compat)
@@ -177,21 +130,7 @@ def _join_scanned(
     name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
     sample, notes = tuple(scanned.queries.head(3)), tuple(faults.notes("note"))
     joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256, notes)
-    return _with_notes(qrels, joined, lambda: scanned.queries, first_results)
-
-
-def _join_scattered(
-    qrels: Qrels, path: str | Path, stream: ByteStream, reading: Reading, compat: Compat, progress: Progress | None
-) -> Joined:
-    """The join of a large TREC file whose queries are not contiguous."""
-
-    def batches(faults: Faults) -> Iterator[Rows]:
-        stream.rewind()
-        return trec_batches(faults, stream)
-
-    source = BatchSource(stream.path, batches, lambda: stream.bytes_read, has_many_runs=False)
-    (scanned,), notes = _join_batches(qrels, source, reading, compat, progress)
-    return _joined(qrels, path, scanned, stream.sha256, notes, source)
+    return with_notes(qrels, joined, lambda: scanned.queries, first_results)
 
 
 def runs_and_notes(source: Any, reading: Reading) -> tuple[list[Run], tuple[Note, ...]]:
@@ -199,21 +138,15 @@ def runs_and_notes(source: Any, reading: Reading) -> tuple[list[Run], tuple[Note
     if not _is_file(source):
         return [as_run(source, reading)], ()
     if is_folder(source):
-        from rankgauge.io.formats.folders import ParquetFolder
+        from rankgauge.io.join.large import runs_from_folder
 
-        return _runs_from_folder(ParquetFolder(source, reading.limits, reading.columns), reading)
+        return runs_from_folder(source, reading)
     with open_source(source, limits=reading.limits, hashed=True) as stream:
         return _runs_from_stream(stream, reading.run_format, source, reading)
 
 
 def _is_file(source: Any) -> bool:
     return isinstance(source, (str, Path)) and not is_dataset(source)
-
-
-def _runs_from_folder(folder: ParquetFolder, reading: Reading) -> tuple[list[Run], tuple[Note, ...]]:
-    rows = folder.rows(Faults(folder.name, strict=reading.limits.strict))
-    runs = runs_from_rows(rows, default_name=source_name(folder.name), on_duplicate=reading.on_duplicate)
-    return runs, tuple(rows.faults.notes("note"))
 
 
 def _runs_from_stream(
@@ -227,7 +160,7 @@ def _runs_from_stream(
     return runs, tuple(rows.faults.notes("note"))
 
 
-def _with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
+def with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
     """The join with notes about ids that nearly match; ids and results are requested only if few of them match."""
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
