@@ -135,7 +135,11 @@ class ArrowFile:
         names = {self.roles[role] for role in REPEATING_ROLES if self.roles.get(role) in self._names}
         repeating = [name for name in names if self._repeats(name)]
         file = arrow.open_parquet(
-            self._data, read_dictionary=repeating, metadata=self._reader.metadata, buffer_size=BUFFER_BYTES
+            self._data,
+            read_dictionary=repeating,
+            metadata=self._reader.metadata,
+            buffer_size=BUFFER_BYTES,
+            pre_buffer=False,  # otherwise everything that was read stays in memory
         )
         rows = 0
         for batch in file.iter_batches(BATCH_ROWS, columns=self._names, use_threads=False):

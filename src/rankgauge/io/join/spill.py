@@ -18,7 +18,7 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError
 from rankgauge.io.owned import nameless_file
 
-PARTITION_BITS = 6
+PARTITION_BITS = 7
 PARTITIONS = 1 << PARTITION_BITS
 HINT = "set TMPDIR to a folder with more space, or raise --memory"
 
