@@ -30,6 +30,7 @@ from rankgauge.io.sources import (
     is_dataset,
     is_folder,
     open_source,
+    sha256_of_part,
     source_name,
 )
 
@@ -91,6 +92,8 @@ def runs_from_rows(rows: Rows, *, default_name: str, on_duplicate: OnDuplicate) 
         odd.report_odd_run(part)
         report_repeated_documents(part, on_duplicate)
     raise_or_warn(rows.faults)
+    if len(parts) > 1:
+        parts = [replace(part, sha256=sha256_of_part(rows.sha256, tag_of(part) or "")) for part in parts]
     return [checked_run(part, name=tag_of(part) or default_name, on_duplicate=on_duplicate) for part in parts]
 
 

@@ -308,6 +308,15 @@ def sha256_of_file(path: str | Path) -> str:
     return digest.hexdigest()
 
 
+def sha256_of_part(sha256: str | None, name: str) -> str | None:
+    """The hash of one of several runs in a file: that of the file's hash and the name of the run."""
+    if sha256 is None:
+        return None
+    digest = _new_sha256()
+    digest.update(f"{sha256}  {name}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
 def is_dataset(path: object) -> bool:
     """Whether a path names a collection of ir_datasets."""
     return isinstance(path, str) and path.startswith(DATASET_PREFIX)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge import Qrels, RankgaugeError
+from rankgauge import Qrels, RankgaugeError, evaluate
 from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
 from rankgauge.io.formats import arrow_batches
-from rankgauge.io.join import joining, scan
+from rankgauge.io.join import joining, scan, spill
 from rankgauge.io.join.joining import join_file
 from rankgauge.io.options import Reading
 from tests.needs import require
@@ -150,8 +155,6 @@ def test_batches_give_what_memory_gives(
 ) -> None:
     path = tmp_path_factory.mktemp("run") / "run.bin"
     write(path, listed, row_group, kinds, is_arrow=is_arrow)
-    from dataclasses import replace
-
     reading = Reading(on_duplicate=on_duplicate, memory=memory)  # type: ignore[arg-type]  # one of two words
     reading = replace(reading, limits=replace(reading.limits, strict=strict))
     with pytest.MonkeyPatch.context() as patch:
@@ -186,3 +189,53 @@ def test_every_row_is_looked_at_once_for_the_notes_on_ids(tmp_path: Path, monkey
     assert_same(streamed, outcome(tmp_path / "run.parquet", Reading(keep_rankings=True)))
     assert not isinstance(streamed, str)
     assert any(note.code == "ids-case" for note in streamed.joins[0].notes)
+
+
+KILLED = """
+import os, signal, sys
+from rankgauge import Qrels, evaluate
+from rankgauge.io.join import grouping
+from rankgauge.io.options import Reading
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+grouping.Grouping.by_query = die
+evaluate(Qrels.from_dict({"1": {"a": 1}}), sys.argv[1], "RR", reading=Reading(memory=1))
+"""
+
+
+def test_a_killed_process_leaves_nothing_behind(tmp_path: Path) -> None:
+    listed = [Row(None, query, doc, 1, 1.0) for doc in DOCS[:4] for query in QUERIES[:4]]
+    write(tmp_path / "run.parquet", listed, 100, ("query", "doc", "score"), is_arrow=False)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "run.parquet")],
+        env={**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert list(folder.iterdir()) == []
+
+
+def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [Row(None, query, doc, 1, 1.0) for doc in DOCS[:4] for query in QUERIES[:4]]
+    write(tmp_path / "run.parquet", listed, 100, ("query", "doc", "score"), is_arrow=False)
+    full = Path("/dev/full").open("w+b", buffering=0)  # noqa: SIM115 - the spill closes it
+    monkeypatch.setattr(spill, "nameless_file", lambda: full)
+    found = outcome(tmp_path / "run.parquet", Reading(memory=1))
+    assert isinstance(found, str)
+    assert "cannot write a temporary file: No space left on device" in found
+    assert "TMPDIR" in found
+
+
+def test_progress_reaches_the_end_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = [Row(None, query, doc, 1, 1.0) for doc in DOCS[:4] for query in QUERIES[:4]]
+    path = tmp_path / "run.parquet"
+    write(path, listed, 3, ("query", "doc", "score"), is_arrow=False)
+    monkeypatch.setattr(arrow_batches, "BATCH_ROWS", 3)
+    reports: list[tuple[int, int]] = []
+    evaluate(QRELS, path, "RR", reading=Reading(memory=1, progress=lambda at, total: reports.append((at, total))))
+    assert reports[-1] == (path.stat().st_size, path.stat().st_size)
+    assert len(reports) > 4

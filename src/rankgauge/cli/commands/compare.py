@@ -162,7 +162,7 @@ def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evalu
     """Raise if the baseline is a file among files of which one holds several runs."""
     if name in runs and len(evaluation.scores) != len(runs):
         raise UsageError(
-            f"--baseline names a file, and the {plural(len(runs), 'file')} hold {len(evaluation.scores)} runs",
+            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
             hint=f"name a run: --baseline {evaluation.scores[0].run}",
         )
 

@@ -16,17 +16,15 @@ from rankgauge.io.sources import DEFAULT_LIMITS
 SIZE = re.compile(r"([0-9]+)\s*([BKMGT]?)(?:(?<=[KMGT])i?B)?", re.IGNORECASE)
 
 
-class Size(click.ParamType):
-    """A number of bytes: ``512M``, ``2G``."""
-
-    name = "size"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read the number and its unit, powers of 1024."""
-        match = SIZE.fullmatch(str(value).strip())
-        if match is None:
-            self.fail(f"{shown(str(value))} is not a size: expected a number of bytes, or with a unit, as 512M or 2G.")
-        return int(match[1]) * 1024 ** "BKMGT".index((match[2] or "B").upper())
+def parse_size(context: click.Context, option: click.Parameter, value: str) -> int:
+    """Parse ``512M`` or ``2G`` into a number of bytes; units are powers of 1024."""
+    match = SIZE.fullmatch(value.strip())
+    if match is None:
+        raise UsageError(
+            f"--memory takes a size, found {shown(value)}", hint="a number of bytes, or with a unit: 512M, 2G"
+        )
+    power: int = "BKMGT".index((match[2] or "B").upper())
+    return int(match[1]) << (10 * power)
 
 
 def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
@@ -89,7 +87,7 @@ READING_OPTIONS: tuple[Option, ...] = (
 )
 MEMORY = click.option(
     "--memory",
-    type=Size(),
+    callback=parse_size,
     metavar="SIZE",
     default="512M",
     show_default=True,

@@ -20,7 +20,7 @@ from rankgauge.io.join.table_join import BatchSource, TableJoin, first_results
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import check_has_names, runs_from_rows
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream, source_name
+from rankgauge.io.sources import ByteStream, sha256_of_part, source_name
 
 
 def join_batches(
@@ -45,7 +45,7 @@ def join_batches(
 
     source = BatchSource(stream.path, batches, lambda: stream.bytes_read)
     scans, notes = _join(qrels, source, reading, compat, progress)
-    return [_joined(qrels, path, scan, stream.sha256, notes, source) for scan in scans]
+    return [_joined(qrels, path, scan, _sha256(stream.sha256, scan, scans), notes, source) for scan in scans]
 
 
 def join_folder(
@@ -59,7 +59,7 @@ def join_folder(
     source = BatchSource(str(path), folder.batches, lambda: folder.bytes_read)
     scans, notes = _join(qrels, source, reading, compat, progress)
     sha256 = folder.sha256() if reading.fingerprint else None
-    return [_joined(qrels, path, scan, sha256, notes, source) for scan in scans]
+    return [_joined(qrels, path, scan, _sha256(sha256, scan, scans), notes, source) for scan in scans]
 
 
 def join_scattered(
@@ -90,6 +90,11 @@ def _join(
     table = TableJoin(qrels, source, reading, compat, progress)
     scans = table.join()
     return scans, tuple(table.faults.notes("note"))
+
+
+def _sha256(sha256: str | None, scan: Scan, scans: list[Scan]) -> str | None:
+    """The hash of a run: that of its file, unless there are others in it."""
+    return sha256 if len(scans) == 1 else sha256_of_part(sha256, scan.tag.decode("utf-8", "surrogateescape"))
 
 
 def _joined(
