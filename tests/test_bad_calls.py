@@ -219,15 +219,28 @@ def test_nothing_judged_is_a_zero_and_never_nan(command: Callable[..., Any]) -> 
     assert {entry["value"] for entry in json.loads(done.out)["runs"][0]["measures"].values()} <= {0.1, 0.5}
 
 
-@pytest.mark.parametrize(("path", "reason"), [("nowhere", "No such file or directory"), (".", "Is a directory")])
+NOT_A_RUN = "a folder without Parquet files (*.parquet or *.pq)\nhint: a run is a file, or a folder of Parquet files"
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("nowhere", "run"), "cannot read: No such file or directory"),
+        (("qrels", "nowhere"), "cannot read: No such file or directory"),
+        ((".", "run"), "cannot read: Is a directory"),
+        (("qrels", "."), NOT_A_RUN),
+    ],
+)
 @pytest.mark.usefixtures("files")
-def test_a_path_that_cannot_be_read_says_why(path: str, reason: str, command: Callable[..., Any]) -> None:  # row 84
-    for given in ((path, "run"), ("qrels", path)):
-        with pytest.raises(InputError) as error:
-            evaluate(*given)
-        assert str(error.value) == f"{path}: cannot read: {reason}"
-        done = command("evaluate", *given)
-        assert (done.code, done.out, done.err) == (2, "", f"error: {path}: cannot read: {reason}\n")
+def test_a_path_that_cannot_be_read_says_why(
+    given: tuple[str, str], reason: str, command: Callable[..., Any]
+) -> None:  # row 84
+    path = next(name for name in given if name in ("nowhere", "."))
+    with pytest.raises(InputError) as error:
+        evaluate(*given)
+    assert str(error.value) == f"{path}: {reason}"
+    done = command("evaluate", *given)
+    assert (done.code, done.out, done.err) == (2, "", f"error: {path}: {reason}\n")
 
 
 @pytest.mark.parametrize("way", ["python", "command line"])

@@ -13,7 +13,7 @@ A message says where (``file:line``), what was found and what was expected; ``hi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -47,10 +47,21 @@ class InputError(RankgaugeError, ValueError):
         return cls(location(source, line) + message, hint=hint)
 
     @classmethod
-    def from_faults(cls, source: str | Path, faults: Sequence[Fault], total: int | None = None) -> InputError:
-        """One error for all faults of a source: the first few, then the total."""
+    def from_faults(
+        cls,
+        source: str | Path,
+        faults: Sequence[Fault],
+        total: int | None = None,
+        *,
+        place: Callable[[int | None], str] | None = None,
+    ) -> InputError:
+        """One error for all faults of a source: the first few, then the total.
+
+        ``place`` says where a line is, if the source is more than one file.
+        """
         count = len(faults) if total is None else total
-        lines = [location(source, fault.line) + fault.message for fault in faults[:SHOWN_FAULTS]]
+        places = [location(source, fault.line) if place is None else place(fault.line) for fault in faults]
+        lines = [at + fault.message for at, fault in zip(places[:SHOWN_FAULTS], faults, strict=False)]
         if count > len(lines):
             lines.append(f"{location(source, None)}{count} errors in all, the first {len(lines)} shown")
         hints = [fault.action for fault in faults[:SHOWN_FAULTS] if fault.action]

@@ -197,7 +197,7 @@ def test_without_parallel_processing_runs_are_read_one_at_a_time(
 
     def one_by_one(qrels: Any, runs: Any, reading: Any, compat: Any, *_: Any) -> list[Joined]:
         process_calls.append(len(runs))
-        return [join_any(qrels, run, reading, compat) for run in runs]
+        return [joined for run in runs for joined in join_any(qrels, run, reading, compat)]
 
     monkeypatch.setattr(reading_in_parallel, "MIN_BYTES_FOR_PROCESSES", 1)
     monkeypatch.setattr(reading_in_parallel, "_join_in_processes", one_by_one)

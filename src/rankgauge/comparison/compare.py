@@ -23,7 +23,7 @@ from rankgauge.comparison.stored import stored_baseline, stored_scores
 from rankgauge.comparison.weighted import weighted_family
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import UsageError, nearest
+from rankgauge.errors import InputError, UsageError, nearest
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.notes import Note
@@ -79,16 +79,23 @@ def evaluate_systems(
 ) -> Evaluation:
     """Score runs under names of their own: those of a dict, else their own, numbered if two are the same."""
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
-    check_enough(listed, fewest)
+    is_table = len(listed) == 1 and isinstance(listed[0], (str, Path))  # which may hold several runs
+    check_enough(len(listed) + is_table, fewest)
     evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, topics=topics)
+    check_enough(len(evaluation.scores), fewest)
+    if names is not None and len(names) != len(evaluation.scores):
+        raise InputError(
+            f"expected one run for each of {len(names)} names, found {len(evaluation.scores)} runs",
+            hint="a file with a column of run names goes into a list of runs, not into a dict",
+        )
     return evaluation if names is None else evaluation.renamed(names)
 
 
-def check_enough(runs: Sequence[AnyRun], fewest: int) -> None:
+def check_enough(runs: int, fewest: int) -> None:
     """Raise if there are too few runs to compare."""
-    if len(runs) < fewest:
+    if runs < fewest:
         raise UsageError(
-            f"a comparison needs at least two runs, found {len(runs)}",
+            f"a comparison needs at least two runs, found {runs}",
             hint="one run is enough if --baseline names a stored baseline" if runs else None,
         )
 

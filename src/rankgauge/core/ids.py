@@ -22,6 +22,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD_BYTES = 8
+DELETE = 0x7F  # the first character after the visible ones of ASCII
 LONG_ID_BYTES = 1 << 10  # an id longer than this is compared as a whole
 PADDING = 3 * WORD_BYTES  # bytes after the last id, so that a word can be read at any position
 _BYTE_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
@@ -68,6 +69,12 @@ class Ids:
         """The buffer, the starts and the lengths, for the extension."""
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.length)
 
+    @property
+    def has_visible_ascii_only(self) -> bool:
+        """Whether there is nothing but visible ASCII characters in the buffer: then no id has anything odd in it."""
+        text = self.buffer[: len(self.buffer) - PADDING]
+        return not len(text) or bool(text.min() > ord(" ") and text.max() < DELETE)
+
     def __len__(self) -> int:
         return len(self.start)
 
@@ -95,6 +102,8 @@ class Ids:
     def compact(self) -> Ids:
         """The same ids over a new buffer that contains nothing else."""
         start = np.cumsum(self.length) - self.length
+        if compiled.scanner is not None:
+            return Ids(np.frombuffer(compiled.scanner.gather(self.parts), dtype=np.uint8), start, self.length)
         buffer = np.zeros(int(self.length.sum()) + PADDING, dtype=np.uint8)
         if len(self) and int(self.length.max()) > 64 * WORD_BYTES:
             for begin, target, size in zip(self.start, start, self.length, strict=True):
@@ -303,6 +312,33 @@ def repeated(ids: Ids, group: Ints, hashes: Words | None = None) -> tuple[Ints, 
     first, second = first[same], second[same]
     by = np.argsort(second, kind="stable")
     return first[by], second[by]
+
+
+def number_ids(ids: Ids, group: Ints) -> tuple[Ints, int]:
+    """A number for each distinct id of a group, in the order of first appearance, and how many there are."""
+    if compiled.scanner is not None:
+        numbers, count = compiled.scanner.number(ids.parts, np.ascontiguousarray(group, np.int64), compiled.SEED)
+        return np.frombuffer(numbers, dtype=np.int64), count
+    intern: dict[tuple[int, bytes], int] = {}
+    keys = zip(group.tolist(), ids, strict=True)
+    return np.array([intern.setdefault(key, len(intern)) for key in keys], dtype=np.int64), len(intern)
+
+
+def order_by_group(group: Ints, groups: int) -> Ints:
+    """The rows by group, each group in the order of its rows: a stable sort."""
+    if compiled.scanner is None:
+        return np.argsort(group, kind="stable")
+    sizes = np.bincount(group, minlength=groups)
+    begins = np.cumsum(sizes) - sizes
+    ordered = compiled.scanner.order(np.ascontiguousarray(group, np.int64), begins.astype(np.int64))
+    return np.frombuffer(ordered, dtype=np.int64)
+
+
+def hashes_of(ids: Ids, seed: int) -> Words:
+    """A hash of each id under one seed, the same within a process only."""
+    if compiled.scanner is not None:
+        return np.frombuffer(compiled.scanner.hashes(ids.parts, compiled.SEED ^ seed), dtype=np.uint64)
+    return ids.hash(np.full(len(ids), compiled.SEED ^ seed, dtype=np.uint64))
 
 
 class Interner:

@@ -20,11 +20,11 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError
 from rankgauge.evaluation.cache import MetricsCache, content_key
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, score
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, check_one_run, score
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.join.inputs import as_qrels, check_runs
-from rankgauge.io.join.joining import join_run, run_and_notes
+from rankgauge.io.join.joining import join_run, runs_and_notes
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
 from rankgauge.io.records import parse_record
@@ -49,8 +49,23 @@ def evaluate_cached(
     """
     conventions, reading = conventions or Conventions(), reading or Reading()
     judgments = conventions.judgments(as_qrels(qrels, reading))
-    ranking, file_notes = run_and_notes(run, reading)  # notes on a file are never cached: its name may change
-    requested = conventions.measures(measures)
+    rankings, file_notes = runs_and_notes(run, reading)  # notes on a file are never cached: its name may change
+    check_one_run(run, [ranking.name for ranking in rankings])
+    return _evaluate_run(
+        judgments, rankings[0], file_notes, conventions.measures(measures), cache, conventions, reading
+    )
+
+
+def _evaluate_run(
+    judgments: Qrels,
+    ranking: Run,
+    file_notes: tuple[Note, ...],
+    requested: tuple[Measure, ...],
+    cache: MetricsCache,
+    conventions: Conventions,
+    reading: Reading,
+) -> Scores:
+    measures: tuple[Measure, ...]
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
@@ -100,17 +115,19 @@ def evaluate_runs_cached(
     """Score several runs with a cache in a file. The evaluation has no joins: cached values need none."""
     check_runs(runs)
     reading = reading or Reading()
+    conventions = conventions or Conventions()
     judgments = as_qrels(qrels, reading)
     texts: dict[str, str] = {}
     if topics is not None:
         queries = as_queries(topics, limits=reading.limits)
         judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
+    judgments, requested = conventions.judgments(judgments), conventions.measures(measures)
     with MetricsCache(cache_file) as cache:
         scores = [
-            evaluate_cached(judgments, run, measures, cache=cache, conventions=conventions, reading=reading)
-            for run in runs
+            _evaluate_run(judgments, ranking, notes, requested, cache, conventions, reading)
+            for rankings, notes in (runs_and_notes(run, reading) for run in runs)
+            for ranking in rankings
         ]
-    judgments = (conventions or Conventions()).judgments(judgments)
     return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
 
 

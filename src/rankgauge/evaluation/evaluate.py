@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
@@ -21,6 +22,7 @@ from rankgauge.measures.spec import Measure
 
 AnyQrels = Qrels | Mapping[str, Any] | str | Path | Any  # or a frame
 AnyRun = Run | Mapping[str, Any] | str | Path | Any
+SHOWN_NAMES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,9 @@ def evaluate(
     ``Run``. ``conventions`` says from which grade a document is relevant and which queries count; ``reading`` says how
     files are read.
     """
-    return evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading).scores[0]
+    scores = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading).scores
+    check_one_run(run, [one.run for one in scores])
+    return scores[0]
 
 
 def evaluate_runs(
@@ -70,7 +74,8 @@ def evaluate_runs(
 ) -> Evaluation:
     """Score several runs on the same judgments; ``topics`` holds the queries' texts and columns.
 
-    Runs with the same name are numbered: "bm25", "bm25 (2)".
+    Runs with the same name are numbered: "bm25", "bm25 (2)". A file or folder with a column of run names holds several
+    runs, each of which gets its scores.
     """
     conventions = conventions or Conventions()
     requested = conventions.measures(measures)
@@ -143,6 +148,18 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         columns=hits.columns,
         requested=requested,
     )
+
+
+def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
+    """Raise if a source holds several runs and one is expected."""
+    if len(names) > 1:
+        where = str(source) if isinstance(source, (str, Path)) else None
+        raise InputError.at(
+            where,
+            None,
+            f"expected one run, found {len(names)}: {listing(map(shown, names), SHOWN_NAMES)}",
+            hint="evaluate_runs(qrels, [source]) gives one result for each",
+        )
 
 
 def unique_names(names: Sequence[str]) -> list[str]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rankgauge.core.run import OnDuplicate
+from rankgauge.io.formats.names import Columns
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits
 
+DEFAULT_MEMORY = 1 << 29
 ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)
 
 
@@ -22,6 +24,8 @@ class Reading:
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
     keep_rankings: bool = False  # whether complete runs stay in memory: a report shows unjudged documents too
     parallel: bool = True  # whether several large files may be read by separate processes
+    columns: Columns | None = None  # of runs in named columns: role → name, for those that are not detected
+    memory: int = DEFAULT_MEMORY  # bytes, about: runs with scattered queries use temporary files beyond it
     progress: ReadProgress | None = field(default=None, compare=False)
 
 

@@ -66,6 +66,16 @@ def temporary_folder(target: Path | None = None) -> Iterator[Path]:
             shutil.rmtree(path)
 
 
+def nameless_file() -> IO[bytes]:
+    """A new file without a name among the system's temporary files (``TMPDIR``): it ends with its process, however.
+
+    Writes are not buffered, so that what a full disk refuses is known at once.
+    """
+    import tempfile
+
+    return tempfile.TemporaryFile("w+b", buffering=0, prefix="rankgauge-", suffix=TEMPORARY_SUFFIX)
+
+
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
     """Mark a folder as ours, and let no other process use it; the mark stays until ``LOCK_FILE`` is deleted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
@@ -12,16 +13,29 @@ from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.rows import Rows, build_qrels, build_run, report_long_ids
+from rankgauge.io.rows import (
+    Rows,
+    build_qrels,
+    build_run,
+    checked_run,
+    raise_or_warn,
+    report_long_ids,
+    report_repeated_documents,
+)
 from rankgauge.io.sources import (
     DEFAULT_LIMITS,
     AnyFile,
     ByteStream,
     Limits,
     is_dataset,
+    is_folder,
     open_source,
+    sha256_of_part,
     source_name,
 )
+
+if TYPE_CHECKING:
+    from rankgauge.io.formats.registry import Format
 
 DETECTION_BYTES = 1 << 16
 
@@ -57,7 +71,7 @@ def read_run(
     limits: Limits = DEFAULT_LIMITS,
     source: str | None = None,
 ) -> Run:
-    """Read a run from a file, or from ``irds:…``. Its name is its tag, or else the name of its file.
+    """Read a run from a file, a folder of Parquet files, or ``irds:…``. Its name is its tag, or its file's name.
 
     ``source`` is the name of the file in messages, if that is not its path.
     """
@@ -68,8 +82,24 @@ def read_run(
 def run_from_rows(rows: Rows, *, name: str | None = None, default_name: str, on_duplicate: OnDuplicate) -> Run:
     """The run of a file's rows, with warnings for what is odd. Its name is its tag unless one is given."""
     odd.report_odd_run(rows)
-    tag = rows.tag[len(rows) - 1].decode("utf-8", "surrogateescape") if rows.tag is not None and len(rows) else None
-    return build_run(rows, name=name or tag or default_name, on_duplicate=on_duplicate)
+    return build_run(rows, name=name or tag_of(rows) or default_name, on_duplicate=on_duplicate)
+
+
+def runs_from_rows(rows: Rows, *, default_name: str, on_duplicate: OnDuplicate) -> list[Run]:
+    """The runs in a table: one for each tag."""
+    parts = rows.by_run()
+    for part in parts:
+        odd.report_odd_run(part)
+        report_repeated_documents(part, on_duplicate)
+    raise_or_warn(rows.faults)
+    if len(parts) > 1:
+        parts = [replace(part, sha256=sha256_of_part(rows.sha256, tag_of(part) or "")) for part in parts]
+    return [checked_run(part, name=tag_of(part) or default_name, on_duplicate=on_duplicate) for part in parts]
+
+
+def tag_of(rows: Rows) -> str | None:
+    """The tag on the last row."""
+    return rows.tag[len(rows) - 1].decode("utf-8", "surrogateescape") if rows.tag is not None and len(rows) else None
 
 
 def format_of(stream: ByteStream, kind: Kind) -> str:
@@ -163,6 +193,12 @@ def read_rows(
         from rankgauge.io.formats import datasets
 
         return datasets.rows(str(path), kind), "irds"
+    if kind == "run" and is_folder(path) and format in (None, "parquet"):
+        from rankgauge.io.formats.folders import ParquetFolder
+
+        return ParquetFolder(str(path), limits, columns).rows(
+            Faults(source or str(path), strict=limits.strict)
+        ), "parquet"
     with open_source(path, source=source, limits=limits, hashed=kind == "run") as stream:
         return rows_from_stream(stream, kind, format=format, columns=columns)
 
@@ -180,16 +216,21 @@ def rows_from_stream(
     from rankgauge.io.formats import registry as formats
 
     file_format = formats.detect_format(data, kind, source) if format is None else formats.format_named(format, kind)
-    if columns and not file_format.has_names:
-        raise UsageError(
-            f"{source} is read as {file_format.name}, whose columns have no names",
-            hint=f"remove columns, --column {shown(next(iter(columns)))}, or choose another format",
-        )
+    check_has_names(source, file_format, columns)
     rows = replace(file_format.read(faults, data, kind, columns), sha256=digest)
     report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)
     if not len(rows) and not rows.empty and not rows.faults.total("error"):
         raise InputError.at(source, None, f"no {'judgments' if kind == 'qrels' else 'results'} in the file")
     return rows, file_format.name
+
+
+def check_has_names(source: str, format: Format, columns: Columns | None) -> None:
+    """Raise if columns are named and the format has no names."""
+    if columns and not format.has_names:
+        raise UsageError(
+            f"{source} is read as {format.name}, whose columns have no names",
+            hint=f"remove columns, --column {shown(next(iter(columns)))}, or choose another format",
+        )
 
 
 def _default_name(path: AnyFile) -> str:

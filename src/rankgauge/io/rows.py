@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import Ids, Interner, Ints, repeated
+from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids, repeated
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
@@ -54,6 +54,7 @@ class Rows:
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     sha256: str | None = None
     judgments: JudgmentKind = "grades"
+    has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
 
     def __len__(self) -> int:
         return len(self.line)
@@ -72,25 +73,75 @@ class Rows:
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
-    def group(self, *, by_iter: bool = False, by_subgroup: bool = False) -> Ints:
-        """A number for each query, or for each query and iter, and subgroup."""
+    def slice(self, begin: int, end: int) -> Rows:
+        """The rows from one to before another."""
+        columns = {
+            name: Ids(column.buffer, column.start[begin:end], column.length[begin:end])
+            for name in ID_COLUMNS
+            if isinstance(column := getattr(self, name), Ids)
+        }
+        return replace(
+            self,
+            line=self.line[begin:end],
+            value=self.value[begin:end],
+            **columns,  # type: ignore[arg-type]  # the columns of these names
+        )
+
+    def by_run(self) -> list[Rows]:
+        """The rows of each run, by the tag, in the order of first appearance; all rows if there is one tag or none."""
+        if self.tag is None or not len(self):
+            return [self]
+        run, runs = number_ids(self.tag, np.zeros(len(self), dtype=np.int64))
+        return [self.select(run == number) for number in range(runs)]
+
+    def group(self, *, by_iter: bool = False, by_subgroup: bool = False, by_tag: bool = False) -> Ints:
+        """A number for each query, or for each query and iter, and subgroup, and tag."""
         number = Interner()(self.query)
-        chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup))
+        chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup), (by_tag, self.tag))
         others = [Interner()(column) for is_chosen, column in chosen if is_chosen and column is not None]
+        others = [column for column in others if column.any()]
         if not others:
             return number
         keys = np.stack([number, *others])
         return np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
+def concatenate_rows(parts: Sequence[Rows]) -> Rows:
+    """One table of rows made of several, which have the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {
+        name: concatenate([getattr(part, name) for part in parts])
+        for name in ID_COLUMNS
+        if getattr(parts[0], name) is not None
+    }
+    return replace(
+        parts[0],
+        line=np.concatenate([part.line for part in parts]),
+        value=np.concatenate([part.value for part in parts]),
+        empty=tuple(query for part in parts for query in part.empty),
+        **columns,  # type: ignore[arg-type]  # the columns of these names
+    )
+
+
 def build_run(rows: Rows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
     """A run from rows; raises if anything is wrong."""
+    report_repeated_documents(rows, on_duplicate)
+    raise_or_warn(rows.faults)
+    return checked_run(rows, name=name, on_duplicate=on_duplicate)
+
+
+def checked_run(rows: Rows, *, name: str, on_duplicate: OnDuplicate) -> Run:
+    """A run from rows whose faults were reported."""
+    run = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256).with_empty(rows.empty)
+    return run.deduplicated() if on_duplicate == "first" else run
+
+
+def report_repeated_documents(rows: Rows, on_duplicate: OnDuplicate) -> None:
+    """Add documents that appear twice in the ranking of a query, unless the first one counts."""
     if on_duplicate == "error":
         first_rows, repeated_rows = repeated(rows.doc, rows.group())
         report_duplicates(rows.faults, rows.line, rows.doc, rows.query.__getitem__, first_rows, repeated_rows)
-    _raise_or_warn(rows)
-    run = Run.build(rows.query, rows.doc, rows.value, name=name, sha256=rows.sha256).with_empty(rows.empty)
-    return run.deduplicated() if on_duplicate == "first" else run
 
 
 def report_duplicates(
@@ -103,7 +154,7 @@ def report_duplicates(
         expected=ONE_DOCUMENT_ONCE,
         found=lambda at: (
             f"document {shown(doc[int(repeated_rows[at])])} again for query {shown(query(int(repeated_rows[at])))}"
-            + _first_place(line, int(first_rows[at]))
+            + _first_place(faults, line, int(first_rows[at]))
         ),
         action=DUPLICATE_HINT,
     )
@@ -128,7 +179,7 @@ def report_long_ids(faults: Faults, line: Ints, query: Ids, doc: Ids, limit: int
 def build_qrels(rows: Rows, *, name: str, by_subtopic: bool = False) -> Qrels:
     """Judgments from rows; raises if anything is wrong."""
     report_repeated_judgments(rows, by_iter=by_subtopic)
-    _raise_or_warn(rows)
+    raise_or_warn(rows.faults)
     if rows.judgments == "grades" and not by_subtopic:
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
         return qrels.with_queries(rows.empty).with_columns(rows.columns)
@@ -162,7 +213,7 @@ def report_repeated_judgments(rows: Rows, *, by_iter: bool = False) -> None:
         grades = ", with the same grade" if agree[at] else f", {rows.value[first]:g} and {rows.value[again]:g}"
         return (
             f"document {shown(rows.doc[again])} judged again {_judged_for(rows, again)}"
-            + _first_place(rows.line, first)
+            + _first_place(rows.faults, rows.line, first)
             + grades
         )
 
@@ -193,13 +244,14 @@ def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows:
         raise InputError.at(rows.faults.source, line, message, hint=SUBTOPIC_HINT)
 
 
-def _first_place(line: Ints, row: int) -> str:
-    return f" (first on line {line[row]})" if line[row] else ""
+def _first_place(faults: Faults, line: Ints, row: int) -> str:
+    return f" (first on {faults.describe_line(int(line[row]))})" if line[row] else ""
 
 
-def _raise_or_warn(rows: Rows) -> None:
-    rows.faults.raise_errors()
-    warn_of_faults(rows.faults)
+def raise_or_warn(faults: Faults) -> None:
+    """Raise if there is an error, and warn of the rest."""
+    faults.raise_errors()
+    warn_of_faults(faults)
 
 
 def warn_of_faults(faults: Faults) -> None:

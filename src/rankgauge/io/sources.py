@@ -83,6 +83,17 @@ class ByteStream:
         self._file.seek(0)
         self._start()
 
+    @property
+    def seekable_file(self) -> IO[bytes] | None:
+        """The file itself, for a reader that looks here and there in it; None if it is compressed."""
+        return None if self._is_compressed else self._file
+
+    def read_to_end(self) -> None:
+        """Read and forget what is left, for the hash."""
+        view = memoryview(bytearray(READ_BYTES))
+        while self.readinto(view):
+            pass
+
     def grow_head(self, size: int) -> bytes | None:
         """The first bytes, with up to ``size`` more than last time; None at the end. Reading starts before them."""
         view = memoryview(bytearray(size))
@@ -297,9 +308,23 @@ def sha256_of_file(path: str | Path) -> str:
     return digest.hexdigest()
 
 
+def sha256_of_part(sha256: str | None, name: str) -> str | None:
+    """The hash of one of several runs in a file: that of the file's hash and the name of the run."""
+    if sha256 is None:
+        return None
+    digest = _new_sha256()
+    digest.update(f"{sha256}  {name}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
 def is_dataset(path: object) -> bool:
     """Whether a path names a collection of ir_datasets."""
     return isinstance(path, str) and path.startswith(DATASET_PREFIX)
+
+
+def is_folder(path: object) -> bool:
+    """Whether a path names a folder."""
+    return isinstance(path, (str, Path)) and "\0" not in str(path) and Path(path).is_dir()
 
 
 def source_name(path: AnyFile) -> str:

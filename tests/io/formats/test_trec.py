@@ -178,7 +178,7 @@ def test_a_repeated_document_may_be_kept_once(tmp_path: Path, qrels: Path) -> No
     assert evaluate(qrels, path, "RR", reading=Reading(on_duplicate="first"))["RR"] == 1.0
 
 
-@pytest.mark.parametrize("path", ["nowhere.txt", "."])
-def test_a_path_that_cannot_be_read_says_why(path: str) -> None:
-    with pytest.raises(InputError, match="cannot read: "):
+@pytest.mark.parametrize(("path", "reason"), [("nowhere.txt", "cannot read: "), (".", "a folder without Parquet")])
+def test_a_path_that_cannot_be_read_says_why(path: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
         read_run(path)

@@ -106,7 +106,7 @@ def outcome(path: Path, way: str) -> Found | str:
             patch.setattr(joining, "scan", scattered)
             patch.setattr(joining, "scan_scattered", lambda *_, **__: None)
         try:
-            joined = join_file(QRELS, path, Reading(run_format="trec"), "trec_eval-9")
+            joined = join_file(QRELS, path, Reading(run_format="trec"), "trec_eval-9")[0]
         except RankgaugeError as error:
             return str(error)
     return Found(joined, sorted(str(item.message) for item in caught))
@@ -190,7 +190,7 @@ def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(scan, "BLOCK_BYTES", 1 << 10)
     path = tmp_path / "run"
     path.write_bytes(b"".join(b"1 Q0 d%d 1 %d tag\n" % (n, 5000 - n) for n in range(5000)))
-    hits = join_file(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading(), "trec_eval-9").hits
+    hits = join_file(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading(), "trec_eval-9")[0].hits
     assert hits.rank.tolist() == [5000]
     assert hits.retrieved.tolist() == [5000]
 

@@ -10,7 +10,7 @@ import click
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIG,
@@ -44,7 +44,9 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
+from rankgauge.core.formatting import plural
 from rankgauge.errors import Note, UsageError
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
@@ -96,7 +98,7 @@ from rankgauge.render.text import comparison as render
     PLOT,
 )
 @page_options
-@reading_options
+@large_reading_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -124,13 +126,21 @@ def command(
     with collected_notes() as notes, bar("reading") as progress:
         measures = settings.measures or stored_measures
         reading = page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
-        check_enough(runs, 1 if isinstance(baseline, Baseline) else 2)
+        fewest = 1 if isinstance(baseline, Baseline) else 2
         if sources.gold is not None:
+            check_enough(len(runs), fewest)
             evaluation = sources.evaluate(runs, replace(settings, measures=measures), reading)
         else:
             evaluation = evaluate_systems(
-                qrels, runs, measures, conventions=settings.conventions, reading=reading, topics=sources.topics
+                qrels,
+                runs,
+                measures,
+                conventions=settings.conventions,
+                reading=reading,
+                topics=sources.topics,
+                fewest=fewest,
             )
+            check_baseline_file(settings.baseline, runs, evaluation)
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes
         )
@@ -157,6 +167,15 @@ def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view
                 from rankgauge.render.text.plot import of_comparison
 
                 write("\n" + of_comparison(comparison, width=width(), ascii=ascii_only()))
+
+
+def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
+    """Raise if the baseline is a file among files of which one holds several runs."""
+    if name in runs and len(evaluation.scores) != len(runs):
+        raise UsageError(
+            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
+            hint=f"name a run: --baseline {evaluation.scores[0].run}",
+        )
 
 
 def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:

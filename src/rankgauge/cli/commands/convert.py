@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.options.reading import parse_columns
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.errors import UsageError, printable, shown
+from rankgauge.errors import printable
 from rankgauge.io.conversion import convert
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.registry import FORMATS
@@ -73,14 +74,3 @@ def command(
         click.echo(f"warning: {conversion.target} cannot hold: {printable(field)} [lost]", err=True)
     rows = plural(conversion.rows, "judgment" if conversion.kind == "qrels" else "result")
     click.echo(f"wrote {rows} from {conversion.source} to {conversion.target}", err=True)
-
-
-def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
-    """Parse ``query=qid`` into the names of columns by their role."""
-    names: dict[str, str] = {}
-    for text in texts:
-        role, sign, name = text.partition("=")
-        if not sign or not role or not name:
-            raise UsageError(f"--column takes ROLE=NAME, found {shown(text)}", hint="--column query=question_no")
-        names[role] = name
-    return names

@@ -13,7 +13,7 @@ from rankgauge.cli.options.groups import is_given
 from rankgauge.cli.options.html import PageRequest, page_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIDENCE,
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 )
 @gold_options
 @page_options
-@reading_options
+@large_reading_options
 @live_options
 def command(
     qrels: str | None,
@@ -190,7 +190,9 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     with open_source(qrels, limits=reading.limits, hashed=True) as stream:
         if not is_log(stream):
             raise not_a_log
-        judgments, run = log_from_stream(stream, name=source_name(qrels), on_duplicate=reading.on_duplicate)
+        judgments, run = log_from_stream(
+            stream, columns=reading.columns, name=source_name(qrels), on_duplicate=reading.on_duplicate
+        )
     return judgments, [run]
 
 
@@ -198,8 +200,10 @@ def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = (
     """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
     if not settings.significance_testing or len(evaluation.scores) < 2:
         return None
+    from rankgauge.cli.commands.compare import check_baseline_file
     from rankgauge.comparison.compare import compare_evaluation
 
+    check_baseline_file(settings.baseline, runs, evaluation)
     return compare_evaluation(
         evaluation, named_baseline(settings, runs), statistics=settings.statistics, by=settings.by or (), changes=0
     )

@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import click
 
 from rankgauge.cli.options.groups import Option, option_group
 from rankgauge.config.settings import Settings
-from rankgauge.errors import UsageError
-from rankgauge.io.options import Reading
+from rankgauge.errors import UsageError, shown
+from rankgauge.io.options import DEFAULT_MEMORY, Reading
 from rankgauge.io.sources import DEFAULT_LIMITS
+
+SIZE = re.compile(r"([0-9]+)\s*([BKMGT]?)(?:(?<=[KMGT])i?B)?", re.IGNORECASE)
+
+
+def parse_size(context: click.Context, option: click.Parameter, value: str) -> int:
+    """Parse ``512M`` or ``2G`` into a number of bytes; units are powers of 1024."""
+    match = SIZE.fullmatch(value.strip())
+    if match is None:
+        raise UsageError(
+            f"--memory takes a size, found {shown(value)}", hint="a number of bytes, or with a unit: 512M, 2G"
+        )
+    power: int = "BKMGT".index((match[2] or "B").upper())
+    return int(match[1]) << (10 * power)
+
+
+def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
+    """Parse ``query=qid`` into the names of columns by their role."""
+    names: dict[str, str] = {}
+    for text in texts:
+        role, sign, name = text.partition("=")
+        if not sign or not role or not name:
+            raise UsageError(f"--column takes ROLE=NAME, found {shown(text)}", hint="--column query=question_no")
+        names[role] = name
+    return names
 
 
 def make_reading(
-    qrels_format: str | None, run_format: str | None, max_bytes: int | None, max_line: int | None, strict: bool
+    qrels_format: str | None,
+    run_format: str | None,
+    columns: tuple[str, ...],
+    max_bytes: int | None,
+    max_line: int | None,
+    strict: bool,
+    memory: int = DEFAULT_MEMORY,
 ) -> Reading:
     """Build a ``Reading`` from the values of its options."""
     limits = replace(
@@ -23,7 +54,13 @@ def make_reading(
         line=max_line or DEFAULT_LIMITS.line,
         strict=strict,
     )
-    return Reading(qrels_format=qrels_format, run_format=run_format, limits=limits)
+    return Reading(
+        qrels_format=qrels_format,
+        run_format=run_format,
+        columns=parse_columns(columns) or None,
+        limits=limits,
+        memory=memory,
+    )
 
 
 READING_OPTIONS: tuple[Option, ...] = (
@@ -34,6 +71,13 @@ READING_OPTIONS: tuple[Option, ...] = (
     ),
     click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
     click.option(
+        "--column",
+        "columns",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
+    ),
+    click.option(
         "--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."
     ),
     click.option(
@@ -41,7 +85,16 @@ READING_OPTIONS: tuple[Option, ...] = (
     ),
     click.option("--strict", is_flag=True, help="Treat input warnings as errors."),
 )
+MEMORY = click.option(
+    "--memory",
+    callback=parse_size,
+    metavar="SIZE",
+    default="512M",
+    show_default=True,
+    help="Use about this much memory for a run whose queries are scattered, and temporary files beyond it.",
+)
 reading_options = option_group("reading", make_reading, *READING_OPTIONS)
+large_reading_options = option_group("reading", make_reading, *READING_OPTIONS, MEMORY)
 
 
 def configured_reading(reading: Reading, settings: Settings) -> Reading:

@@ -16,11 +16,12 @@
 #include "join.c"
 #include "block.c"
 #include "scattered.c"
+#include "columns.c"
 #include "check.c"
 #include "dicts.c"
 
 #define VIEWS 7
-#define INTERFACE 2 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 3 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -234,7 +235,47 @@ static PyObject *scanner_hits(PyObject *object, PyObject *nothing) {
     return result;
 }
 
+/* join(docs, offsets, numbers, scores): join rows of whole queries; False if a document appears twice in one of them, and
+   then nothing is kept. */
+static PyObject *scanner_join(PyObject *object, PyObject *arguments) {
+    Scanner *self = (Scanner *)object;
+    PyObject *docs, *offsets, *numbers, *scores, *result = NULL;
+    Held held = {.count = 0};
+    ColumnRows all;
+    Py_ssize_t offset_count, number_count, score_count, text_size;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &docs, &offsets, &numbers, &scores)) return NULL;
+    if (self->is_busy) {
+        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
+        return NULL;
+    }
+    if (hold_column(&held, docs, &all.docs) && (all.offsets = hold(&held, offsets, sizeof(int64_t), &offset_count)) &&
+        (all.numbers = hold(&held, numbers, sizeof(int64_t), &number_count)) &&
+        (all.scores = hold(&held, scores, sizeof(double), &score_count))) {
+        text_size = held.views[0].len;
+        all.query_count = number_count;
+        int is_valid = offset_count == number_count + 1 && score_count == all.docs.count && text_size <= (Py_ssize_t)MAX_TEXT &&
+                       all.offsets[0] == 0 && all.offsets[number_count] == all.docs.count;
+        for (Py_ssize_t at = 0; is_valid && at < number_count; at++)
+            is_valid = all.offsets[at + 1] >= all.offsets[at] && all.numbers[at] >= -1 &&
+                       all.numbers[at] < self->join.queries.count;
+        if (!is_valid) {
+            PyErr_SetString(PyExc_ValueError, "columns do not fit one another");
+        } else {
+            JoinStatus status;
+            self->is_busy = 1;
+            Py_BEGIN_ALLOW_THREADS
+            status = join_columns(&self->join, &all);
+            Py_END_ALLOW_THREADS
+            self->is_busy = 0;
+            result = status == JOIN_MEMORY ? PyErr_NoMemory() : PyBool_FromLong(status == JOIN_OK);
+        }
+    }
+    release(&held);
+    return result;
+}
+
 static PyMethodDef scanner_methods[] = {
+    {"join", scanner_join, METH_VARARGS, "Join rows of whole queries; False if a document appears twice."},
     {"scan", scanner_scan, METH_VARARGS, "Scan a padded block; None if it is odd."},
     {"check", scanner_check, METH_VARARGS, "Find the queries of a padded block that may have a fault; None if it is odd."},
     {"hits", scanner_hits, METH_NOARGS, "The columns of all hits so far."},
@@ -326,7 +367,116 @@ static PyObject *module_decimals(PyObject *module, PyObject *parts) {
     return result;
 }
 
+/* gather(ids): the texts of a column next to one another, with padding behind them. */
+static PyObject *module_gather(PyObject *module, PyObject *parts) {
+    PyObject *result = NULL;
+    Held held = {.count = 0};
+    Column ids;
+    (void)module;
+    if (hold_column(&held, parts, &ids)) {
+        int64_t size = 0;
+        for (int64_t row = 0; row < ids.count; row++) size += ids.length[row];
+        result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(size + PADDING));
+        if (result) {
+            byte *out = (byte *)PyBytes_AsString(result);
+            Py_BEGIN_ALLOW_THREADS
+            gather_ids(&ids, out);
+            memset(out + size, 0, PADDING);
+            Py_END_ALLOW_THREADS
+        }
+    }
+    release(&held);
+    return result;
+}
+
+/* number(ids, group, seed): a number for each distinct id of a group, as int64, and how many there are. */
+static PyObject *module_number(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *groups, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    Py_ssize_t count;
+    const int64_t *group;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+        PyObject *numbers = NULL;
+        if (count != ids.count)
+            PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
+        else
+            numbers = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(int64_t));
+        if (numbers) {
+            int64_t *out = (int64_t *)(void *)PyBytes_AsString(numbers), distinct;
+            Py_BEGIN_ALLOW_THREADS
+            distinct = number_ids(&ids, group, seed, out);
+            Py_END_ALLOW_THREADS
+            if (distinct < 0)
+                PyErr_NoMemory();
+            else
+                result = Py_BuildValue("(OL)", numbers, (long long)distinct);
+            Py_DECREF(numbers);
+        }
+    }
+    release(&held);
+    return result;
+}
+
+/* hashes(ids, seed): the hash of each id, as uint64. */
+static PyObject *module_hashes(PyObject *module, PyObject *arguments) {
+    PyObject *parts, *result = NULL;
+    unsigned long long seed;
+    Held held = {.count = 0};
+    Column ids;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OK", &parts, &seed)) return NULL;
+    if (hold_column(&held, parts, &ids) &&
+        (result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(ids.count * (int64_t)sizeof(uint64_t))))) {
+        uint64_t *out = (uint64_t *)(void *)PyBytes_AsString(result);
+        Py_BEGIN_ALLOW_THREADS
+        for (int64_t row = 0; row < ids.count; row++)
+            out[row] = id_hash(ids.text + ids.start[row], (uint32_t)ids.length[row], seed);
+        Py_END_ALLOW_THREADS
+    }
+    release(&held);
+    return result;
+}
+
+/* order(group, begins): the rows by group, each group in the order of its rows; `begins` is where each group begins. */
+static PyObject *module_order(PyObject *module, PyObject *arguments) {
+    PyObject *groups, *begins, *result = NULL;
+    Held held = {.count = 0};
+    Py_ssize_t count, group_count;
+    const int64_t *group, *first;
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "OO", &groups, &begins)) return NULL;
+    if ((group = hold(&held, groups, sizeof(int64_t), &count)) && (first = hold(&held, begins, sizeof(int64_t), &group_count))) {
+        int64_t *places = calloc((size_t)group_count + 1, sizeof *places);
+        int is_valid = places != NULL;
+        for (Py_ssize_t row = 0; is_valid && row < count; row++) {
+            is_valid = group[row] >= 0 && group[row] < group_count;
+            if (is_valid) places[group[row]]++;
+        }
+        for (Py_ssize_t at = 0, sum = 0; is_valid && at < group_count; sum += (Py_ssize_t)places[at++]) is_valid = first[at] == sum;
+        result = is_valid ? PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)sizeof(int64_t)) : NULL;
+        if (result) {
+            memcpy(places, first, (size_t)group_count * sizeof *places);
+            order_by_group(group, count, places, (int64_t *)(void *)PyBytes_AsString(result));
+        } else if (!is_valid && places) {
+            PyErr_SetString(PyExc_ValueError, "the groups do not begin there");
+        } else if (!places) {
+            PyErr_NoMemory();
+        }
+        free(places);
+    }
+    release(&held);
+    return result;
+}
+
 static PyMethodDef module_methods[] = {
+    {"gather", module_gather, METH_O, "The texts of a column next to one another."},
+    {"number", module_number, METH_VARARGS, "A number for each distinct id of a group."},
+    {"hashes", module_hashes, METH_VARARGS, "The hash of each id."},
+    {"order", module_order, METH_VARARGS, "The rows by group."},
     {"decimals", module_decimals, METH_O, "The values of numbers."},
     {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
     {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},

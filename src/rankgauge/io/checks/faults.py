@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, location
+from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, location, shown
 
 MessageText = str | Callable[[int], str]  # a text, or a function of the position in the list of lines
 HintText = str | Callable[[int], str | None] | None
@@ -32,12 +32,12 @@ class Cause:
         """Whether nearly all rows are wrong, which is not an accident."""
         return self.rows > max(1, SYSTEMATIC_SHARE * self.checked)
 
-    def __add__(self, later: Cause) -> Cause:
-        first = self if self.rows else later
+    def __add__(self, other: Cause) -> Cause:
+        first = min((cause for cause in (self, other) if cause.rows), key=lambda cause: cause.line, default=other)
         return Cause(
-            self.rows + later.rows,
-            self.queries + later.queries,
-            self.checked + later.checked,
+            self.rows + other.rows,
+            self.queries + other.queries,
+            self.checked + other.checked,
             first.line,
             first.example,
             first.hint,
@@ -47,7 +47,8 @@ class Cause:
 class Faults:
     """The faults of one source: the first few of each code as examples (all of them without a limit), and the counts.
 
-    ``strict`` turns warnings into errors; notes stay notes.
+    The first are those on the first lines, in whatever order they are added. ``strict`` turns warnings into errors;
+    notes stay notes. If the source is a folder, ``files`` has the name of each file and the number of rows before it.
     """
 
     def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS, strict: bool = False) -> None:
@@ -57,6 +58,7 @@ class Faults:
         self.examples: list[Fault] = []
         self.counts: Counter[tuple[str, Severity]] = Counter()
         self.causes: dict[str, Cause] = {}
+        self.files: list[tuple[str, int]] = []
 
     def add(
         self,
@@ -73,20 +75,32 @@ class Faults:
         if not len(line_numbers):
             return
         severity = "error" if self.strict and severity == "warning" else severity
-        earlier = self.counts[code, severity]
         self.counts[code, severity] += len(line_numbers)
-        room = len(line_numbers) if self.limit is None else max(0, self.limit - earlier)
-        for position, line in enumerate(line_numbers[:room].tolist()):
+        for position in self._first_positions(code, severity, line_numbers):
             self.examples.append(
                 Fault(
                     code,
-                    line or None,
+                    int(line_numbers[position]) or None,
                     found(position) if callable(found) else found,
                     expected(position) if callable(expected) else expected,
                     action(position) if callable(action) else action,
                     severity,
                 )
             )
+        if self.limit is not None:
+            dropped = [f for f in self.examples_of(severity) if f.code == code][self.limit :]
+            self.examples = [fault for fault in self.examples if not any(fault is other for other in dropped)]
+
+    def _first_positions(self, code: str, severity: Severity, lines: NDArray[np.int64]) -> list[int]:
+        """The positions of the lines that may be among the first ones with this code."""
+        if self.limit is None:
+            return list(range(len(lines)))
+        known = [fault.line or 0 for fault in self.examples if (fault.code, fault.severity) == (code, severity)]
+        if len(known) >= self.limit and int(lines.min()) >= max(known, default=0):
+            return []
+        is_ascending = len(lines) <= self.limit or bool((lines[1:] >= lines[:-1]).all())
+        order = range(len(lines)) if is_ascending else np.argsort(lines, kind="stable").tolist()
+        return sorted(order[: self.limit])
 
     def add_cause(
         self, code: str, cause: Cause, *, expected: str, found: Callable[[Cause], str], severity: Severity = "error"
@@ -101,8 +115,9 @@ class Faults:
             self.add(code, [cause.line], expected=expected, found=found(cause), action=hint, severity=severity)
 
     def examples_of(self, severity: Severity) -> list[Fault]:
-        """The examples of a severity, in the order of lines."""
-        return sorted((fault for fault in self.examples if fault.severity == severity), key=lambda f: f.line or 0)
+        """The examples of a severity, in the order of lines, and of codes on the same line."""
+        chosen = (fault for fault in self.examples if fault.severity == severity)
+        return sorted(chosen, key=lambda fault: (fault.line or 0, fault.code))
 
     def total(self, severity: Severity) -> int:
         """The number of faults of a severity."""
@@ -111,16 +126,37 @@ class Faults:
     def raise_errors(self) -> None:
         """Raise if there is an error."""
         if self.total("error"):
-            raise InputError.from_faults(self.source, self.examples_of("error"), self.total("error"))
+            raise InputError.from_faults(
+                self.source, self.examples_of("error"), self.total("error"), place=self._place if self.files else None
+            )
 
     def notes(self, severity: Severity) -> Iterable[Note]:
         """One sentence for each code of a severity: the first fault, and how many there are."""
-        for (code, counted), count in self.counts.items():
-            if counted == severity and count:
-                first = next(f for f in self.examples if (f.code, f.severity) == (code, severity))
-                total = f" ({count} in total)" if count > 1 else ""
-                hint = f"; {first.action}" if code in self.causes and first.action else ""
-                yield Note(code, f"{location(self.source, first.line)}{first.message}{total}{hint}")
+        first_faults: dict[str, Fault] = {}
+        for fault in self.examples_of(severity):
+            first_faults.setdefault(fault.code, fault)
+        for code, first in first_faults.items():
+            count = self.counts[code, severity]
+            total = f" ({count} in total)" if count > 1 else ""
+            hint = f"; {first.action}" if code in self.causes and first.action else ""
+            yield Note(code, f"{self._place(first.line)}{first.message}{total}{hint}")
+
+    def _place(self, line: int | None) -> str:
+        """The ``file:line: `` that precedes a message."""
+        if not self.files or line is None:
+            return location(self.source, line)
+        name, rows_before = self._file_of(line)
+        return location(f"{self.source}/{name}", line - rows_before)
+
+    def describe_line(self, line: int) -> str:
+        """A line within a message."""
+        if not self.files:
+            return f"line {line}"
+        name, rows_before = self._file_of(line)
+        return f"row {line - rows_before} of {shown(name)}"
+
+    def _file_of(self, line: int) -> tuple[str, int]:
+        return max((file for file in self.files if file[1] < line), key=lambda file: file[1])
 
     def copy(self, *, limit: int | None) -> Faults:
         """The same faults in a collector of their own."""

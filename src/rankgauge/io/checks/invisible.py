@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.ids import PADDING, Ids, Ints
+from rankgauge.core.ids import DELETE, PADDING, Ids, Interner, Ints
 from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.tokens import NO_LINES
 
 INVISIBLE_CHARACTER = "invisible-character"
 VISIBLE_IDS = "ids of visible characters"
-DELETE = 0x7F
 SEARCHED_BYTES = 1 << 18  # looked at together, so that intermediate results stay in the cache
 
 
@@ -22,10 +21,18 @@ def report_invisible(faults: Faults, line: Ints, query: Ids, doc: Ids) -> None:
     if query.buffer is doc.buffer and not len(positions):
         return
     rows = _rows_at(query, positions)
-    rows = rows[query.take(rows).changes()]
+    rows = _first_rows(query, rows)
     _add_warnings(faults, "query", query.take(rows), line[rows])
     rows = _rows_at(doc, positions) if query.buffer is doc.buffer else rows_with_invisible(doc)
     _add_warnings(faults, "document", doc.take(rows), line[rows])
+
+
+def _first_rows(query: Ids, rows: Ints) -> Ints:
+    """The first of the rows of each query."""
+    if not len(rows):
+        return rows
+    rows = rows[query.take(rows).changes()]
+    return rows[np.sort(np.unique(Interner()(query.take(rows)), return_index=True)[1])]
 
 
 def _add_warnings(faults: Faults, what: str, ids: Ids, lines: Ints) -> None:
@@ -58,6 +65,8 @@ def _invisible_positions(buffer: NDArray[np.uint8]) -> Ints:
     joiners and marks of U+2000–200F, U+2028–202F and U+205F–206F; the ideographic space and the byte order mark.
     """
     text = buffer[: len(buffer) - PADDING]
+    if len(text) and text.min() > ord(" ") and text.max() < DELETE:
+        return NO_LINES
     chunks = [
         _suspect_positions(text[begin : begin + SEARCHED_BYTES]) + begin
         for begin in range(0, len(text), SEARCHED_BYTES)

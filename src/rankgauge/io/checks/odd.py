@@ -52,6 +52,13 @@ def report_odd_run(rows: Rows) -> None:
     report_invisible(rows.faults, rows.line, rows.query, rows.doc)
 
 
+def report_odd_rows(rows: Rows, offsets: Ints) -> None:
+    """The same for rows of whole queries, each of them contiguous; ``offsets`` say where they begin."""
+    if rows.rank is not None:
+        report_contradictions(rows.faults, rows.line, rows.query.__getitem__, rows.rank.take, rows.value, offsets)
+    report_invisible(rows.faults, rows.line, rows.query, rows.doc)
+
+
 def resumed_rows(query: Ints) -> Ints:
     """The first row at which each split query resumes; queries are numbered in the order of appearance."""
     changes = np.flatnonzero(query[1:] != query[:-1]) + 1

@@ -44,6 +44,7 @@ class ArrowTable:
     """A pyarrow table. Messages refer to a row by its number from 1, as a line."""
 
     table: Any
+    rows_before: int = 0  # in the batches before, of a table that comes in batches
 
     @property
     def names(self) -> Sequence[str]:
@@ -54,17 +55,16 @@ class ArrowTable:
     @property
     def line(self) -> Ints:
         """The number of each row, from 1."""
-        return np.arange(1, self.table.num_rows + 1)
+        return np.arange(self.rows_before + 1, self.rows_before + self.table.num_rows + 1)
 
     def ids(self, faults: Faults, name: str, what: str) -> Ids:
         """A column of ids: text, bytes or whole numbers, which become their digits."""
         ids = ids_from_column(faults.source, name, self.table.column(name))
         empty_rows = np.flatnonzero(ids.length == 0)
-        faults.add("empty-id", empty_rows + 1, expected=f"a {what}", found="nothing")
+        faults.add("empty-id", self.line[empty_rows], expected=f"a {what}", found="nothing")
         if len(ids.buffer) > PADDING and (ids.buffer[: len(ids.buffer) - PADDING] == 0).any():
             nul_rows = [row for row, value in enumerate(ids) if b"\0" in value]
-            lines = [row + 1 for row in nul_rows]
-            faults.add("nul", lines, expected=f"a {what}", found=lambda at: shown(ids[nul_rows[at]]))
+            faults.add("nul", self.line[nul_rows], expected=f"a {what}", found=lambda at: shown(ids[nul_rows[at]]))
         return ids
 
     def texts(self, name: str) -> Ids:
@@ -85,12 +85,12 @@ class ArrowTable:
                 faults.source, None, f"expected numbers in column {shown(name)}, found {shown(str(kind))}"
             )
         column = column.cast(pyarrow.float64(), safe=False)
-        values: Floats = np.array(column.to_numpy(), dtype=np.float64)
+        values: Floats = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
         bad_rows = np.flatnonzero(np.isnan(values))
-        is_null = column.is_null().to_numpy()
+        is_null = column.is_null().to_numpy(zero_copy_only=False) if len(bad_rows) else ()
         faults.add(
             what,
-            bad_rows + 1,
+            self.line[bad_rows],
             expected=f"a number as {what}",
             found=lambda at: "nothing" if is_null[bad_rows[at]] else "NaN",
         )
@@ -112,6 +112,8 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
     pyarrow = library("a column of ids")
     types, kind = pyarrow.types, column.type
     if types.is_dictionary(kind):
+        if isinstance(column, pyarrow.DictionaryArray):
+            return _ids_from_dictionary(source, name, column)
         column, kind = column.cast(kind.value_type), kind.value_type
     if types.is_integer(kind):
         column = column.cast(pyarrow.large_string())
@@ -145,6 +147,14 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
     return Ids(np.concatenate([body, np.zeros(PADDING, dtype=np.uint8)]), start, np.diff(offsets))
 
 
+def _ids_from_dictionary(source: str, name: str, column: Any) -> Ids:
+    """The values of a dictionary, each of them in memory once; a null is empty."""
+    values = ids_from_column(source, name, column.dictionary)
+    indices = np.array(column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    start, length = np.append(values.start, 0), np.append(values.length, 0)
+    return Ids(values.buffer, start[indices], length[indices])
+
+
 def parquet_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
     """Judgments or results in Parquet."""
     return rows_from_columns(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
@@ -160,14 +170,8 @@ def table_of(source: str, data: bytes) -> Any:
     pyarrow = library(source)
     try:
         if data.startswith(PARQUET):
-            from pyarrow import parquet
-
-            file = parquet.ParquetFile(pyarrow.BufferReader(data))
-            size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
-            if size > MAX_DECOMPRESSED_BYTES:
-                raise InputError.at(
-                    source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb"
-                )
+            file = open_parquet(pyarrow.BufferReader(data))
+            check_size(source, file)
             table = file.read()
         elif data.startswith(FILE):
             table = pyarrow.ipc.open_file(pyarrow.BufferReader(data)).read_all()
@@ -179,17 +183,33 @@ def table_of(source: str, data: bytes) -> Any:
     except InputError:
         raise
     except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
-        raise _unreadable(source, error) from None
-    _check_unique_names(source, table.column_names)
+        raise unreadable(source, error) from None
+    check_unique_names(source, table.column_names)
     return table
 
 
-def _unreadable(source: str, error: Exception) -> InputError:
+def open_parquet(data: Any, **options: Any) -> Any:
+    """A Parquet file of pyarrow."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(data, **options)
+
+
+def check_size(source: str, file: Any) -> None:
+    """Raise if a Parquet file is larger than anybody's memory, by its metadata."""
+    size = sum(file.metadata.row_group(group).total_byte_size for group in range(file.metadata.num_row_groups))
+    if size > MAX_DECOMPRESSED_BYTES:
+        raise InputError.at(source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb")
+
+
+def unreadable(source: str, error: Exception) -> InputError:
+    """The error for a file that pyarrow cannot read."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")
 
 
-def _check_unique_names(source: str, names: Sequence[str]) -> None:
+def check_unique_names(source: str, names: Sequence[str]) -> None:
+    """Raise if two columns have the same name."""
     if len(set(names)) != len(names):
         raise InputError.at(source, None, "two columns have the same name")
 
@@ -219,11 +239,11 @@ def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, A
     except InputError:
         raise
     except Exception as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def _chosen_columns(path: str, names: Sequence[str], choose_columns: ColumnChoice) -> list[str]:
-    _check_unique_names(path, names)
+    check_unique_names(path, names)
     return list(dict.fromkeys(choose_columns(names)))
 
 

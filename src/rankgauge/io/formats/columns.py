@@ -43,7 +43,15 @@ class NamedColumns(Protocol):
 
 def rows_from_columns(faults: Faults, table: NamedColumns, kind: Kind, columns: Columns | None = None) -> Rows:
     """The rows of a table, with a fault for each that is wrong."""
-    names = find_columns(faults.source, table.names, kind, columns)
+    rows = batch_from_columns(faults, table, kind, find_columns(faults.source, table.names, kind, columns))
+    return scores_from_ranks(rows) if rows.has_ranks_only else rows
+
+
+def batch_from_columns(faults: Faults, table: NamedColumns, kind: Kind, names: Columns) -> Rows:
+    """The same for a part of a table; ``names`` has the column of each role.
+
+    Ranks without scores stay ranks (``has_ranks_only``), because a query may continue in the next part.
+    """
     query = table.ids(faults, names["query"], "query id")
     doc = table.ids(faults, names["doc"], "document id")
     report_surrounding_spaces(faults, query, table.line, "query id")
@@ -60,7 +68,7 @@ def rows_from_columns(faults: Faults, table: NamedColumns, kind: Kind, columns: 
         value = table.numbers(faults, names["rank"], "rank")
         is_valid &= ~np.isnan(value)
     optional = {role: table.texts(names[role]) for role in ("iter", "rank", "tag") if role in names}
-    rows = Rows(
+    return Rows(
         faults,
         table.line,
         query,
@@ -69,8 +77,8 @@ def rows_from_columns(faults: Faults, table: NamedColumns, kind: Kind, columns: 
         iters=optional.get("iter"),
         rank=optional.get("rank"),
         tag=optional.get("tag"),
+        has_ranks_only=kind == "run" and "score" not in names,
     ).select(is_valid)
-    return rows if kind == "qrels" or "score" in names else scores_from_ranks(rows)
 
 
 def grades_within_limits(faults: Faults, grades: Floats, line: Ints, query: Ids, doc: Ids) -> NDArray[np.bool_]:
@@ -99,7 +107,7 @@ def report_infinite_scores(faults: Faults, scores: Floats, line: Ints, query: Id
 
 def report_surrounding_spaces(faults: Faults, ids: Ids, line: Ints, what: str) -> None:
     """Add a warning for ids with leading or trailing spaces: ids are exact, and match only ids with the same spaces."""
-    if not len(ids):
+    if not len(ids) or ids.has_visible_ascii_only:
         return
     last_bytes = ids.buffer[ids.start + np.maximum(ids.length - 1, 0)]
     spaced_rows = np.flatnonzero((ids.length > 0) & ((ids.buffer[ids.start] == SPACE) | (last_bytes == SPACE)))
@@ -114,7 +122,7 @@ def report_surrounding_spaces(faults: Faults, ids: Ids, line: Ints, what: str) -
 
 def scores_from_ranks(rows: Rows) -> Rows:
     """Rows whose value is a rank, with scores that give the same order: the deepest rank of a query gets 1."""
-    rank, group = rows.value, rows.group()
+    rank, group = rows.value, rows.group(by_tag=True)
     bad_rows = np.flatnonzero((rank < 0) | (rank != np.floor(rank)) | (rank > 2**53))
     rows.faults.add(
         "rank",
@@ -135,7 +143,7 @@ def scores_from_ranks(rows: Rows) -> Rows:
     )
     deepest = np.zeros(int(group.max(initial=-1)) + 1)
     np.maximum.at(deepest, group, rank)
-    return replace(rows, value=deepest[group] + 1 - rank)
+    return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
 
 
 def _describe_row(line: Ints, query: Ids, doc: Ids, row: int) -> str:

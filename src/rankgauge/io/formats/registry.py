@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Protocol
 
@@ -12,12 +12,13 @@ from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
-from rankgauge.io.formats import arrow, delimited, grouped, judgments, log, mappings, msmarco, trec
+from rankgauge.io.formats import arrow, arrow_batches, delimited, grouped, judgments, log, mappings, msmarco, trec
 from rankgauge.io.formats import jsonl as records
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind, columns_for, is_header
 from rankgauge.io.rows import Rows
+from rankgauge.io.sources import ByteStream
 from rankgauge.io.trec_writer import write_trec_rows
 
 
@@ -26,6 +27,20 @@ class ReadRows(Protocol):
 
     def __call__(self, faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
         """Read the rows."""
+
+
+class ReadBatches(Protocol):
+    """A function from the open file of a run to its rows, batch by batch: for runs that are larger than memory.
+
+    Batches come in the order of the file, end anywhere (a query may continue in the next one), and together are the
+    rows that ``ReadRows`` gives, with the same lines, faults and errors. Memory is that of one batch. Each batch has
+    the same columns; ``iters`` may be left out. If there are ranks and no scores, ``Rows.has_ranks_only`` is true and
+    the values are the ranks. After each batch, ``stream.bytes_read`` says how much of the file was read (text formats
+    have that from ``stream.readinto``).
+    """
+
+    def __call__(self, faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
+        """Read the batches."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,7 @@ class Format:
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
     judgments: JudgmentKind = "grades"
+    read_batches: ReadBatches | None = None  # of runs, if the format can be read in parts
 
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
@@ -122,6 +138,7 @@ FORMATS = (
         (".parquet", ".pq"),
         has_names=True,
         extra="arrow",
+        read_batches=arrow_batches.run_batches,
     ),
     Format(
         "arrow",
@@ -134,6 +151,7 @@ FORMATS = (
         (".arrow", ".feather", ".ipc"),
         has_names=True,
         extra="arrow",
+        read_batches=arrow_batches.run_batches,
     ),
     Format(
         "log",

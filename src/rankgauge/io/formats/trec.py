@@ -58,7 +58,11 @@ def qrels_rows(faults: Faults, data: bytes) -> Rows:
 def run_rows(faults: Faults, data: bytes) -> Rows:
     """``query Q0 document rank score tag`` on each line."""
     lines = _split_lines(faults, data, "run")
-    usual_columns = int(lines.count[0]) if len(lines) else len(RUN_COLUMNS)
+    return rows_from_lines(faults, lines, int(lines.count[0]) if len(lines) else len(RUN_COLUMNS))
+
+
+def rows_from_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> Rows:
+    """The rows of some lines of a run; ``usual_columns`` is the number of columns of the file's first row."""
     scores, wrong_rows = read_run_lines(faults, lines, usual_columns)
     query, iters, doc, rank, _, tag = (lines.column(number) for number in range(6))
     keep = np.ones(len(lines), dtype=bool)

@@ -8,13 +8,14 @@ import numpy as np
 
 from rankgauge.core import ranking
 from rankgauge.core.hits import Hits
-from rankgauge.core.ids import PADDING, Ids, Ints, repeated, seeds
+from rankgauge.core.hits_builder import HitsBuilder
+from rankgauge.core.ids import DELETE, PADDING, Ids, Ints, repeated
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import OnDuplicate, Status
+from rankgauge.core.run import OnDuplicate
 from rankgauge.core.tables import Floats, group_of, offsets_of
 from rankgauge.io.checks import ranks
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.invisible import DELETE, report_invisible
+from rankgauge.io.checks.invisible import report_invisible
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.tokens import Bytes, TokenLines, split_columns
 from rankgauge.io.rows import report_duplicates, report_long_ids
@@ -32,9 +33,7 @@ class Scan:
     tag: bytes  # the tag on the last line
     rows: int
     queries: Ids  # all of them, judged or not
-
-
-JudgedRows = tuple[Ints, Ints, Ints, Ints, Ints]  # query, rank, first and last rank of the tie, judgment
+    sizes: Ints | None = None  # the number of rows of each, if that is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +58,9 @@ class BlockScanner:
     def __init__(
         self, qrels: Qrels, faults: Faults, compat: ranking.Compat, on_duplicate: OnDuplicate, max_id_bytes: int
     ) -> None:
-        self.qrels, self.faults, self.compat, self.on_duplicate = qrels, faults, compat, on_duplicate
-        self.max_id_bytes = max_id_bytes
-        self.query_numbers = {query: number for number, query in enumerate(qrels.queries)}
+        self.faults, self.on_duplicate, self.max_id_bytes = faults, on_duplicate, max_id_bytes
+        self.builder = HitsBuilder(qrels, compat, max_id_bytes=max_id_bytes)
         self.seen_queries: dict[bytes, None] = {}
-        self.retrieved = np.zeros(len(qrels.queries), dtype=np.int64)
-        self.status = np.full(len(qrels.queries), Status.MISSING, dtype=np.uint8)
-        self.judged_rows: list[JudgedRows] = []
         self.rows, self.lines, self.usual_columns, self.tag = 0, 0, 0, b""
         # Freeing one large array makes glibc keep the memory that later, smaller ones release, instead of requesting
         # new pages again and again: this saves a fifth of the time.
@@ -92,7 +87,6 @@ class BlockScanner:
     def _scan_queries(self, lines: TokenLines, query: Ids, begins: Ints) -> None:
         """Rank and look up the rows of complete queries."""
         names = list(query.take(begins))
-        queries_before = len(self.seen_queries)
         self._see(names)
         self.rows += len(lines)
         if not self.usual_columns and len(lines):
@@ -101,15 +95,12 @@ class BlockScanner:
         scores, wrong_rows = trec.read_run_lines(self.faults, lines, usual_columns)
         if not len(lines):
             return
-        # An unjudged query has a number too, after the others, so that its rows can be checked.
-        unjudged = len(self.query_numbers) + queries_before
-        numbers = [self.query_numbers.get(name, unjudged + n) for n, name in enumerate(names)]
         rows = _QueryRows(lines.line, lines.column(2), scores, np.append(begins, len(lines)))
         if len(wrong_rows):
             rows = rows.without(wrong_rows)
         else:
             self._check_rows(lines, rows, query)
-        self._rank(rows, names, np.array(numbers, dtype=np.int64))
+        self._rank(rows, names, self.builder.numbers(query.take(begins)))
 
     def _see(self, names: list[bytes]) -> None:
         """Remember the queries of a block; raise if one of them was there before."""
@@ -127,53 +118,22 @@ class BlockScanner:
         if not lines.regular or lines.buffer.max() >= DELETE:
             report_invisible(self.faults, rows.line, query, rows.docs)
 
-    def _rank(self, rows: _QueryRows, names: list[bytes], number: Ints) -> None:
-        hashes = rows.docs.hash(np.repeat(seeds(number), np.diff(rows.offsets)))
-        sorted_hashes = np.sort(hashes)
-        if (sorted_hashes[1:] == sorted_hashes[:-1]).any():
-            group = group_of(rows.offsets)
-            first_rows, repeated_rows = repeated(rows.docs, number[group], hashes)
-            if self.on_duplicate == "error":
-                report_duplicates(
-                    self.faults, rows.line, rows.docs, lambda row: names[int(group[row])], first_rows, repeated_rows
-                )
-            elif len(repeated_rows):
-                rows, hashes = rows.without(repeated_rows), np.delete(hashes, repeated_rows)
-        if self.faults.total("error"):
-            return
-        sizes = np.diff(rows.offsets)
-        ranked = ranking.rank(rows.offsets, rows.docs, rows.scores, self.compat)
-        judged = np.flatnonzero(number < len(self.query_numbers))
-        self.retrieved[number[judged]] = sizes[judged]
-        self.status[number[judged]] = Status.ANSWERED
-        query = np.repeat(number, sizes)
-        hits, ordinal = self.qrels.index.find(rows.docs, query, hashes)
-        self.judged_rows.append(
-            (query[hits], ranked.rank[hits], ranked.tie_first[hits], ranked.tie_last[hits], ordinal)
-        )
+    def _rank(self, rows: _QueryRows, names: list[bytes], numbers: Ints) -> None:
+        if self.faults.total("error") or not self.builder.add(numbers, rows.offsets, rows.docs, rows.scores):
+            self._rank_without_duplicates(rows, names, numbers)
 
-    def judged(self) -> JudgedRows:
-        """All judged rows, by query and rank."""
-        query, rank, tie_first, tie_last, ordinal = (np.concatenate(c) for c in zip(*self.judged_rows, strict=True))
-        order = np.lexsort((rank, query))
-        return query[order], rank[order], tie_first[order], tie_last[order], ordinal[order]
+    def _rank_without_duplicates(self, rows: _QueryRows, names: list[bytes], numbers: Ints) -> None:
+        """Report documents that appear twice in a ranking, or leave them out."""
+        group = group_of(rows.offsets)
+        first_rows, repeated_rows = repeated(rows.docs, group)
+        if self.on_duplicate == "error":
+            report_duplicates(
+                self.faults, rows.line, rows.docs, lambda row: names[int(group[row])], first_rows, repeated_rows
+            )
+        elif not self.faults.total("error"):
+            rows = rows.without(repeated_rows)
+            self.builder.add(numbers, rows.offsets, rows.docs, rows.scores)
 
     def result(self) -> Scan:
         """The join of everything that was scanned."""
-        query, rank, tie_first, tie_last, ordinal = self.judged()
-        hits = Hits(
-            queries=self.qrels.queries,
-            status=self.status,
-            retrieved=self.retrieved,
-            offsets=offsets_of(query, len(self.qrels.queries)),
-            rank=rank,
-            grade=self.qrels.grades[ordinal],
-            ordinal=ordinal,
-            tie_first=tie_first,
-            tie_last=tie_last,
-            judged_offsets=self.qrels.offsets,
-            judged=self.qrels.grades,
-            columns=self.qrels.columns,
-            by_group=self.qrels.groups_for(self.compat),
-        )
-        return Scan(hits, self.tag, self.rows, Ids.from_bytes(list(self.seen_queries)))
+        return Scan(self.builder.build(), self.tag, self.rows, Ids.from_bytes(list(self.seen_queries)))

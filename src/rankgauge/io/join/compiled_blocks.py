@@ -8,34 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankgauge.core import compiled, ranking
-from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import OnDuplicate, Status
+from rankgauge.core.ids import Ids
 from rankgauge.io.checks import ranks
-from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.odd import report_split_queries
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.tokens import Bytes
-from rankgauge.io.join.blocks import BlockScanner, JudgedRows
+from rankgauge.io.join.blocks import BlockScanner
 
 
 class CompiledBlockScanner(BlockScanner):
     """The state of a scan by the extension."""
-
-    def __init__(
-        self, qrels: Qrels, faults: Faults, compat: ranking.Compat, on_duplicate: OnDuplicate, max_id_bytes: int
-    ) -> None:
-        super().__init__(qrels, faults, compat, on_duplicate, max_id_bytes)
-        assert compiled.scanner is not None
-        self._scanner = compiled.scanner.Scanner(
-            qrels.queries.parts,
-            qrels.docs.parts,
-            np.ascontiguousarray(qrels.offsets),
-            compat == "trec_eval-10",
-            max_id_bytes,
-            compiled.SEED,
-        )
 
     def scan_block(self, buffer: Bytes, is_last: bool) -> int:
         """Scan the complete queries of a block and return their size in bytes."""
@@ -50,7 +32,7 @@ class CompiledBlockScanner(BlockScanner):
 
     def _scan(self, buffer: Bytes, *, is_last: bool, is_scattered: bool = False) -> int | None:
         """The size of the queries that were scanned; None if there is something odd, and then nothing was."""
-        found = self._scanner.scan(buffer, is_last, is_scattered)
+        found = self.builder.scanner.scan(buffer, is_last, is_scattered)
         if found is None:
             return None
         used, lines, rows, table, tag, tag_length = found
@@ -65,27 +47,7 @@ class CompiledBlockScanner(BlockScanner):
             self.rows += rows
             self.usual_columns = len(trec.RUN_COLUMNS)
             ranks.report_none(self.faults, rows - len(sizes))
-            judged = number >= 0
-            self.retrieved[number[judged]] = sizes[judged]
-            self.status[number[judged]] = Status.ANSWERED
+            self.builder.count(number, sizes)
             if is_last:
                 self.tag = buffer[tag : tag + tag_length].tobytes()
         return int(used)
-
-    def judged(self) -> JudgedRows:
-        """All judged rows, by query and rank."""
-        query, rank, tie_first, tie_last, ordinal = np.frombuffer(self._scanner.hits(), dtype=np.int64).reshape(5, -1)
-        if self.judged_rows:
-            self.judged_rows.append((query, rank, tie_first, tie_last, ordinal))
-            return super().judged()
-        order = _by_query(query)  # the rows of a query are sorted by rank already
-        return query[order], rank[order], tie_first[order], tie_last[order], ordinal[order]
-
-
-def _by_query(query: Ints) -> Ints:
-    """The rows by query, for rows whose queries are contiguous."""
-    begins = np.flatnonzero(np.diff(query, prepend=-1))
-    sizes = np.diff(begins, append=len(query))
-    order = np.argsort(query[begins])
-    begins, sizes = begins[order], sizes[order]
-    return np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(query))

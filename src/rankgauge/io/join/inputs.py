@@ -40,13 +40,19 @@ def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
     if isinstance(held := getattr(source, "run", None), Run):
         return held
     if isinstance(source, (str, Path, LoadedFile)):
-        return read_run(source, format=reading.run_format, on_duplicate=reading.on_duplicate, limits=reading.limits)
+        return read_run(
+            source,
+            format=reading.run_format,
+            columns=reading.columns,
+            on_duplicate=reading.on_duplicate,
+            limits=reading.limits,
+        )
     if isinstance(source, Mapping):
         return Run.from_dict(source) if is_graded(source) else Run.from_lists(source, on_duplicate=reading.on_duplicate)
     from rankgauge.io.formats.frames import is_frame, run_from_frame
 
     if is_frame(source):
-        return run_from_frame(source, on_duplicate=reading.on_duplicate)
+        return run_from_frame(source, columns=reading.columns, on_duplicate=reading.on_duplicate)
     raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(source).__name__}")
 
 

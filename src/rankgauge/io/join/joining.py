@@ -1,7 +1,8 @@
 """Judgments joined with whatever a caller has as a run, by the cheapest way.
 
-A TREC file is scanned and never becomes a run in memory; a dict is looked up in place; everything else becomes a run
-first.
+A TREC file is scanned, and a file that can be read in batches is joined batch by batch: neither becomes a run in
+memory. A dict is looked up in place; everything else becomes a run first. A table with a column of run names holds
+several runs.
 """
 
 from __future__ import annotations
@@ -25,16 +26,20 @@ from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.join.inputs import as_run, is_graded
 from rankgauge.io.join.scan import Progress, scan, scan_scattered
 from rankgauge.io.options import Reading
-from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows
+from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows, runs_from_rows
 from rankgauge.io.rows import warn_of_faults
-from rankgauge.io.sources import READ_BYTES, ByteStream, is_dataset, open_source, rereadable, source_name
+from rankgauge.io.sources import READ_BYTES, ByteStream, is_dataset, is_folder, open_source, rereadable, source_name
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
+SCATTERED_SHARE = 4  # a TREC file with scattered queries is scanned in memory up to this share of the memory budget
+TAGGED_FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")  # whose column of tags separates runs
 EXAMINED_BYTES, EXAMINED_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a file, the first rows of a run
 
 
-def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None) -> Joined:
-    """Join judgments with a run, a dict, a frame or a path."""
+def join_any(
+    qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None
+) -> list[Joined]:
+    """Join judgments with a run, a dict, a frame or a path; a path may hold several runs."""
     if _is_file(source):
         return join_file(qrels, source, reading, compat, progress)
     if isinstance(source, Mapping) and is_graded(source) and not reading.fingerprint and not reading.keep_rankings:
@@ -43,10 +48,11 @@ def join_any(qrels: Qrels, source: Any, reading: Reading, compat: Compat, progre
         hits = join_dict(qrels, source, compat=compat)
         sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in list(source)[:3])
         joined = Joined(hits, "run", len(source), sample)
-        return _with_notes(
+        noted = with_notes(
             qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _first_judged_queries(qrels, source)
         )
-    return join_run(qrels, as_run(source, reading), (), reading, compat)
+        return [noted]
+    return [join_run(qrels, as_run(source, reading), (), reading, compat)]
 
 
 def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat) -> Joined:
@@ -60,25 +66,36 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         notes=notes,
         run=run if reading.keep_rankings else None,
     )
-    return _with_notes(qrels, joined, lambda: run.queries, lambda: _first_queries(run))
+    return with_notes(qrels, joined, lambda: run.queries, lambda: _first_queries(run))
 
 
 def join_file(
     qrels: Qrels, path: str | Path, reading: Reading, compat: Compat, progress: Progress | None = None
-) -> Joined:
-    """Join judgments with the run in a file, standard input or a pipe."""
+) -> list[Joined]:
+    """Join judgments with each run in a file, a folder of Parquet files, standard input or a pipe."""
+    if is_folder(path):
+        from rankgauge.io.join.large import join_folder
+
+        return join_folder(qrels, path, reading, compat, progress)
     source, hashed = str(path), reading.fingerprint or reading.keep_rankings
     with (
         rereadable(path, limits=reading.limits) as file,
         open_source(file, source=source, limits=reading.limits, hashed=hashed) as stream,
     ):
         format = reading.run_format or format_of(stream, "run")
-        if format == "trec" and not reading.keep_rankings:
+        if format == "trec" and not reading.keep_rankings and not reading.columns:
             joined = _join_scanned(qrels, path, stream, reading, compat, progress)
             if joined is not None:
-                return joined
+                return [joined]
             stream.rewind()
-        return join_run(qrels, *_run_from_stream(stream, format, path, reading), reading, compat)
+        if not reading.keep_rankings and format != "trec":
+            from rankgauge.io.join.large import join_batches
+
+            joins = join_batches(qrels, path, stream, format, reading, compat, progress)
+            if joins is not None:
+                return joins
+        runs, notes = _runs_from_stream(stream, format, path, reading)
+        return [join_run(qrels, run, notes, reading, compat) for run in runs]
 
 
 def _join_scanned(
@@ -93,7 +110,12 @@ def _join_scanned(
     try:
         scanned = scan(stream, qrels, faults, compat=compat, on_duplicate=reading.on_duplicate, progress=progress)
     except ScatteredError:
-        stream.rewind()  # the rows of a query are not contiguous, so that all rows are needed at once
+        stream.rewind()  # the rows of a query are not contiguous
+        if not has_at_most(stream, reading.memory // SCATTERED_SHARE):
+            from rankgauge.io.join.large import join_scattered
+
+            return join_scattered(qrels, path, stream, reading, compat, progress)
+        stream.rewind()
         faults = Faults(stream.path, strict=reading.limits.strict)
         whole = scan_scattered(stream, qrels, faults, compat=compat)
         if whole is None:
@@ -102,36 +124,43 @@ def _join_scanned(
 
         def first_results() -> Run:
             stream.rewind()
-            return _first_queries(_run_from_stream(stream, "trec", path, reading)[0])
+            return _first_queries(_runs_from_stream(stream, "trec", path, reading)[0][0])
 
     warn_of_faults(faults)
     name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
     sample, notes = tuple(scanned.queries.head(3)), tuple(faults.notes("note"))
     joined = Joined(scanned.hits, name, len(scanned.queries), sample, stream.sha256, notes)
-    return _with_notes(qrels, joined, lambda: scanned.queries, first_results)
+    return with_notes(qrels, joined, lambda: scanned.queries, first_results)
 
 
-def run_and_notes(source: Any, reading: Reading) -> tuple[Run, tuple[Note, ...]]:
-    """A run from whatever a caller has, and the notes on its file."""
+def runs_and_notes(source: Any, reading: Reading) -> tuple[list[Run], tuple[Note, ...]]:
+    """The runs in whatever a caller has, and the notes on its file."""
     if not _is_file(source):
-        return as_run(source, reading), ()
+        return [as_run(source, reading)], ()
+    if is_folder(source):
+        from rankgauge.io.join.large import runs_from_folder
+
+        return runs_from_folder(source, reading)
     with open_source(source, limits=reading.limits, hashed=True) as stream:
-        return _run_from_stream(stream, reading.run_format, source, reading)
+        return _runs_from_stream(stream, reading.run_format, source, reading)
 
 
 def _is_file(source: Any) -> bool:
     return isinstance(source, (str, Path)) and not is_dataset(source)
 
 
-def _run_from_stream(
+def _runs_from_stream(
     stream: ByteStream, format: str | None, path: str | Path, reading: Reading
-) -> tuple[Run, tuple[Note, ...]]:
-    rows, _ = rows_from_stream(stream, "run", format=format)
-    run = run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
-    return run, tuple(rows.faults.notes("note"))
+) -> tuple[list[Run], tuple[Note, ...]]:
+    rows, format = rows_from_stream(stream, "run", format=format, columns=reading.columns)
+    if format in TAGGED_FORMATS:
+        runs = runs_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)
+    else:
+        runs = [run_from_rows(rows, default_name=source_name(path), on_duplicate=reading.on_duplicate)]
+    return runs, tuple(rows.faults.notes("note"))
 
 
-def _with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
+def with_notes(qrels: Qrels, joined: Joined, queries: Callable[[], Ids], results: Callable[[], Run]) -> Joined:
     """The join with notes about ids that nearly match; ids and results are requested only if few of them match."""
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
@@ -167,6 +196,14 @@ def _first_judged_queries(qrels: Qrels, rankings: Mapping[str, Any]) -> Run:
             examined[query] = ranking
             size += len(ranking)
     return Run.from_dict(examined)
+
+
+def has_at_most(stream: ByteStream, size: int) -> bool:
+    """Whether a stream has at most this many bytes, decompressed."""
+    view = memoryview(bytearray(READ_BYTES))
+    while stream.bytes_read <= size and stream.readinto(view):
+        pass
+    return stream.bytes_read <= size
 
 
 def _first_lines(stream: ByteStream) -> Run:

@@ -21,6 +21,7 @@ from rankgauge.errors import RankgaugeError, RankgaugeWarning, location
 from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
+from rankgauge.io.sources import is_folder
 
 if TYPE_CHECKING:
     import subprocess
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 MIN_BYTES_FOR_PROCESSES = 1 << 26  # starting processes costs more than it saves below this
 # The folder of the package comes last, in case nothing but the caller's program finds it.
 WORKER_CODE = "import sys; sys.path.append(sys.argv[1]); from rankgauge.io.join.parallel import work; work()"
-TaskResult = tuple[Joined | Exception, list[str]]  # the join or why it failed, and the warnings
+TaskResult = tuple[list[Joined] | Exception, list[str]]  # the joins or why it failed, and the warnings
 
 
 def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat) -> list[Joined]:
-    """Join judgments with each run, in order."""
+    """Join judgments with each run, in order; a file or folder may hold several runs."""
     check_runs(runs)
     sizes, report = [_file_size(run) for run in runs], reading.progress
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -40,17 +41,19 @@ def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compa
     if len(runs) > 1 and cores > 1 and are_large and reading.parallel and not reading.keep_rankings:
         return _join_in_processes(qrels, runs, reading, compat, sizes, min(cores, len(runs)))
     bytes_read = 0
-    joins = []
+    joins: list[Joined] = []
     for run, size in zip(runs, sizes, strict=True):
         before = bytes_read
         progress = None if report is None or not size else lambda at, before=before: report(before + at, sum(sizes))
-        joins.append(join_any(qrels, run, reading, compat, progress))
+        joins += join_any(qrels, run, reading, compat, progress)
         bytes_read += size
     return joins
 
 
 def _file_size(run: Any) -> int:
-    """The size of a file; 0 if it is not a file."""
+    """The size of a file, or of the files in a folder; 0 if it is neither."""
+    if is_folder(run):
+        return sum(file.stat().st_size for file in Path(run).rglob("*") if file.is_file())
     return Path(run).stat().st_size if isinstance(run, (str, Path)) and Path(run).is_file() else 0
 
 
@@ -62,7 +65,7 @@ def _join_in_processes(
 
     tasks = [pickle.dumps((qrels, str(run), replace(reading, progress=None), compat)) for run in runs]
     bytes_read = 0
-    joins = []
+    joins: list[Joined] = []
     processes = _Processes()
     with ThreadPoolExecutor(workers, initializer=_block_interrupts) as pool:  # each thread waits for one process
         try:
@@ -71,7 +74,7 @@ def _join_in_processes(
                     warnings.warn(message, RankgaugeWarning, stacklevel=4)
                 if isinstance(result, Exception):
                     raise result
-                joins.append(result)
+                joins += result
                 bytes_read += size
                 if reading.progress is not None:
                     reading.progress(bytes_read, sum(sizes))
@@ -135,7 +138,7 @@ def work() -> None:
     import pickle
 
     qrels, path, reading, compat = pickle.loads(sys.stdin.buffer.read())
-    result: Joined | Exception
+    result: list[Joined] | Exception
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         try:

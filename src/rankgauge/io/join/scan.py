@@ -7,7 +7,7 @@ over to the next block. A file whose queries are not contiguous is read again, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -18,13 +18,16 @@ from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import InputError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.swapped import check_kind
-from rankgauge.io.formats.tokens import Bytes
+from rankgauge.io.formats import trec
+from rankgauge.io.formats.tokens import Bytes, split_columns
 from rankgauge.io.join.blocks import BlockScanner, Scan
 from rankgauge.io.join.compiled_blocks import CompiledBlockScanner
+from rankgauge.io.rows import Rows
 from rankgauge.io.sources import READ_BYTES, ByteStream
 from rankgauge.io.text import BOM, add_bom_warning, check_text
 
 BLOCK_BYTES = 1 << 20  # large enough that the fixed cost of a block is small, small enough for a cache
+BATCH_BYTES = 1 << 22  # of the batches that are not scanned
 Progress = Callable[[int], None]
 ScanBlock = Callable[[Bytes, bool], int]  # of a padded block, and whether it is the last: the bytes used
 CheckFirst = Callable[[Bytes, int, bool], int]  # of the first block, its size, and whether it is the last: its new size
@@ -68,6 +71,32 @@ def scan_blocks(
             buffer = np.concatenate([buffer, np.zeros(len(buffer), dtype=np.uint8)])
         if progress is not None:
             progress(stream.bytes_read)
+
+
+def trec_batches(faults: Faults, stream: ByteStream) -> Iterator[Rows]:
+    """The rows of a run, batch by batch, as the plain reader gives them."""
+    buffer = np.zeros(BATCH_BYTES + PADDING, dtype=np.uint8)
+    kept, is_last, is_first, lines_before, usual_columns, has_rows = 0, False, True, 0, 0, False
+    while not is_last:
+        filled, is_last = _fill(stream, buffer, kept)
+        if is_first:
+            filled, is_first = _check_first_block(faults, buffer, filled, is_last), False
+        size = filled if is_last else _complete_lines(stream, buffer, filled)
+        rest = buffer[size:filled].copy()
+        if size:
+            block = np.zeros(size + PADDING, dtype=np.uint8)
+            block[:size] = buffer[:size]
+            lines = split_columns(block, len(trec.RUN_COLUMNS), before=lines_before)
+            lines_before += lines.total
+            usual_columns = usual_columns or (int(lines.count[0]) if len(lines) else 0)
+            has_rows = has_rows or bool(len(lines) or len(lines.short))
+            yield trec.rows_from_lines(faults, lines, usual_columns or len(trec.RUN_COLUMNS))
+        elif not is_last:  # one line fills the entire buffer
+            buffer = np.zeros(2 * len(buffer), dtype=np.uint8)
+        buffer[: len(rest)] = rest
+        kept = len(rest)
+    if not has_rows:
+        raise InputError.at(faults.source, None, "no lines with content")
 
 
 def scan_scattered(

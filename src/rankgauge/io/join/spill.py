@@ -1,0 +1,174 @@
+"""Rows that do not fit into memory, in one temporary file: by partition of their query, read partition by partition.
+
+The file has no name, so nothing of it is left when its process ends, in whatever way. A segment holds rows of one
+partition, column after column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.ids import PADDING, Ids, Ints, concatenate, hashes_of, order_by_group
+from rankgauge.core.tables import Floats
+from rankgauge.errors import InputError
+from rankgauge.io.owned import nameless_file
+
+PARTITION_BITS = 7
+PARTITIONS = 1 << PARTITION_BITS
+HINT = "set TMPDIR to a folder with more space, or raise --memory"
+
+
+@dataclass(frozen=True, eq=False)
+class MarkedRows:
+    """Rows of several runs. ``mark`` is twice the line, and 1 more if the query differs from that of the row before."""
+
+    mark: Ints
+    value: Floats
+    run: Ints | None  # the number of the run; None: all are of the first
+    ids: tuple[Ids, ...]  # the query, the document and, if there is one, the rank
+
+    def __len__(self) -> int:
+        return len(self.mark)
+
+    @property
+    def query(self) -> Ids:
+        """The query of each row."""
+        return self.ids[0]
+
+    def take(self, rows: Ints) -> MarkedRows:
+        """Some rows, in the given order."""
+        run = None if self.run is None else self.run[rows]
+        return MarkedRows(self.mark[rows], self.value[rows], run, tuple(ids.take(rows) for ids in self.ids))
+
+    @property
+    def size(self) -> int:
+        """The bytes in memory, about."""
+        return sum(16 * len(ids) + int(ids.length.sum()) for ids in self.ids) + 24 * len(self)
+
+
+def concatenate_marked(parts: Sequence[MarkedRows]) -> MarkedRows:
+    """One table of rows made of several."""
+    if len(parts) == 1:
+        return parts[0]
+    runs = [np.zeros(len(part), dtype=np.int64) if part.run is None else part.run for part in parts]
+    return MarkedRows(
+        np.concatenate([part.mark for part in parts]),
+        np.concatenate([part.value for part in parts]),
+        None if all(part.run is None for part in parts) else np.concatenate(runs),
+        tuple(concatenate(column) for column in zip(*(part.ids for part in parts), strict=True)),
+    )
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A place in the file."""
+
+    begin: int
+    size: int
+    rows: int
+    columns: int
+    has_runs: bool
+
+
+class Spill:
+    """Rows by partition in a temporary file. ``depth`` is 0, and higher for what was one partition of another spill."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.depth = depth
+        self.segments: list[list[Segment]] = [[] for _ in range(PARTITIONS)]
+        self._file: IO[bytes] | None = None
+        self._end = 0
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the file."""
+        if self._file is not None:
+            self._file.close()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written."""
+        return self._file is None
+
+    def sizes(self) -> Ints:
+        """The bytes of each partition in the file."""
+        return np.array([sum(segment.size for segment in segments) for segments in self.segments], dtype=np.int64)
+
+    def is_mixed(self, number: int) -> bool:
+        """Whether a partition has rows of more than one query, as far as its first segment and its last one say."""
+        first, last = self.read(self.segments[number][0]), self.read(self.segments[number][-1])
+        return len(first.query.changes()) > 1 or len(last.query.changes()) > 1 or first.query[0] != last.query[0]
+
+    def write(self, rows: MarkedRows) -> None:
+        """Add rows to their partitions."""
+        shift = np.uint64(PARTITION_BITS * self.depth)
+        partition = ((hashes_of(rows.query, 0) >> shift) & np.uint64(PARTITIONS - 1)).astype(np.int64)
+        rows = rows.take(order_by_group(partition, PARTITIONS))
+        rows = MarkedRows(rows.mark, rows.value, rows.run, tuple(ids.compact() for ids in rows.ids))
+        ends = np.cumsum(np.bincount(partition, minlength=PARTITIONS)).tolist()
+        begin = 0
+        for number, end in enumerate(ends):
+            if end > begin:
+                self._write_segment(number, rows, begin, end)
+            begin = end
+
+    def _write_segment(self, number: int, rows: MarkedRows, begin: int, end: int) -> None:
+        parts: list[NDArray[Any]] = [rows.mark[begin:end], rows.value[begin:end]]
+        parts += [] if rows.run is None else [rows.run[begin:end]]
+        for ids in rows.ids:
+            first, last = int(ids.start[begin]), int(ids.start[end - 1] + ids.length[end - 1])
+            parts += [ids.length[begin:end].astype(np.int32), ids.buffer[first:last]]
+        size = sum(part.nbytes for part in parts)
+        try:
+            if self._file is None:
+                self._file = nameless_file()
+            self._file.seek(self._end)
+            view = memoryview(b"".join(part.data for part in parts))
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file: {error.strerror or error}", hint=HINT) from None
+        self.segments[number].append(Segment(self._end, size, end - begin, len(rows.ids), rows.run is not None))
+        self._end += size
+
+    def read(self, segment: Segment) -> MarkedRows:
+        """The rows of a segment."""
+        assert self._file is not None
+        self._file.seek(segment.begin)
+        data = np.zeros(segment.size + PADDING, dtype=np.uint8)
+        view, filled = data.data[: segment.size], 0
+        while filled < segment.size:
+            size = self._file.readinto(view[filled:])  # type: ignore[attr-defined]  # the file is not buffered
+            if not size:
+                raise InputError("a temporary file ends early", hint=HINT)
+            filled += size
+        mark, at = _numbers(data, 0, segment.rows, np.int64)
+        value, at = _numbers(data, at, segment.rows, np.float64)
+        run = None
+        if segment.has_runs:
+            run, at = _numbers(data, at, segment.rows, np.int64)
+        columns = []
+        for _ in range(segment.columns):
+            lengths, at = _numbers(data, at, segment.rows, np.int32)
+            length = lengths.astype(np.int64)
+            ends = np.cumsum(length)
+            size = int(ends[-1])
+            columns.append(Ids(data[at : at + size + PADDING], ends - length, length))
+            at += size
+        return MarkedRows(mark, value, run, tuple(columns))
+
+
+def _numbers(data: NDArray[np.uint8], at: int, count: int, kind: Any) -> tuple[NDArray[Any], int]:
+    """The next numbers of a segment, and where they end."""
+    end = at + count * np.dtype(kind).itemsize
+    return np.frombuffer(data[at:end].tobytes(), dtype=kind), end
