@@ -232,8 +232,14 @@ INLINE int json_float(const JsonValue *value, double *number) {
     Decimal decimal = decimal_read(value->begin, (uint32_t)(value->end - value->begin));
     if (LIKELY(decimal_is_usual(decimal)))
         *number = decimal_usual_value(decimal);
-    else if (decimal_value(decimal, number) != DECIMAL_OK)
-        *number = PyOS_string_to_double((const char *)value->begin, NULL, NULL); /* what follows is not part of a number */
+    else if (decimal_value(decimal, number) != DECIMAL_OK) {
+        char *end; /* what follows is not part of a number */
+        *number = PyOS_string_to_double((const char *)value->begin, &end, NULL);
+        if ((const byte *)end != value->end) {
+            PyErr_Clear();
+            return 0;
+        }
+    }
     if (value->type == JSON_INTEGER && *number == 0.0) *number = 0.0;
     return 1;
 }

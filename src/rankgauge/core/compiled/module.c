@@ -27,7 +27,7 @@
 #include "tables.c"
 
 #define VIEWS 7
-#define INTERFACE 3 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 4 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
