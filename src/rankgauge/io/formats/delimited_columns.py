@@ -102,6 +102,8 @@ class DelimitedReader:
             data = blocks.bytes(blocks.used, blocks.size)
             begin = len(data) - len(data.lstrip(b"\r\n"))
             end = data.find(b"\n", begin) + 1 or len(data)
+            if b'"' in data[:end] or not (blocks.is_last or data.endswith(b"\n", 0, end)):
+                raise NotInBlocksError
             text = data[begin:end]
             blocks.used += end
             blocks.line += data[:end].count(b"\n")

@@ -30,9 +30,7 @@ from rankgauge.io.rows import Rows, concatenate_rows
 from rankgauge.io.sources import ByteStream
 from rankgauge.io.text import check_text
 
-QUERY_PARTS = (
-    5  # of a query, as the extension stores it: start and length of its id, entries, begin and end if it is odd
-)
+QUERY_PARTS = 5  # in the extension: start and length of the id, entries; begin and end if the query is odd
 BLANKS = b" \t\r\n"
 
 
@@ -164,8 +162,9 @@ class MappingReader:
     def parts(self) -> Iterator[MappingPart]:
         """The queries, in parts of whole ones."""
         assert compiled.scanner is not None
-        blocks, room, is_left = self.blocks, BLOCK_ROWS, True
+        blocks, room, is_left, is_ended = self.blocks, BLOCK_ROWS, True, False
         while is_left:
+            is_ended = blocks.is_last  # the document ends in the last block, where the extension checks that
             queries = np.empty((room // 4, QUERY_PARTS), dtype=np.int64)
             entries, values = np.empty(2 * room, dtype=np.int64), np.empty(room)
             texts = np.empty(blocks.size + PADDING, dtype=np.uint8)
@@ -184,3 +183,5 @@ class MappingReader:
             else:
                 room *= 2  # a query of more entries; or of more bytes, then the block grows
             is_left = blocks.advance()
+        if not is_ended:
+            raise NotInBlocksError

@@ -115,8 +115,10 @@ class RecordReader:
 
     def parts(self) -> Iterator[RecordColumns]:
         """The columns, block by block."""
-        is_left = self.blocks.used < self.blocks.size or self.blocks.advance()
+        blocks = self.blocks
+        is_left, is_ended = self.is_array or blocks.used < blocks.size or blocks.advance(), not self.is_array
         while is_left:
+            is_ended |= blocks.is_last  # an array ends in the last block, where the extension checks that
             if compiled.scanner is None or len(self.names) > MAX_NAMES:
                 rows, is_done = self._read_in_python(), True
             else:
@@ -124,7 +126,9 @@ class RecordReader:
             if len(rows.line) or rows.not_objects:
                 yield rows
             if is_done:
-                is_left = self.blocks.advance()
+                is_left = blocks.advance()
+        if not is_ended:
+            raise NotInBlocksError
 
     @property
     def wanted(self) -> WantedColumns:
@@ -150,7 +154,12 @@ class RecordReader:
         lines = cells.line[cells.odd_rows].tolist()
         spans = zip(cells.begin.tolist(), cells.end.tolist(), strict=True)
         texts = [blocks.bytes(begin, end).decode("utf-8", "surrogateescape") for begin, end in spans]
-        odd = self.from_texts(lines, texts)
+        try:
+            odd = self.from_texts(lines, texts)
+        except InputError:
+            if self.is_array:
+                raise NotInBlocksError from None  # something later may be wrong first: that it is not JSON
+            raise
         return self._merged(cells, odd), is_done
 
     def _merged(self, cells: CompiledCells, odd: RecordColumns) -> RecordColumns:

@@ -51,7 +51,7 @@ def read_columns(faults: Faults, data: bytes, kind: Kind, columns: Columns | Non
 
 
 def _read_array(faults: Faults, data: bytes, kind: Kind, columns: Columns | None) -> RecordColumns:
-    """The columns of an array, decoded as a whole: it has something in it that is not a plain object, or is not JSON."""
+    """The columns of an array, decoded as a whole: something in it is not a plain object, or it is not JSON."""
     values = [
         value.to_dict(faults.source, None) if isinstance(value, JsonPairs) else value
         for value in parse_json(faults.source, None, data)

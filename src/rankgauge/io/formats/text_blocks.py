@@ -28,7 +28,7 @@ class NewColumnError(NotInBlocksError):
 class TextBlocks:
     """The block that is being read, with zeros behind it. What a reader leaves of it comes first in the next."""
 
-    def __init__(self, read: Callable[[memoryview], int], size: int = BLOCK_BYTES) -> None:
+    def __init__(self, read: Callable[[memoryview], int], size: int) -> None:
         self._read, self._room = read, size
         self._data = np.zeros(size + PADDING, dtype=np.uint8)
         self.size = self.used = 0  # bytes of the block, and of it those that are read
@@ -74,12 +74,12 @@ class TextBlocks:
         return self.size > 0
 
 
-def blocks_of_bytes(data: bytes, size: int = BLOCK_BYTES) -> TextBlocks:
+def blocks_of_bytes(data: bytes) -> TextBlocks:
     """A text in memory, in blocks."""
-    return TextBlocks(io.BytesIO(data).readinto, max(1, min(size, len(data))))
+    return TextBlocks(io.BytesIO(data).readinto, max(1, min(BLOCK_BYTES, len(data))))
 
 
-def blocks_of_stream(faults: Faults, stream: ByteStream, size: int = BLOCK_BYTES) -> TextBlocks:
+def blocks_of_stream(faults: Faults, stream: ByteStream) -> TextBlocks:
     """An open file, in blocks; the first is there. Raises :class:`NotInBlocksError` for what is not text."""
 
     def read(view: memoryview) -> int:
@@ -88,7 +88,7 @@ def blocks_of_stream(faults: Faults, stream: ByteStream, size: int = BLOCK_BYTES
             raise NotInBlocksError
         return count
 
-    blocks = TextBlocks(read, size)
+    blocks = TextBlocks(read, BLOCK_BYTES)
     head = blocks.bytes(0, 64) if blocks.advance() else b""
     text = blocks.buffer[: blocks.size]
     if not head or looks_like_utf16(head) or ((text == 0x0D).any() and not (text == NEWLINE).any()):
