@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.core import compiled
-from rankgauge.errors import RankgaugeError
+from rankgauge.errors import InputError, RankgaugeError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import (
     delimited,
@@ -42,8 +42,9 @@ NUMBERS = """
 ODD_NUMBERS = ["01", "1.", ".5", "+1", "-", "NaN", "Infinity", "-Infinity", "null", '"1"', "[1]", '{"a": 1}', "9" * 400]
 IDS = ['"q1"', '"q2"', '"d1"', '"d2"', '"d:3"', '"\u00e9"', '"d4"', '"d5"', '"x y"', '"clueweb09-en0000-00-00001"']
 ODD_IDS = [
-    '"\\u00e9"', '"\\ud83d\\ude00"', '"a\\tb\\"\\\\\\/"', '"\\ud800"', '"\\udc80"', '"\\u0000"', '""', '" x "', '"a\tb"', "7",
-    "-0", "-12", "1.5", "true", "null", "[]", '"\\x"', '"\\u12"', "x", '"\\ud800\\u0041"', '"\u200b"', "1" * 310,
+    '"\\u00e9"', '"\\ud83d\\ude00"', '"a\\tb\\"\\\\\\/"', '"\\ud800"', '"\\udc80"', '"\\u0000"', '""', '" x "',
+    '"a\tb"', "7", "-0", "-12", "1.5", "true", "null", "[]", '"\\x"', '"\\u12"', "x",
+    '"\\ud800\\u0041"', '"\u200b"', "1" * 310,
 ]  # fmt: skip
 WEIGHED = [*IDS] * 4
 KEYS = ['"query_id"', '"doc_id"', '"score"']
@@ -117,8 +118,8 @@ def json_mappings(draw: st.DrawFn) -> bytes:
 
 CELLS = ["q1", "q2", "d1", "d2", "d3", "1.5", "2", " 3 ", "0.25", "7", "1e5"]
 ODD_CELLS = [
-    '"q1"', '"d 1"', '"a""b"', '"a,b"', '"a\nb"', 'a"b', '"', '"x"y', "", "'=x", "'@y", "1,5", "nan", "inf", "-Infinity",
-    "1e400", "a\rb", "\u00e9", " d", '""', '"2"', '"1\n2"', '" 4 "', "0.12345678901234567891", "x" * 40,
+    '"q1"', '"d 1"', '"a""b"', '"a,b"', '"a\nb"', 'a"b', '"', '"x"y', "", "'=x", "'@y", "1,5", "nan", "inf",
+    "-Infinity", "1e400", "a\rb", "\u00e9", " d", '""', '"2"', '"1\n2"', '" 4 "', "0.12345678901234567891", "x" * 40,
 ]  # fmt: skip
 HEADERS = [
     "query_id,doc_id,score", "qid,docno,rank", '"query_id","doc_id","score"', "qid,docno,score,tag", "a,b,c",
@@ -191,9 +192,7 @@ class PlainEntryRows(EntryRows):
 def plain_mapping(faults: Faults, data: bytes) -> Rows:
     document = parse_json(faults.source, None, check_text(faults, data))
     if not isinstance(document, JsonPairs):
-        raise mappings.InputError.at(
-            faults.source, None, f"expected an object of queries, found {describe_json(document)}"
-        )
+        raise InputError.at(faults.source, None, f"expected an object of queries, found {describe_json(document)}")
     entry_rows, seen = PlainEntryRows(faults, "run"), set[bytes]()
     for key, value in document:
         mappings.add_query(entry_rows, seen, key, value)

@@ -63,7 +63,7 @@ class TextBlocks:
         else:
             self._data[: len(left)] = left
         self.size, self.used = len(left), 0
-        view = memoryview(self._data)
+        view = self._data.data
         while self.size < self._room:
             count = self._read(view[self.size : self._room])
             if not count:
