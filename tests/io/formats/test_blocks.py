@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankgauge import Qrels, evaluate, read_run
 from rankgauge.core import compiled
+from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, RankgaugeError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import (
@@ -30,6 +34,7 @@ from rankgauge.io.formats.entries import EntryRows
 from rankgauge.io.formats.jsonl import describe_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.text_blocks import NotInBlocksError, TextBlocks
+from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.rows import Rows, concatenate_rows
 from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream
 from rankgauge.io.text import check_text
@@ -210,7 +215,8 @@ FORMATS: dict[str, tuple[Any, Any, Any]] = {
 def in_batches(batches: Callable[..., Iterator[Rows]], data: bytes) -> Read:
     def read(faults: Faults) -> Rows:
         parts = list(batches(faults, ByteStream("file", io.BytesIO(data), DEFAULT_LIMITS)))
-        return concatenate_rows(parts) if parts else Rows(faults, *([] for _ in range(4)))  # type: ignore[arg-type]  # none
+        nothing = Rows(faults, NO_LINES, Ids.from_bytes([]), Ids.from_bytes([]), np.zeros(0))
+        return concatenate_rows(parts or [nothing])
 
     return read
 
@@ -276,3 +282,38 @@ def test_a_block_grows_until_something_in_it_is_complete() -> None:
     assert blocks.is_last
     blocks.used = 4
     assert not blocks.advance()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("run.json", b'{"q1": {"d2": 2, "d1": 1.5}, "q2": {}, "q3": ["d1", "d2"]}'),
+        (
+            "run.jsonl",
+            b'{"query_id": "q1", "doc_id": "d2", "score": 2}\n{"query_id": "q3", "doc_id": "d1", "score": 1}\n',
+        ),
+        ("run.csv", b'query_id,doc_id,score\nq1,"d2",2\nq3,d1,1\nq1,d1,1\n'),
+        ("run.tsv", b"query_id\tdoc_id\trank\nq1\td2\t1\nq1\td1\t2\nq3\td1\t1\n"),
+        ("stray.csv", b"query_id,doc_id,score\nq1,d\r2,2\nq1,d1,1\nq3,d1,1\n"),
+    ],
+)
+def test_an_evaluation_of_a_file_in_blocks_is_that_of_the_run_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, data: bytes
+) -> None:
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 48)
+    (tmp_path / name).write_bytes(data)
+    qrels = Qrels.from_dict({query: {"d1": 1, "d2": 2} for query in ("q1", "q2", "q3", "q4")})
+    measures = ["nDCG@10", "AP", "RR"]
+    in_blocks = evaluate(qrels, tmp_path / name, measures)
+    in_memory = evaluate(qrels, read_run(tmp_path / name), measures)
+    assert in_blocks.to_dict() == in_memory.to_dict()
+
+
+def test_a_key_that_appears_late_decides_for_all_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_columns, "SAMPLED_LINES", 1)
+    late = b'{"query": "x", "query_id": "q1", "doc_id": "d2", "score": 2}\n'
+    (tmp_path / "run.jsonl").write_bytes(b'{"query": "x", "doc_id": "d1", "score": 1}\n' + late)
+    with pytest.raises(
+        InputError, match=r"run\.jsonl:1: expected a string or a whole number as query id"
+    ):
+        evaluate(Qrels.from_dict({"q1": {"d2": 1}}), tmp_path / "run.jsonl", ["AP"])
