@@ -215,7 +215,8 @@ def rows_from_stream(
         return replace(rows, sha256=digest), "trec"
     from rankgauge.io.formats import registry as formats
 
-    file_format = formats.detect_format(data, kind, source) if format is None else formats.format_named(format, kind)
+    head = data[: limits.line + DETECTION_BYTES]
+    file_format = formats.detect_format(head, kind, source) if format is None else formats.format_named(format, kind)
     check_has_names(source, file_format, columns)
     rows = replace(file_format.read(faults, data, kind, columns), sha256=digest)
     report_long_ids(rows.faults, rows.line, rows.query, rows.doc, limits.line)

@@ -37,7 +37,7 @@ def check_text(faults: Faults, data: bytes) -> bytes:
         offset = data.index(b"\0")
         line = data.count(b"\n", 0, offset) + 1
         raise InputError.at(source, line, f"NUL byte at offset {offset}: not a text file")
-    if b"\r" in data.strip() and b"\n" not in data.strip():
+    if b"\r" in data and b"\r" in data.strip() and b"\n" not in data.strip():
         raise InputError.at(
             source, None, "carriage returns as line endings, expected newlines", hint="convert it: tr '\\r' '\\n'"
         )

@@ -2,6 +2,8 @@ from typing_extensions import Buffer
 
 _Column = tuple[Buffer, Buffer, Buffer]  # text, starts, lengths
 _Found = tuple[int, int, int, bytes, int, int]  # bytes, lines and rows scanned; queries; where the tag is
+_Place = tuple[int, int, bool]  # where to begin, the lines before, whether the file ends with the text
+_Read = tuple[int, int, int, int]  # where it ends, lines (or queries), rows, bytes of their texts
 
 INTERFACE: int
 
@@ -24,3 +26,28 @@ def gather(ids: _Column, /) -> bytes: ...
 def order(group: Buffer, begins: Buffer, /) -> bytes: ...
 def number(ids: _Column, group: Buffer, seed: int, /) -> tuple[bytes, int]: ...
 def hashes(ids: _Column, seed: int, /) -> bytes: ...
+def records(
+    text: Buffer,
+    place: _Place,
+    is_array: bool,
+    names: tuple[bytes, ...],
+    uses: bytes,
+    cells: Buffer,
+    values: Buffer,
+    texts: Buffer,
+    /,
+) -> _Read | None: ...
+def delimited(
+    text: Buffer,
+    place: _Place,
+    delimiter: bytes,
+    is_quoted: bool,
+    uses: bytes,
+    cells: Buffer,
+    values: Buffer,
+    texts: Buffer,
+    /,
+) -> _Read | None: ...
+def mapping(
+    text: Buffer, place: _Place, queries: Buffer, entries: Buffer, values: Buffer, texts: Buffer, /
+) -> _Read | None: ...

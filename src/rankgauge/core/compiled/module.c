@@ -19,9 +19,15 @@
 #include "columns.c"
 #include "check.c"
 #include "dicts.c"
+#include "cells.c"
+#include "json.c"
+#include "records.c"
+#include "mapping.c"
+#include "delimited.c"
+#include "tables.c"
 
 #define VIEWS 7
-#define INTERFACE 3 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 4 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -480,6 +486,9 @@ static PyMethodDef module_methods[] = {
     {"decimals", module_decimals, METH_O, "The values of numbers."},
     {"split", module_split, METH_VARARGS, "Find the columns of a regular text."},
     {"has_repeated", module_has_repeated, METH_VARARGS, "Whether an id appears twice in a group."},
+    {"records", table_records, METH_VARARGS, "Read objects as columns; None if Python must."},
+    {"delimited", table_delimited, METH_VARARGS, "Read delimited lines as columns; None if Python must."},
+    {"mapping", table_mapping, METH_VARARGS, "Read queries with their documents; None if Python must."},
     {"join_dicts", join_dicts, METH_VARARGS, "The hits of dicts of scores; None if one is odd."},
     {NULL, NULL, 0, NULL},
 };

@@ -7,7 +7,7 @@ Python's csv module. Ids keep their exact bytes.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,11 +20,9 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals
 from rankgauge.io.formats.columns import SPACE, rows_from_columns
 from rankgauge.io.formats.formulas import GUARD, unguard_formula
-from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind, find_columns, is_header
 from rankgauge.io.formats.tokens import pad
 from rankgauge.io.rows import Rows
-from rankgauge.io.text import check_text
 
 # The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
@@ -69,28 +67,38 @@ class Cells:
     def numbers(self, faults: Faults, name: str, what: str) -> Floats:
         """A column of decimal numbers; spaces around them are ignored."""
         tokens = strip_spaces(self.column(name))
-        values, bad_rows = decimals.read(tokens)
-        faults.add(
-            what,
-            self.line[bad_rows],
-            expected=f"a number as {what}",
-            found=lambda at: shown(tokens[int(bad_rows[at])]),
-            action=lambda at: _number_hint(tokens[int(bad_rows[at])], int(self.line[bad_rows[at]])),
-        )
-        values = np.array(values)
-        values[bad_rows] = np.nan
+        values, bad_rows = read_numbers(tokens)
+        report_bad_numbers(faults, what, self.line[bad_rows], lambda at: tokens[int(bad_rows[at])])
         return values
 
 
-def csv_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Rows separated by commas, or by semicolons if the first line has them and no comma."""
-    data = check_text(faults, data)
-    return _rows(faults, data, comma_or_semicolon(Head(data).line), kind, columns)
+def read_numbers(tokens: Ids) -> tuple[Floats, Ints]:
+    """The value of each token, and the rows that have no number, whose value is NaN."""
+    values, bad_rows = decimals.read(tokens)
+    values = np.array(values)
+    values[bad_rows] = np.nan
+    return values, bad_rows
 
 
-def tsv_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Rows separated by tabs."""
-    return _rows(faults, check_text(faults, data), b"\t", kind, columns)
+def report_bad_numbers(faults: Faults, what: str, lines: Ints, token: Callable[[int], bytes]) -> None:
+    """Add tokens that are not numbers."""
+    faults.add(
+        what,
+        lines,
+        expected=f"a number as {what}",
+        found=lambda at: shown(token(at)),
+        action=lambda at: _number_hint(token(at), int(lines[at])),
+    )
+
+
+def report_wrong_widths(faults: Faults, lines: Ints, width: int, found: Callable[[int], str]) -> None:
+    """Add lines that have not as many cells as the first."""
+    faults.add("columns", lines, expected=f"{width} columns, as on the first line", found=found)
+
+
+def describe_line(ragged: RaggedCells, row: int, delimiter: bytes) -> str:
+    """A line with the wrong number of cells, for a message."""
+    return f"{ragged.count[row]}: {shown(delimiter.join(ragged[row]))}"
 
 
 def csv_problem(error: csv.Error) -> str:
@@ -110,7 +118,8 @@ def comma_or_semicolon(line: bytes) -> bytes:
     return b";" if b";" in line and b"," not in line else b","
 
 
-def _rows(faults: Faults, data: bytes, delimiter: bytes, kind: Kind, columns: Columns | None) -> Rows:
+def rows_of_cells(faults: Faults, data: bytes, delimiter: bytes, kind: Kind, columns: Columns | None) -> Rows:
+    """The rows of a text, all of whose cells are split at once."""
     cells = split_cells(faults, data, delimiter)
     named = replace(_with_names(faults, cells, kind, columns), is_guarded=True)
     return rows_from_columns(faults, named, kind, columns)
@@ -138,18 +147,14 @@ def with_header(cells: Cells) -> Cells:
 
 def split_cells(faults: Faults, data: bytes, delimiter: bytes, *, quoted: bool = True) -> Cells:
     """All cells; the first row sets the number of columns of every line."""
-    has_quotes = quoted and b'"' in data
-    line, ragged = _split_quoted(faults, data, delimiter) if has_quotes else _split_plain(data, delimiter)
+    line, ragged = split_lines(faults, data, delimiter, quoted=quoted)
     if not len(line):
         raise InputError.at(faults.source, None, "no lines with content")
     width = int(ragged.count[0])
     keep = ragged.count == width
     wrong_rows = np.flatnonzero(~keep)
-    faults.add(
-        "columns",
-        line[wrong_rows],
-        expected=f"{width} columns, as on the first line",
-        found=lambda at: f"{ragged.count[wrong_rows[at]]}: {shown(delimiter.join(ragged[int(wrong_rows[at])]))}",
+    report_wrong_widths(
+        faults, line[wrong_rows], width, lambda at: describe_line(ragged, int(wrong_rows[at]), delimiter)
     )
     return Cells([], line[keep], ragged.columns(width, keep))
 
@@ -170,6 +175,12 @@ class RaggedCells:
         """The columns of the lines that have the right width."""
         begins = self.first[keep]
         return [self.cells.take(begins + number) for number in range(width)]
+
+
+def split_lines(faults: Faults, data: bytes, delimiter: bytes, *, quoted: bool = True) -> tuple[Ints, RaggedCells]:
+    """The lines that are not blank, and their cells."""
+    has_quotes = quoted and b'"' in data
+    return _split_quoted(faults, data, delimiter) if has_quotes else _split_plain(data, delimiter)
 
 
 def _split_plain(data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:

@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids
+from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import grades_within_limits, report_infinite_scores
@@ -66,17 +68,36 @@ class EntryRows:
 
     def __init__(self, faults: Faults, kind: Kind) -> None:
         self.faults, self.kind = faults, kind
-        self.line: list[int] = []
-        self.query: list[bytes] = []
-        self.doc: list[bytes] = []
-        self.value: list[float] = []
+        self.queries: list[tuple[int, bytes, int]] = []  # line, id and number of rows
+        self.docs: list[object] = []
+        self.values = array("d")
         self.empty: list[bytes] = []
 
     def add(self, line: int, query: bytes, entries: Sequence[Entry]) -> None:
         """Add the entries of one query. Those without numbers are in order (a run) or relevant (judgments)."""
-        what = "score" if self.kind == "run" else "grade"
+        before = len(self.docs)
         if not entries:
             self.empty.append(query)
+        elif not self._add_plain(entries):
+            self._add_any(line, query, entries)
+        self.queries.append((line, query, len(self.docs) - before))
+
+    def _add_plain(self, entries: Sequence[Entry]) -> bool:
+        """Add entries if all of them are ASCII texts with numbers; otherwise nothing."""
+        docs, numbers = zip(*entries, strict=True)
+        try:
+            text = "".join(docs)
+            values = array("d", numbers)
+        except (TypeError, OverflowError):
+            return False
+        if not text.isascii() or "\0" in text or not all(docs):
+            return False
+        self.docs += docs
+        self.values += values
+        return True
+
+    def _add_any(self, line: int, query: bytes, entries: Sequence[Entry]) -> None:
+        what = "score" if self.kind == "run" else "grade"
         for position, (doc, number) in enumerate(entries):
             try:
                 doc_id = id_from_json(doc, "document id")
@@ -92,17 +113,29 @@ class EntryRows:
                 found = f"{describe_json(number)} for document {shown(doc_id)} of query {shown(query)}"
                 self.faults.add(what, [line], expected=f"a number as {what}", found=found)
                 continue
-            self.line.append(line)
-            self.query.append(query)
-            self.doc.append(doc_id)
-            self.value.append(value)
+            self.docs.append(doc_id)
+            self.values.append(value)
 
     def rows(self) -> Rows:
         """The rows, without those that cannot be read."""
-        line, value = np.array(self.line, dtype=np.int64), np.array(self.value, dtype=np.float64)
-        query, doc = Ids.from_bytes(self.query), Ids.from_bytes(self.doc)
-        rows = Rows(self.faults, line, query, doc, value, empty=tuple(self.empty))
-        if self.kind == "run":
-            report_infinite_scores(self.faults, value, line, query, doc)
-            return rows
-        return rows.select(grades_within_limits(self.faults, value, line, query, doc))
+        numbers = np.repeat(np.arange(len(self.queries)), np.array([rows for *_, rows in self.queries], dtype=np.int64))
+        return entries_to_rows(
+            self.faults,
+            self.kind,
+            np.array([line for line, *_ in self.queries], dtype=np.int64)[numbers],
+            Ids.from_bytes([query for _, query, _ in self.queries]).take(numbers),
+            Ids.from_text(self.docs, "document id"),
+            np.array(self.values, dtype=np.float64),
+            tuple(self.empty),
+        )
+
+
+def entries_to_rows(
+    faults: Faults, kind: Kind, line: Ints, query: Ids, doc: Ids, value: Floats, empty: tuple[bytes, ...]
+) -> Rows:
+    """The rows of entries, with a fault or a warning for numbers out of range."""
+    rows = Rows(faults, line, query, doc, value, empty=empty)
+    if kind == "run":
+        report_infinite_scores(faults, value, line, query, doc)
+        return rows
+    return rows.select(grades_within_limits(faults, value, line, query, doc))

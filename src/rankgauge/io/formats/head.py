@@ -58,6 +58,8 @@ class Head:
         if self.is_array:
             return self._decode(bytes(data[begin + 1 :]).lstrip())
         end = self.data.find(b"\n", begin)
+        if end < 0 and not self.data.endswith((b"}", b" ", b"\t", b"\r")):
+            return None  # only the beginning of a long line
         return self._decode(self.data[begin : end if end >= 0 else None], must_end=True)
 
     def _decode(self, data: bytes, *, must_end: bool = False) -> dict[str, Any] | None:

@@ -12,10 +12,7 @@ from rankgauge.core.ids import Ids, Ints, encode_id
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_from_columns
 from rankgauge.io.formats.jsontext import JsonPairs, parse_json
-from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.rows import Rows
 from rankgauge.io.text import check_text
 
 Record = dict[str, Any]
@@ -66,11 +63,6 @@ class Records:
             else:
                 values[row] = number
         return values
-
-
-def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Judgments or results, one per line."""
-    return rows_from_columns(faults, read_records(faults, data), kind, columns)
 
 
 def read_records(faults: Faults, data: bytes) -> Records:

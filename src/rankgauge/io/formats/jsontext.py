@@ -45,6 +45,26 @@ def parse_json(source: str, line: int | None, data: bytes) -> Any:
     return decode_json(source, line, data.decode("utf-8", "surrogateescape"), _PAIRS_DECODER)
 
 
+def read_records_of_lines(source: str, lines: Sequence[int], texts: Sequence[str]) -> list[Any]:
+    """The value on each line as :func:`parse_json` gives it, but objects as dicts; a repeated key is an error.
+
+    The usual object is decoded only once. No key is there twice if it has as many colons as keys: each key has one.
+    """
+    decode = _STRICT_DECODER.raw_decode
+    values: list[Any] = []
+    for line, text in zip(lines, texts, strict=True):
+        plain = text.strip(BLANKS)
+        try:
+            value, end = decode(plain)
+        except (ValueError, RecursionError):
+            value, end = None, -1
+        if end != len(plain) or type(value) is not dict or len(value) != text.count(":"):
+            value = decode_json(source, line or None, text, _PAIRS_DECODER)
+            value = value.to_dict(source, line or None) if isinstance(value, JsonPairs) else value
+        values.append(value)
+    return values
+
+
 def parse_plain_json(source: str, line: int | None, data: bytes) -> Any:
     """The same with objects as dicts, of which the last of several equal keys counts; the text must be UTF-8."""
     try:
@@ -81,6 +101,8 @@ def reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number: leave the document out, or give it a finite number")
 
 
+BLANKS = " \t\r"  # white space within a line
 LINES_HINT = "if it has one object per line: format='jsonl' or 'log', --from"
 _PAIRS_DECODER = json.JSONDecoder(object_pairs_hook=JsonPairs, parse_constant=reject_constant)  # made once
+_STRICT_DECODER = json.JSONDecoder(parse_constant=reject_constant)
 _PLAIN_DECODER = json.JSONDecoder()

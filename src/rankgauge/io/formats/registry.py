@@ -12,8 +12,19 @@ from rankgauge.io import writers
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
-from rankgauge.io.formats import arrow, arrow_batches, delimited, grouped, judgments, log, mappings, msmarco, trec
-from rankgauge.io.formats import jsonl as records
+from rankgauge.io.formats import (
+    arrow,
+    arrow_batches,
+    delimited,
+    delimited_rows,
+    grouped,
+    judgments,
+    log,
+    mappings,
+    msmarco,
+    record_rows,
+    trec,
+)
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind, columns_for, is_header
@@ -36,7 +47,7 @@ class ReadBatches(Protocol):
     rows that ``ReadRows`` gives, with the same lines, faults and errors. Memory is that of one batch. Each batch has
     the same columns; ``iters`` may be left out. If there are ranks and no scores, ``Rows.has_ranks_only`` is true and
     the values are the ranks. After each batch, ``stream.bytes_read`` says how much of the file was read (text formats
-    have that from ``stream.readinto``).
+    have that from ``stream.readinto``). Raises ``NotInBlocksError`` if only the whole file can be read.
     """
 
     def __call__(self, faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
@@ -70,7 +81,7 @@ def _trec_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None 
 
 
 def _beir_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    return delimited.tsv_rows(faults, data, kind, columns)
+    return delimited_rows.tsv_rows(faults, data, kind, columns)
 
 
 def _cells(head: Head, delimiter: bytes) -> list[str]:
@@ -182,17 +193,19 @@ FORMATS = (
         writers.mapping,
         frozenset({"score", "empty"}),
         (".json",),
+        read_batches=mappings.run_batches,
     ),
     Format(
         "jsonl",
         "JSON Lines, one judgment or result per line (or an array of such objects)",
         NAMED_COLUMNS,
         lambda head, kind: head.is_json,
-        records.rows,
+        record_rows.rows,
         writers.jsonl,
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
+        read_batches=record_rows.run_batches,
     ),
     Format(
         "beir",
@@ -208,11 +221,12 @@ FORMATS = (
         "comma- or semicolon-separated, with or without a header",
         NAMED_COLUMNS,
         _is_csv,
-        delimited.csv_rows,
+        delimited_rows.csv_rows,
         _write_delimited(","),
         ALL_PARTS,
         (".csv",),
         has_names=True,
+        read_batches=delimited_rows.csv_batches,
     ),
     Format(
         "msmarco",
@@ -228,11 +242,12 @@ FORMATS = (
         "tab-separated, with or without a header",
         NAMED_COLUMNS,
         _is_tsv,
-        delimited.tsv_rows,
+        delimited_rows.tsv_rows,
         _write_delimited("\t"),
         ALL_PARTS,
         (".tsv", ".tab"),
         has_names=True,
+        read_batches=delimited_rows.tsv_batches,
     ),
     Format(
         "prefs",

@@ -13,6 +13,7 @@ from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.folders import ParquetFolder
 from rankgauge.io.formats.registry import format_named
+from rankgauge.io.formats.text_blocks import NotInBlocksError
 from rankgauge.io.join import joining
 from rankgauge.io.join.blocks import Scan
 from rankgauge.io.join.scan import Progress, trec_batches
@@ -32,7 +33,7 @@ def join_batches(
     compat: Compat,
     progress: Progress | None,
 ) -> list[Joined] | None:
-    """Join judgments with each run in an open file, batch by batch; None if its format has no batches."""
+    """Join judgments with each run in an open file, batch by batch; None if it must be read as a whole."""
     file_format = format_named(format, "run")
     check_has_names(stream.path, file_format, reading.columns)
     read_batches = file_format.read_batches
@@ -44,7 +45,11 @@ def join_batches(
         return read_batches(faults, stream, reading.columns)
 
     source = BatchSource(stream.path, batches, lambda: stream.bytes_read)
-    scans, notes = _join(qrels, source, reading, compat, progress)
+    try:
+        scans, notes = _join(qrels, source, reading, compat, progress)
+    except NotInBlocksError:
+        stream.rewind()
+        return None
     return [_joined(qrels, path, scan, _sha256(stream.sha256, scan, scans), notes, source) for scan in scans]
 
 

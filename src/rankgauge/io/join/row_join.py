@@ -19,6 +19,7 @@ An engine that has a partition of whole queries needs no more than this::
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class RowJoin:
         self.builder = HitsBuilder(qrels, compat)
         self.tag = b""  # to be set by the caller
         self._seen: dict[bytes, None] = {}
+        self._empty: list[bytes] = []  # queries without rows
         self._sizes: list[Ints] = []  # of the queries seen
         self._lines: list[Ints] = []  # of their first rows
 
@@ -61,6 +63,9 @@ class RowJoin:
         Raises ``ScatteredError`` if one of the queries was added before. What is wrong is added to the faults; after an
         error nothing is joined any more, only checked.
         """
+        if rows.empty:
+            self.builder.add_empty(Ids.from_bytes(rows.empty))
+            self._empty += rows.empty
         if not len(rows):
             return
         begins = rows.query.changes()
@@ -92,10 +97,11 @@ class RowJoin:
         self._lines.append(lines)
 
     def result(self) -> Scan:
-        """The join of everything that was added; queries are in the order of their first lines."""
-        queries, none = Ids.from_bytes(list(self._seen)), np.zeros(0, dtype=np.int64)
-        sizes, lines = np.concatenate([none, *self._sizes]), np.concatenate([none, *self._lines])
-        order = np.argsort(lines, kind="stable")
+        """The join of everything that was added; queries are in the order of their first lines, empty ones last."""
+        queries, empty = Ids.from_bytes([*self._seen, *self._empty]), np.zeros(len(self._empty), dtype=np.int64)
+        sizes, lines = np.concatenate([*self._sizes, empty]), np.concatenate([*self._lines, empty])
+        rows = len(self._seen)
+        order = np.append(np.argsort(lines[:rows], kind="stable"), np.arange(rows, len(queries)))
         return Scan(self.builder.build(), self.tag, int(sizes.sum()), queries.take(order), sizes[order])
 
 
@@ -107,6 +113,9 @@ class WholeQueries:
 
     def push(self, rows: Rows) -> Iterator[Rows]:
         """The rows of queries that are complete, as far as that is known."""
+        if rows.empty:
+            yield replace(rows.slice(0, 0), empty=rows.empty)
+            rows = replace(rows, empty=())
         if not len(rows):
             return
         begins = rows.query.changes()

@@ -93,7 +93,7 @@ class TableJoin:
 
     def _by_run(self, rows: Rows) -> Iterator[tuple[int, Rows]]:
         """The rows of each run in a batch, with the number of the run."""
-        if not len(rows):
+        if not len(rows) and not rows.empty:
             return
         for part in rows.by_run() if self.source.has_many_runs else [rows]:
             tag = b"" if part.tag is None else part.tag[len(part) - 1]
