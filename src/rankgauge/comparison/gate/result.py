@@ -10,6 +10,7 @@ from typing import Any, Literal
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame
 from rankgauge.comparison.gate.decide import Decision, Rule
+from rankgauge.comparison.gate.growth import LabelGrowth
 from rankgauge.comparison.gate.requirements import Requirement
 from rankgauge.comparison.statistics import describe_family
 from rankgauge.core.formatting import number, p_equals, plural, signed
@@ -103,6 +104,7 @@ class GateResult:
     blame: Blame | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why it was skipped
+    growth: LabelGrowth | None = None  # if labels changed since the baseline was stored
 
     @property
     def scores(self) -> Scores:
@@ -248,6 +250,7 @@ class GateResult:
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
             "blame": blame,
+            "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
             "notes": [asdict(note) for note in self.notes],
         }
