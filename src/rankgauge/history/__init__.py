@@ -9,8 +9,9 @@ tables        the tables of the file, and the migrations between their versions
 packing       scores, judgments and runs as compressed bytes, exact to the last bit
 repository    the git commit, branch and state of the working folder
 location      where the file is
+times         times as users write them
 names         the names of entries and tags
-lines         entries and judgments as JSON Lines
+lines         entries and judgments as JSON Lines; reading reads them back
 exchange      export to and import from a folder of such files
 pruning       which old entries are deleted
 """

@@ -15,9 +15,10 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.history import packing
 from rankgauge.history.entries import SavedEntry
-from rankgauge.history.lines import entry_lines, labels_lines
+from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
 from rankgauge.history.reading import ReadEntry, read_entry, read_labels
 from rankgauge.history.rows import insert_entry, insert_labels
+from rankgauge.io.records import parse_record
 from rankgauge.io.writing import write_atomically
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LABELS_FOLDER = "labels"
 SUFFIX = ".jsonl"
+MAX_HEAD = 1 << 24  # bytes of the first line of a file
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ def export_entries(history: History, folder: Path, names: Sequence[str] = ()) ->
         raise InputError.at(folder, None, f"cannot create the folder: {error.strerror}") from None
     written: list[Path] = []
     exported: set[str] = set()
+    homes = {uid: path for path in sorted(folder.glob(f"*{SUFFIX}")) if (uid := _uid_in(path)) is not None}
     for name in dict.fromkeys(chosen):
         entry = history.entry(name)
         labels = entry.summary.labels
@@ -52,7 +55,7 @@ def export_entries(history: History, folder: Path, names: Sequence[str] = ()) ->
             path = folder / LABELS_FOLDER / f"{labels}{SUFFIX}"
             if not path.exists():
                 _write(path, labels_lines(replace(entry.qrels, columns={})))
-        path = folder / f"{entry.name}{SUFFIX}"
+        path = homes.get(entry.summary.uid) or _free_path(folder, entry)
         _write(path, entry_lines(entry))
         written.append(path)
     return written
@@ -115,6 +118,24 @@ def _check_unchanged(history: History, path: Path, entry: ReadEntry) -> None:
             f"differs from the entry {name} of the history, which is the same entry by its uid",
             hint="an entry never changes: restore the file, or delete it",
         )
+
+
+def _free_path(folder: Path, entry: SavedEntry) -> Path:
+    """A file that is not another entry's: somebody else may have saved one of the same name."""
+    path = folder / f"{entry.name}{SUFFIX}"
+    return folder / f"{entry.name}-{entry.summary.uid[:8]}{SUFFIX}" if path.exists() else path
+
+
+def _uid_in(path: Path) -> str | None:
+    """The uid of the entry in a file; None if it is something else."""
+    with path.open("rb") as file:
+        head = file.readline(MAX_HEAD)
+    try:
+        data = parse_record(str(path), 1, head)
+    except InputError:
+        return None
+    uid = data.get("entry", {}).get("uid") if isinstance(data, dict) and data.get("schema") == ENTRY_SCHEMA else None
+    return uid if isinstance(uid, str) else None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -21,8 +21,8 @@ def history_path(given: str | Path | None = None) -> Path:
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / FOLDER / FILE).exists() or (folder / ".git").exists():
-            return folder / FOLDER / FILE
-    return here / FOLDER / FILE
+            return (folder if folder != here else Path()) / FOLDER / FILE
+    return Path(FOLDER, FILE)
 
 
 def make_folder(path: Path) -> None:

@@ -26,6 +26,7 @@ from rankgauge.history.names import LATEST, base_name, checked_tag
 from rankgauge.history.repository import GitState, git_state
 from rankgauge.history.rows import COLUMNS, insert_entry, insert_labels, summary_of
 from rankgauge.history.tables import HISTORY_KIND
+from rankgauge.history.times import time_text
 from rankgauge.io.databases import OwnedDatabase
 from rankgauge.io.join.inputs import as_qrels
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from rankgauge.history.pruning import PruneRule
 
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
-SAVED_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class History:
@@ -80,7 +80,7 @@ class History:
         """
         facts = facts or EntryFacts()
         labels, content = _labels_of(scores, qrels)
-        saved = (datetime.now(UTC) if date is None else date.astimezone(UTC)).strftime(SAVED_FORMAT)
+        saved = time_text(datetime.now(UTC) if date is None else date)
         if run is not None:
             scores = replace(scores, run_sha256=run.sha256)
         summary = EntrySummary(

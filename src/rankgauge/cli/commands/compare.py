@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.html import PageRequest, page_options
+from rankgauge.cli.options.html import OutputRequest, output_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import (
@@ -95,7 +95,7 @@ from rankgauge.render.text import comparison as render
     format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
 )
-@page_options
+@output_options
 @reading_options
 def command(
     qrels: str,
@@ -104,7 +104,7 @@ def command(
     settings: Settings,
     reading: Reading,
     view: View,
-    page: PageRequest,
+    output: OutputRequest,
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
@@ -114,7 +114,7 @@ def command(
     if view.per_query and view.format not in ("json", *ROW_FORMATS):
         raise UsageError(f"--format {view.format} has no per-query values", hint="use --format json, csv or jsonl")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, topics)
+    output.check(qrels, *runs, topics)
     baseline = chosen_baseline(settings.baseline, runs)
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes, bar("reading") as progress:
@@ -123,7 +123,7 @@ def command(
             runs,
             settings.measures or stored_measures,
             conventions=settings.conventions,
-            reading=page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress)),
+            reading=output.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress)),
             topics=topics,
             fewest=1 if isinstance(baseline, Baseline) else 2,
         )
@@ -133,7 +133,8 @@ def command(
     show(comparison, notes, settings, view)
     print_warnings([*notes, *comparison.notes])
     print_run_warnings(comparison.scores)
-    page.write(evaluation, settings, comparison=comparison, input_notes=notes)
+    output.saving.write(evaluation)
+    output.page.write(evaluation, settings, comparison=comparison, input_notes=notes)
 
 
 def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view: View) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.options.groups import is_given
-from rankgauge.cli.options.html import PageRequest, page_options
+from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     ),
 )
 @TOPICS
-@page_options
+@output_options
 @reading_options
 @live_options
 def command(
@@ -94,7 +94,7 @@ def command(
     settings: Settings,
     reading: Reading,
     view: View,
-    page: PageRequest,
+    output: OutputRequest,
     live: LiveOptions | None,
 ) -> int | None:
     """Score runs against judgments.
@@ -105,27 +105,28 @@ def command(
     """
     view.check()
     check_format(view, settings)
-    check_confidence(settings, view, page)
+    check_confidence(settings, view, output.page)
     if live is not None:
         live.check(qrels, *runs)
         from rankgauge.cli.commands.live import evaluate_live
 
-        return evaluate_live(live, settings, view, page)
+        return evaluate_live(live, settings, view, output)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, topics)
+    output.check(qrels, *runs, topics)
     with collected_notes() as notes, bar("reading") as progress:
         evaluation = evaluate_files(
-            qrels, runs, topics, settings, view, page.reading(replace(reading, progress=progress))
+            qrels, runs, topics, settings, view, output.reading(replace(reading, progress=progress))
         )
     comparison = compared(evaluation, settings, runs)
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
-    if page.path is not None:
+    output.saving.write(evaluation)
+    if output.page.path is not None:
         baseline = named_baseline(settings, runs)
-        page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
+        output.page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 
 

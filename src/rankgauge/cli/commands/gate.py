@@ -12,6 +12,7 @@ from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     CONFIG,
     CONVENTION_OPTIONS,
@@ -23,7 +24,7 @@ from rankgauge.cli.options.settings import (
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
-from rankgauge.comparison.gate.storing import append_baseline, write_baseline
+from rankgauge.comparison.gate.storing import append_baseline, store_run
 from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
@@ -143,6 +144,7 @@ class GateRequest:
     ),
     HTML,
 )
+@saving_options
 @reading_options
 def command(
     qrels: str,
@@ -151,6 +153,7 @@ def command(
     settings: Settings,
     reading: Reading,
     output: GateOutput,
+    saving: SaveRequest,
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
@@ -166,6 +169,7 @@ def command(
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
+    saving.check(stores_run=output.store is not None)
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:
@@ -175,7 +179,7 @@ def command(
         )
     reading = configured_reading(reading, settings)
     if output.store is not None and not request.require and against is None:
-        return store_baseline(output, qrels, run, settings, reading)
+        return store_baseline(output, qrels, run, settings, saving, reading)
     with collected_notes() as notes, bar("reading") as progress:
         result = gate(
             qrels,
@@ -201,12 +205,15 @@ def command(
     )
     print_warnings(notes)
     print_run_warnings([result.scores])
+    saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
-        store_result(result, output.store, inputs, append=output.append)
+        store_result(result, output, inputs, keep_run=saving.save_run)
     return EXIT_FAILED if result.failed else 0
 
 
-def store_baseline(output: GateOutput, qrels: str, run: str, settings: Settings, reading: Reading) -> int:
+def store_baseline(
+    output: GateOutput, qrels: str, run: str, settings: Settings, saving: SaveRequest, reading: Reading
+) -> int:
     """Store a run as a baseline without any gate."""
     if output.path or output.summary or output.format != "table":
         raise UsageError(
@@ -215,17 +222,19 @@ def store_baseline(output: GateOutput, qrels: str, run: str, settings: Settings,
         )
     path = str(output.store)
     with collected_notes() as notes, bar("reading") as progress:
-        scores = write_baseline(
+        evaluation = store_run(
             path,
             qrels,
             run,
             settings.measures,
             append=output.append,
+            keep_run=saving.save_run,
             conventions=settings.conventions,
             reading=replace(reading, progress=progress),
         )
+    saving.write(evaluation)
     print_warnings(notes)
-    print_run_warnings([scores])
+    print_run_warnings(evaluation.scores)
     click.echo(f"wrote {printable(path, None)}", err=True)
     return 0
 
@@ -257,14 +266,15 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
-def store_result(result: GateResult, path: str, inputs: list[str], *, append: bool) -> None:
+def store_result(result: GateResult, output: GateOutput, inputs: list[str], *, keep_run: bool) -> None:
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
+    path = str(output.store)
     if result.failed or result.current is None:
         outcome = "failed" if result.failed else "was skipped"
         click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
         return
-    if append:
-        append_baseline(path, result.evaluation, inputs=inputs)
+    if output.append:
+        append_baseline(path, result.evaluation, inputs=inputs, keep_run=keep_run)
     else:
-        result.current.write(path, inputs=inputs)
+        result.current.write(path, inputs=inputs, keep_runs=keep_run)
     click.echo(f"wrote {printable(path, None)}", err=True)

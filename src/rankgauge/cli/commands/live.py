@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
-from rankgauge.cli.options.html import PageRequest
+from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.cli.options.view import View
@@ -22,13 +22,14 @@ from rankgauge.io.writing import check_writable
 from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.rag.results import RetrievalResult
+from rankgauge.report.report import Cost
 
 EXIT_TOO_MANY_FAILURES = 1
 
 
-def evaluate_live(live: LiveOptions, settings: Settings, view: View, page: PageRequest) -> int:
+def evaluate_live(live: LiveOptions, settings: Settings, view: View, output: OutputRequest) -> int:
     """Call the retriever for every test case, show the result, and return 1 if too many queries failed."""
-    page.check(live.cases)
+    output.check(live.cases)
     _check_output(live)
     code, hint = 0, None
     with collected_notes() as notes:
@@ -45,7 +46,11 @@ def evaluate_live(live: LiveOptions, settings: Settings, view: View, page: PageR
         click.echo(f"wrote {printable(live.out, None)}", err=True)
     elif hint is not None:
         click.echo(f"hint: {hint}", err=True)
-    page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
+    if code == 0:
+        output.saving.write(evaluation, costs={evaluation.scores[0].run: _cost(result)})
+    elif output.saving.save:
+        click.echo("not saved: too many queries failed", err=True)
+    output.page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
     return code
 
 
@@ -76,6 +81,12 @@ def _ask(live: LiveOptions, settings: Settings) -> RetrievalResult:
         max_failures=live.max_failures,
         progress=True,
     )
+
+
+def _cost(result: RetrievalResult) -> Cost:
+    """The latency of the calls that were answered."""
+    calls = sum(row.latency is not None for row in result.per_query_metrics)
+    return Cost(calls=calls, **(result.latency_ms or {}))
 
 
 def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], settings: Settings, view: View) -> None:

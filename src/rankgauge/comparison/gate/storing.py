@@ -34,6 +34,31 @@ def write_baseline(
     how much it differs from itself. Judgments, conventions and measures must be the same; the measures of the file are
     the default. With ``keep_run`` the run itself is stored too, so that it can be scored again if labels change.
     """
+    evaluation = store_run(
+        path,
+        qrels,
+        run,
+        measures,
+        append=append,
+        keep_run=keep_run,
+        conventions=conventions,
+        reading=reading,
+    )
+    return evaluation.scores[0]
+
+
+def store_run(
+    path: str | Path,
+    qrels: AnyQrels,
+    run: AnyRun,
+    measures: MeasureNames | None = None,
+    *,
+    append: bool = False,
+    keep_run: bool = False,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+) -> Evaluation:
+    """The same, with all that was read."""
     conventions = conventions or Conventions()
     reading = replace(reading or Reading(), fingerprint=True, keep_rankings=keep_run)
     existing = existing_baseline(path) if append else None
@@ -43,7 +68,7 @@ def write_baseline(
     evaluation = evaluate_measures(qrels, [run], requested, conventions=conventions, reading=reading)
     files = [source for source in (qrels, run) if isinstance(source, (str, Path))]
     with_run(existing, evaluation).write(path, inputs=files, keep_runs=keep_run)
-    return evaluation.scores[0]
+    return evaluation
 
 
 def append_baseline(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from rankgauge.comparison.versions.changes import JudgmentChanges
 from rankgauge.comparison.versions.crossing import Method
-from rankgauge.core.formatting import listing
+from rankgauge.comparison.versions.parts import ChangeParts
+from rankgauge.core.formatting import listing, number, signed
 
 QUERIES_NAMED = 3
 METHODS: dict[Method, str] = {
@@ -35,6 +36,16 @@ def changes_sentence(changes: JudgmentChanges | None, show: Callable[[str], str]
 def _named_queries(changes: JudgmentChanges) -> Sequence[tuple[str, tuple[str, ...]]]:
     groups = (("added", changes.queries_added), ("removed", changes.queries_removed))
     return [(verb, queries) for verb, queries in groups if queries]
+
+
+def parts_sentence(part: ChangeParts, digits: int = 3) -> str:
+    """``nDCG@10: 0.519 to 0.543 (+0.024) = system +0.020, labels +0.004, queries +0.000``."""
+    if part.total is None:
+        return f"{part.measure}: no value on one side"
+    named = {"system": part.system, "labels": part.labels, "system and labels": part.joint, "queries": part.queries}
+    listed = ", ".join(f"{name} {signed(value, digits)}" for name, value in named.items() if value is not None)
+    values = f"{number(part.before, digits)} to {number(part.after, digits)}"
+    return f"{part.measure}: {values} ({signed(part.total, digits)}) = {listed}"
 
 
 def method_sentence(method: Method) -> str:
