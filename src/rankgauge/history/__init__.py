@@ -11,7 +11,7 @@ repository    the git commit, branch and state of the working folder
 location      where the file is
 times         times as users write them
 names         the names of entries and tags
-lines         entries and judgments as JSON Lines; reading reads them back
+lines         entries and judgments as JSON Lines; reading reads them back, shapes says what they are
 exchange      export to and import from a folder of such files
 pruning       which old entries are deleted
 """

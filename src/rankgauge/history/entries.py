@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rankgauge.comparison.versions.crossing import ScoredVersion
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS, Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.repository import GitState
-from rankgauge.report.report import Cost
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.versions.crossing import ScoredVersion
+    from rankgauge.report.report import Cost
 
 CONFIDENCE = 0.95  # of the intervals in a summary
 
@@ -77,6 +77,8 @@ class EntrySummary:
     @property
     def cost(self) -> Cost | None:
         """Time and size, if they were measured."""
+        from rankgauge.report.report import Cost
+
         cost = self.facts["cost"]
         return None if cost is None else Cost(**cost)
 
@@ -112,6 +114,8 @@ class SavedEntry:
     @property
     def version(self) -> ScoredVersion:
         """The entry as a side of a comparison, under its own name."""
+        from rankgauge.comparison.versions.crossing import ScoredVersion
+
         return ScoredVersion(replace(self.scores, run=self.name), self.summary.labels, self.qrels, self.run)
 
 
@@ -130,8 +134,8 @@ def facts_of(scores: Scores, facts: EntryFacts, git: GitState, version: str) -> 
         "verdict": facts.verdict,
         "queries": {
             "averaged": int(scores.averaged.sum()),
-            "missing": int(np.sum(status == Status.MISSING)),
-            "failed": int(np.sum(status == Status.FAILED)),
+            "missing": int((status == Status.MISSING).sum()),
+            "failed": int((status == Status.FAILED).sum()),
             "without_relevant": int(scores.without_relevant.sum()),
         },
         "conventions": {name: getattr(scores.conventions, name) for name in VALUE_CONVENTIONS},

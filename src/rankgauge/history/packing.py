@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     ends = np.cumsum([0, *header["sizes"]]).tolist()
     if ends[-1] != len(rest):
         raise ValueError(f"expected {ends[-1]} bytes, found {len(rest)}")
-    return header, [rest[begin:end] for begin, end in zip(ends[:-1], ends[1:], strict=True)]
+    return header, [rest[begin:end] for begin, end in pairwise(ends)]
 
 
 def pack_scores(scores: Scores) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankgauge.errors import UsageError
 from rankgauge.history.entries import EntrySummary
-from rankgauge.history.filters import EntryFilter
+from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -23,7 +23,7 @@ class PruneRule:
     keep: int | None = None
     before: str | None = None  # UTC, as in 2026-11-02
     names: tuple[str, ...] = ()  # or these entries
-    filter: EntryFilter = EntryFilter()
+    filter: EntryFilter = ALL_ENTRIES
     tagged: bool = False  # whether entries with a tag are deleted too
     runs_only: bool = False  # whether only the stored runs are deleted
 
@@ -46,7 +46,7 @@ def prune_entries(history: History, rule: PruneRule, *, dry_run: bool = False) -
         uids = [(entry.uid,) for entry in chosen]
         if rule.runs_only:
             entry = "(SELECT id FROM entries WHERE uid = ?)"
-            connection.executemany(f"UPDATE contents SET run = NULL WHERE entry = {entry}", uids)  # noqa: S608 - no input
+            connection.executemany(f"UPDATE contents SET run = NULL WHERE entry = {entry}", uids)
             connection.executemany("UPDATE entries SET has_run = 0 WHERE uid = ?", uids)
         else:
             connection.executemany("DELETE FROM entries WHERE uid = ?", uids)

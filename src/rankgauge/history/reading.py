@@ -10,68 +10,29 @@ import numpy as np
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Run, Status
+from rankgauge.core.run import Run
 from rankgauge.core.tables import frozen, query_columns
 from rankgauge.errors import InputError, MeasureError, Note, UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import EntrySummary
 from rankgauge.history.lines import ENTRY_SCHEMA, LABELS_SCHEMA, number_from_json
-from rankgauge.history.names import ENTRY_NAME, checked_tag
+from rankgauge.history.names import checked_tag
+from rankgauge.history.shapes import (
+    FACTS_SHAPE,
+    HEAD_SHAPE,
+    JUDGMENTS_SHAPE,
+    LABELS_SHAPE,
+    OWN_KEYS,
+    QUERY_SHAPE,
+    RANKING_SHAPE,
+)
 from rankgauge.io.records import JsonDocument, parse_object, parse_record
-from rankgauge.io.shapes import AtMost, MapOf, Matching, Maybe
+from rankgauge.io.shapes import first_misfit
 from rankgauge.io.sources import DEFAULT_LIMITS, read_bytes
 from rankgauge.measures.parse import parse_measure
 
 HINT = "export the history again: rankgauge history export"
-MAX_COUNT = 2**53
-SHA256 = Matching("a SHA-256", lambda text: len(text) == 64 and not set(text) - set("0123456789abcdef"))
-TIME = Matching("a time as in 2026-11-02T10:11:12Z", lambda text: len(text) == 20 and text.endswith("Z"))
-COST_SHAPE = {
-    "calls": AtMost(MAX_COUNT),
-    **dict.fromkeys(("p50", "p95", "p99", "index_seconds", "max"), Maybe(float)),
-    "index_bytes": Maybe(AtMost(MAX_COUNT)),
-}
-SUMMARY_SHAPE = {
-    "name": Matching("the name of an entry", lambda text: ENTRY_NAME.fullmatch(text) is not None),
-    "uid": Matching("32 hexadecimal digits", lambda text: len(text) == 32 and text.isalnum()),
-    "saved": TIME,
-    "tags": [str],
-    "system": str,
-    "collection": str,
-    "labels": SHA256,
-    "has_run": bool,
-    "git": {"commit": Maybe(str), "branch": Maybe(str), "dirty": Maybe(bool)},
-    "run_sha256": Maybe(str),
-    "command": Maybe(str),
-    "verdict": Maybe(str),
-    "queries": MapOf(AtMost(MAX_COUNT)),
-    "conventions": {"compat": str, "query_set": str, "no_relevant": str, "rel": float, "graded": bool},
-    "means": MapOf({"value": Maybe(float), "n": AtMost(MAX_COUNT), "low": Maybe(float), "high": Maybe(float)}),
-    "coverage": Maybe(float),
-    "cost": Maybe(COST_SHAPE),
-    "rankgauge": str,
-}
-HEAD_SHAPE = {
-    "entry": SUMMARY_SHAPE,
-    "measures": [str],
-    "requested": [str],
-    "notes": [[str]],
-    "run": Maybe({"name": str, "sha256": Maybe(str)}),
-}
-STATUS = AtMost(max(Status))
-QUERY_SHAPE = {
-    "query": str,
-    "status": STATUS,
-    "averaged": bool,
-    "without_relevant": bool,
-    "values": list,
-    "columns": dict,
-}
-RANKING_SHAPE = {"ranking": str, "status": STATUS, "docs": [str], "scores": list}
-LABELS_SHAPE = {"name": str, "sha256": SHA256, "by_subtopic": bool}
-JUDGMENTS_SHAPE = {"query": str, "docs": [str], "grades": [float], "subtopics?": [str]}
-OWN_KEYS = ("name", "uid", "saved", "tags", "system", "collection", "labels", "has_run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,8 +109,6 @@ def _lines(path: Path, schema: str, shape: Any) -> tuple[dict[str, Any], list[tu
 
 
 def _check(path: Path, number: int, line: Any, shape: Any) -> None:
-    from rankgauge.io.shapes import first_misfit
-
     misfit = first_misfit(line, shape)
     if misfit is not None:
         where = f" at {misfit.path}" if misfit.path else ""
@@ -164,7 +123,7 @@ def _broken(path: Path, error: Exception | str) -> InputError:
 
 
 def _summary(data: dict[str, Any]) -> EntrySummary:
-    facts = {key: value for key, value in data.items() if key not in OWN_KEYS and key in SUMMARY_SHAPE}
+    facts = {key: data[key] for key in data if key in FACTS_SHAPE}
     Conventions(**facts["conventions"])  # raises if they are unknown
     own = {key: data[key] for key in OWN_KEYS}
     return EntrySummary(**{**own, "tags": tuple(map(checked_tag, data["tags"]))}, facts=facts)

@@ -1,4 +1,4 @@
-"""The git commit, branch and state of the working folder, asked of the ``git`` command; nothing is written or fetched."""
+"""The git commit, branch and state of the working folder: what ``git status`` says, without any network."""
 
 from __future__ import annotations
 

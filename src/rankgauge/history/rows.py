@@ -11,6 +11,7 @@ from typing import Any
 from rankgauge.history.entries import EntrySummary
 from rankgauge.history.names import free_name
 
+VALUE = (int, float, type(None))
 COLUMNS = "id, name, uid, saved, system, collection, labels, has_run, facts"
 
 
@@ -49,10 +50,12 @@ def insert_labels(connection: sqlite3.Connection, sha256: str, content: bytes | 
 
 
 def summary_of(row: tuple[Any, ...], tags: Iterable[str]) -> EntrySummary:
+    """An entry of the table of entries."""
     _, name, uid, saved, system, collection, labels, has_run, facts = row
     content = json.loads(facts.decode("utf-8", "surrogateescape"))
-    if not isinstance(content, Mapping):
-        raise ValueError("its facts are not an object")
+    if not _has_outline(content):
+        check_facts(content)
+        raise ValueError("its facts have another shape")
     return EntrySummary(
         name.decode(),
         uid.decode(),
@@ -63,6 +66,30 @@ def summary_of(row: tuple[Any, ...], tags: Iterable[str]) -> EntrySummary:
         bool(has_run),
         content,
         tuple(tags),
+    )
+
+
+def check_facts(facts: Any) -> None:
+    """Raise ``ValueError`` if the facts of an entry have another shape than those that are written."""
+    from rankgauge.history.shapes import FACTS_SHAPE
+    from rankgauge.io.shapes import first_misfit
+
+    misfit = first_misfit(facts, FACTS_SHAPE)
+    if misfit is not None:
+        raise ValueError(f"expected {misfit.expected} at {misfit.path or 'its facts'}, found {misfit.found}")
+
+
+def _has_outline(facts: Any) -> bool:
+    """Whether facts have what a listing reads; a whole check of 10,000 entries takes most of a second."""
+    if not isinstance(facts, Mapping):
+        return False
+    git, means = facts.get("git"), facts.get("means")
+    return (
+        isinstance(git, Mapping)
+        and git.keys() >= {"commit", "branch", "dirty"}
+        and isinstance(means, Mapping)
+        and all(isinstance(mean, Mapping) and isinstance(mean.get("value"), VALUE) for mean in means.values())
+        and facts.keys() >= {"conventions", "queries", "cost", "coverage", "command", "verdict", "run_sha256"}
     )
 
 

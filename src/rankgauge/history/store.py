@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge._version import __version__
 from rankgauge.core.formatting import listing
-from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history import packing
 from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, facts_of
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.history.location import history_path, make_folder
 from rankgauge.history.names import LATEST, base_name, checked_tag
 from rankgauge.history.repository import GitState, git_state
-from rankgauge.history.rows import COLUMNS, insert_entry, insert_labels, summary_of
+from rankgauge.history.rows import COLUMNS, check_facts, insert_entry, insert_labels, summary_of
 from rankgauge.history.tables import HISTORY_KIND
 from rankgauge.history.times import time_text
 from rankgauge.io.databases import OwnedDatabase
-from rankgauge.io.join.inputs import as_qrels
 
 if TYPE_CHECKING:
     from rankgauge.comparison.statistics import Statistics
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from rankgauge.history.exchange import ImportedEntries
     from rankgauge.history.pruning import PruneRule
 
+NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
 
 
@@ -78,6 +76,8 @@ class History:
         again with later labels. ``date`` is that of the entry, if it is not now, and ``git`` the state of the
         repository, if it is not that of the working folder.
         """
+        from rankgauge.history import packing
+
         facts = facts or EntryFacts()
         labels, content = _labels_of(scores, qrels)
         saved = time_text(datetime.now(UTC) if date is None else date)
@@ -103,19 +103,19 @@ class History:
         """The entries without the values of their queries, oldest first; ``last`` keeps this many of the newest."""
         where, values = filter.where()
         limit = "" if last is None else f" LIMIT {int(last)}"
-        statement = f"SELECT {COLUMNS} FROM entries {where} ORDER BY saved DESC, id DESC{limit}"  # noqa: S608 - no input
+        statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
         rows = self.database.query(statement, values)
         return [*reversed(self._summaries(rows))]
 
     def count(self, filter: EntryFilter = ALL_ENTRIES) -> int:
         """The number of entries."""
         where, values = filter.where()
-        return int(self.database.query(f"SELECT count(*) FROM entries {where}", values)[0][0])  # noqa: S608 - as above
+        return int(self.database.query(f"SELECT count(*) FROM entries {where}", values)[0][0])
 
     def summary(self, name: str) -> EntrySummary:
         """An entry by its name, by ``latest``, or by a tag, which means the newest entry that has it."""
-        select = f"SELECT {COLUMNS} FROM entries"  # noqa: S608 - no input
-        newest = "ORDER BY saved DESC, id DESC LIMIT 1"
+        select = f"SELECT {COLUMNS} FROM entries"
+        newest = f"{NEWEST_FIRST} LIMIT 1"
         rows = self.database.query(f"{select} WHERE name = ?", (name,))
         if not rows and name == LATEST:
             rows = self.database.query(f"{select} {newest}")
@@ -123,10 +123,12 @@ class History:
             rows = self.database.query(f"{select} WHERE id IN (SELECT entry FROM tags WHERE tag = ?) {newest}", (name,))
         if not rows:
             raise self._unknown(name)
-        return self._summaries(rows)[0]
+        return self._summaries(rows, whole=True)[0]
 
     def entry(self, name: str) -> SavedEntry:
         """An entry with the values of its queries, its judgments and its run, as far as they were kept."""
+        from rankgauge.history import packing
+
         summary = self.summary(name)
         rows = self.database.query(
             "SELECT scores, run, labels.content FROM contents JOIN entries ON entries.id = entry "
@@ -177,8 +179,8 @@ class History:
         )
         with self.database.transaction() as connection:
             connection.executemany(statement, [(uid, tag) if remove else (tag, uid) for tag in checked])
-        rows = self.database.query(f"SELECT {COLUMNS} FROM entries WHERE uid = ?", (uid,))  # noqa: S608 - no input
-        return self._summaries(rows)[0]
+        rows = self.database.query(f"SELECT {COLUMNS} FROM entries WHERE uid = ?", (uid,))
+        return self._summaries(rows, whole=True)[0]
 
     def export(self, folder: str | Path, names: Sequence[str] = ()) -> list[Path]:
         """Write entries as JSON Lines, one file for each, and each version of the judgments once."""
@@ -211,20 +213,23 @@ class History:
     def __repr__(self) -> str:
         return f"History({str(self.path)!r})"
 
-    def _summaries(self, rows: Sequence[tuple[Any, ...]]) -> list[EntrySummary]:
-        """Rows of the table of entries, with the tags of each."""
+    def _summaries(self, rows: Sequence[tuple[Any, ...]], *, whole: bool = False) -> list[EntrySummary]:
+        """Rows of the table of entries, with the tags of each; checked as a whole, or only what a listing needs."""
         tags: dict[int, list[str]] = {}
         if rows:
             chosen = "" if len(rows) > 1 else f" WHERE entry = {int(rows[0][0])}"
-            for number, tag in self.database.query(f"SELECT entry, tag FROM tags{chosen} ORDER BY tag"):  # noqa: S608 - a number
+            for number, tag in self.database.query(f"SELECT entry, tag FROM tags{chosen} ORDER BY tag"):
                 tags.setdefault(number, []).append(tag.decode())
         try:
-            return [summary_of(row, tags.get(row[0], ())) for row in rows]
+            summaries = [summary_of(row, tags.get(row[0], ())) for row in rows]
+            for summary in summaries if whole else ():
+                check_facts(summary.facts)
+            return summaries
         except DAMAGED_VALUES as error:
             raise self.database.broken(f"an entry is damaged: {error}") from error
 
     def _unknown(self, name: str) -> InputError:
-        known = [row[0].decode() for row in self.database.query("SELECT name FROM entries ORDER BY saved DESC, id DESC")]
+        known = [row[0].decode() for row in self.database.query(f"SELECT name FROM entries {NEWEST_FIRST}")]
         if not known:
             return InputError(f"{printable(str(self.path), None)} has no entries", hint="save a result with --save")
         close = nearest(name, known)
@@ -236,6 +241,9 @@ class History:
 
 def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | None]:
     """The hash and the content of the judgments behind scores."""
+    from rankgauge.history.packing import pack_qrels
+    from rankgauge.io.join.inputs import as_qrels
+
     if qrels is None:
         if scores.qrels_sha256 is None:
             raise UsageError("give the judgments with the scores: history.save(scores, qrels)")
@@ -245,4 +253,4 @@ def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | Non
     is_other = scores.qrels_sha256 not in (None, seen.sha256) or tuple(seen.queries.to_text()) != scores.queries
     if is_other:
         raise UsageError("the scores were made with other judgments than those that are given")
-    return seen.sha256, packing.pack_qrels(seen)
+    return seen.sha256, pack_qrels(seen)

@@ -29,9 +29,7 @@ SHOWN_ENTRIES = 20
 @filter_options
 @FORMAT
 @HISTORY
-def command(
-    last: int, measures: tuple[str, ...], filter: EntryFilter, format: str, history_file: str | None
-) -> None:
+def command(last: int, measures: tuple[str, ...], filter: EntryFilter, format: str, history_file: str | None) -> None:
     """List the entries of the history, the newest first."""
     with History.open(history_file, create=False) as history:
         entries = [*reversed(history.entries(filter, last=last or None))]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write
 from rankgauge.core.formatting import plural

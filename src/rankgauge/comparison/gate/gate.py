@@ -51,9 +51,9 @@ def gate(
     system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
     required ones, else the default measures. A drop fails only if it is significant over all of these together,
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
-    retriever that got worse from documents that are gone. If labels changed since a baseline was stored, both are compared
-    with the same labels on the queries they share, and ``growth`` says what the labels did. A run of a live retriever that failed for a query fails. If
-    the judgments have no relevant document at all, the gate is skipped.
+    retriever that got worse from documents that are gone. If labels changed since a baseline was stored, both sides are
+    compared with the same labels on the queries they share, and ``growth`` says what the labels did. A run of a live
+    retriever that failed for a query fails. If the judgments have no relevant document at all, the gate is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)

@@ -41,7 +41,7 @@ class LabelGrowth:
 def with_current_labels(
     stored: Baseline, evaluation: Evaluation, gated: int
 ) -> tuple[Scores, Baseline, LabelGrowth | None]:
-    """This run and the baseline as they can be compared; raises if they cannot."""
+    """The scores of this run and the baseline as they can be compared; raises if they cannot."""
     scores, qrels, run = evaluation.scores[0], evaluation.qrels, evaluation.joined[0].run
     if stored.source is None or stored.judgments is None or run is None or stored.qrels_sha256 == qrels.sha256:
         stored.check_comparable(scores, qrels)

@@ -101,7 +101,9 @@ class _StoredBaseline(JsonDocument):
         if len(rankings) != count:
             raise self.error("rankings", plural(count, "run"), f"{len(rankings)}")
         return [
-            None if ranking is None else Run.from_dict(ranking["scores"], name=ranking["name"], failed=ranking["failed"])
+            None
+            if ranking is None
+            else Run.from_dict(ranking["scores"], name=ranking["name"], failed=ranking["failed"])
             for ranking in rankings
         ]
 

@@ -10,7 +10,7 @@ from rankgauge.comparison.compare import compare_evaluation
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.versions.changes import JudgmentChanges, judgment_changes, query_changes
-from rankgauge.comparison.versions.crossing import Method, ScoredVersion, crossed
+from rankgauge.comparison.versions.crossing import Method, ScoredVersion, check_same_conventions, crossed
 from rankgauge.comparison.versions.pairing import VersionPair, version_pair
 from rankgauge.comparison.versions.parts import ChangeParts
 from rankgauge.core.qrels import Qrels
@@ -58,6 +58,7 @@ def compare_versions(
     If neither is, system and labels are reported jointly, and the test is over the queries whose judgments did not
     change.
     """
+    check_same_conventions(before.scores, after.scores)
     common = common_measures(before, after, measures)
     before, after = before.only(common), after.only(common)
     crossing = crossed(before, after)
@@ -95,9 +96,7 @@ def changes_between(before: ScoredVersion, after: ScoredVersion, *, same_labels:
     return judgment_changes(before.qrels, after.qrels)
 
 
-def _compare(
-    pair: VersionPair, statistics: Statistics | None, by: Sequence[str], qrels: Qrels
-) -> Comparison | None:
+def _compare(pair: VersionPair, statistics: Statistics | None, by: Sequence[str], qrels: Qrels) -> Comparison | None:
     """The test of the system's part; None if no query is left."""
     names = unique_names([pair.baseline.run, pair.system.run])
     baseline, system = replace(pair.baseline, run=names[0]), replace(pair.system, run=names[1])

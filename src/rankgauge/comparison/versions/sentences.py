@@ -12,7 +12,7 @@ from rankgauge.core.formatting import listing, number, signed
 QUERIES_NAMED = 3
 METHODS: dict[Method, str] = {
     "same labels": "systems compared with the same labels",
-    "both orders": "each run was scored with both versions of the labels; system and labels are the means of both orders",
+    "both orders": "each run was scored with both versions of the labels; the parts are means of both orders",
     "newer labels": "systems compared with the newer labels: the older run was scored again",
     "older labels": "systems compared with the older labels: the newer run was scored again",
     "joint": "no run was kept, so system and labels are reported jointly; "
@@ -26,10 +26,7 @@ def changes_sentence(changes: JudgmentChanges | None, show: Callable[[str], str]
         return "labels: they differ, and those of one side are unknown"
     if changes.is_empty:
         return "labels: unchanged"
-    named = [
-        f"{verb}: {listing(map(show, queries), QUERIES_NAMED)}"
-        for verb, queries in _named_queries(changes)
-    ]
+    named = [f"{verb}: {listing(map(show, queries), QUERIES_NAMED)}" for verb, queries in _named_queries(changes)]
     return f"labels: {changes.describe()}" + (f" ({'; '.join(named)})" if named else "")
 
 

@@ -24,9 +24,7 @@ def list_json(entries: Sequence[EntrySummary], count: int) -> str:
     return dumped({"schema": LIST_SCHEMA, "count": count, "entries": [entry.to_dict() for entry in entries]})
 
 
-def list_table(
-    entries: Sequence[EntrySummary], count: int, measures: Sequence[str], *, width: int, color: bool
-) -> str:
+def list_table(entries: Sequence[EntrySummary], count: int, measures: Sequence[str], *, width: int, color: bool) -> str:
     """One row per entry, with as many measures as fit; the first one always is shown."""
     if not entries:
         return "no entries\n"
