@@ -78,13 +78,13 @@ class History:
         """
         from rankgauge.history import packing
 
-        facts = facts or EntryFacts()
+        facts, git = facts or EntryFacts(), git or git_state()
         labels, content = _labels_of(scores, qrels)
         saved = time_text(datetime.now(UTC) if date is None else date)
         if run is not None:
             scores = replace(scores, run_sha256=run.sha256)
         summary = EntrySummary(
-            name=base_name(saved, (git or (git := git_state())).commit),
+            name=base_name(saved, git.commit),
             uid=uuid.uuid4().hex,
             saved=saved,
             system=scores.run,

@@ -30,11 +30,11 @@ def command(before: str, after: str, settings: Settings, format: str, history_fi
     system and labels are reported jointly, and the systems are compared on queries whose judgments did not change.
     """
     with History.open(history_file, create=False) as history:
-        sides = [history.entry(name) for name in (before, after)]
-        compared = history.compare(*(side.name for side in sides), settings.measures, statistics=settings.statistics)
+        older, newer = history.summary(before), history.summary(after)
+        compared = history.compare(older.name, newer.name, settings.measures, statistics=settings.statistics)
     if format == "json":
-        write(render.as_json(compared, sides[0].summary, sides[1].summary))
+        write(render.as_json(compared, older, newer))
     else:
-        write(render.as_text(compared, sides[0].summary, sides[1].summary, color=use_color()))
+        write(render.as_text(compared, older, newer, color=use_color()))
     if compared.comparison is not None:
         print_warnings(compared.comparison.notes)

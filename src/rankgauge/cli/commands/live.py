@@ -86,7 +86,8 @@ def _ask(live: LiveOptions, settings: Settings) -> RetrievalResult:
 def _cost(result: RetrievalResult) -> Cost:
     """The latency of the calls that were answered."""
     calls = sum(row.latency is not None for row in result.per_query_metrics)
-    return Cost(calls=calls, **(result.latency_ms or {}))
+    times = result.latency_ms or {}
+    return Cost(calls=calls, p50=times.get("p50"), p95=times.get("p95"), p99=times.get("p99"), max=times.get("max"))
 
 
 def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], settings: Settings, view: View) -> None:

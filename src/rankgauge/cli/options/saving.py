@@ -53,8 +53,8 @@ class SaveRequest:
         ``stores_run`` says that the command stores the run elsewhere too.
         """
         if not self.save:
-            given = {"--tag": self.tags, "--date": self.date, "--history": self.history_file}
-            given |= {} if stores_run else {"--save-run": self.save_run}
+            given: dict[str, object] = {"--tag": self.tags, "--date": self.date, "--history": self.history_file}
+            given["--save-run"] = self.save_run and not stores_run
             unused = next((name for name, value in given.items() if value), None)
             if unused is not None:
                 raise UsageError(f"{unused} is for a result that is saved", hint="add --save")

@@ -105,17 +105,17 @@ def _parts(
     a_older, a_newer, b_older, b_newer = (_value(side[shared, column], measure) for side in values)
     match crossing.method:
         case "same labels":
-            split = separated(after - before, b_newer - a_older, 0.0)
+            parts = separated(parts, after - before, b_newer - a_older, 0.0)
         case "both orders":
             system = ((b_older - a_older) + (b_newer - a_newer)) / 2
-            split = separated(after - before, system, ((a_newer - a_older) + (b_newer - b_older)) / 2)
+            parts = separated(parts, after - before, system, ((a_newer - a_older) + (b_newer - b_older)) / 2)
         case "newer labels":
-            split = separated(after - before, b_newer - a_newer, a_newer - a_older)
+            parts = separated(parts, after - before, b_newer - a_newer, a_newer - a_older)
         case "older labels":
-            split = separated(after - before, b_older - a_older, b_newer - b_older)
+            parts = separated(parts, after - before, b_older - a_older, b_newer - b_older)
         case _:
-            split = together(after - before, b_newer - a_older)
-    return replace(parts, **split)
+            parts = together(parts, after - before, b_newer - a_older)
+    return parts
 
 
 def _over_queries(scores: Scores, column: int) -> float | None:

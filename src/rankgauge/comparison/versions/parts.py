@@ -11,7 +11,7 @@ last bit, in any order, and none differs from its exact value by more than 2â»â
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 GRID_BITS = 50  # of 53: sums of a few numbers on such a grid are exact
@@ -44,13 +44,13 @@ def on_common_grid(*values: float) -> list[float]:
     return [round(value * scale) / scale for value in values]
 
 
-def separated(total: float, system: float, labels: float) -> dict[str, float]:
-    """System, labels, and the queries as the remainder."""
+def separated(parts: ChangeParts, total: float, system: float, labels: float) -> ChangeParts:
+    """Fill in system, labels, and the queries as the remainder."""
     total, system, labels = on_common_grid(total, system, labels)
-    return {"total": total, "system": system, "labels": labels, "queries": total - (system + labels)}
+    return replace(parts, total=total, system=system, labels=labels, queries=total - (system + labels))
 
 
-def together(total: float, joint: float) -> dict[str, float]:
-    """System and labels jointly, and the queries as the remainder."""
+def together(parts: ChangeParts, total: float, joint: float) -> ChangeParts:
+    """Fill in system and labels jointly, and the queries as the remainder."""
     total, joint = on_common_grid(total, joint)
-    return {"total": total, "joint": joint, "queries": total - joint}
+    return replace(parts, total=total, joint=joint, queries=total - joint)
