@@ -202,7 +202,9 @@ def test_parts_on_a_grid_sum_exactly_and_are_close(total: float, system: float, 
         assert sum(value or 0.0 for value in order) == parts.total
     largest = max(abs(total), abs(system), abs(labels))
     for name, value in {"total": total, "system": system, "labels": labels}.items():
-        assert abs(Fraction(getattr(parts, name)) - Fraction(value)) <= max(Fraction(largest) / 2**49, Fraction(1, 2**940))
+        assert abs(Fraction(getattr(parts, name)) - Fraction(value)) <= max(
+            Fraction(largest) / 2**49, Fraction(1, 2**940)
+        )
     joint = together(empty, total, system)
     assert (joint.joint or 0) + (joint.queries or 0) == joint.total
 
