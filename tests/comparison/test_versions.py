@@ -73,7 +73,7 @@ SOME_LABELS = st.dictionaries(st.sampled_from(QUERIES[1:]), LABELS).flatmap(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(EVERY_QUERY, SOME_LABELS, EVERY_QUERY, SOME_LABELS)
 def test_the_parts_are_the_shapley_values_and_sum_to_the_last_bit(
     a: Rankings, older: Labels, b: Rankings, newer: Labels
@@ -91,7 +91,7 @@ def test_the_parts_are_the_shapley_values_and_sum_to_the_last_bit(
         assert part.total == pytest.approx((part.after or 0) - (part.before or 0), abs=1e-15)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(EVERY_QUERY, SOME_LABELS, EVERY_QUERY, SOME_LABELS, st.sampled_from([(True, False), (False, True)]))
 def test_with_one_run_the_systems_are_compared_with_the_labels_of_the_other(
     a: Rankings, older: Labels, b: Rankings, newer: Labels, kept: tuple[bool, bool]
