@@ -23,6 +23,7 @@ NAMESPACES = (
     "rankgauge.labels",
     "rankgauge.adapters",
     "rankgauge.report",
+    "rankgauge.history",
     "rankgauge.render",
     "rankgauge.benchmark",
     "rankgauge.errors",

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 # as retrievers are, and before `adapters` and `report`, which may use judgments.
 ROOMS = [
     "_version", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "comparison", "config",
-    "retrieval", "lists", "rag", "labels", "adapters", "report", "render", "benchmark", "cli",
+    "retrieval", "lists", "rag", "labels", "adapters", "report", "history", "render", "benchmark", "cli",
 ]  # fmt: skip
 ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its public names: may import any room
 # Library → the one file that imports it.

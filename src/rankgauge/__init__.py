@@ -2,7 +2,7 @@
 
 The main verbs and types are here. The rest is in namespaces: ``rankgauge.stats``, ``.measures``, ``.io``,
 ``.validation``, ``.evaluation``, ``.comparison``, ``.config``, ``.retrieval``, ``.lists``, ``.rag``, ``.adapters``,
-``.report``, ``.render`` and ``.benchmark``. Names are imported on first use.
+``.report``, ``.history``, ``.render`` and ``.benchmark``. Names are imported on first use.
 """
 
 from rankgauge._version import __version__ as __version__

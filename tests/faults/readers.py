@@ -20,11 +20,16 @@ from rankgauge.cli.main import run
 from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.config.bands.loading import load_bands
 from rankgauge.config.reading import load_config
+from rankgauge.core.run import Run
 from rankgauge.evaluation.cache import MetricsCache
+from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.history import EntryFacts, GitState, History
+from rankgauge.history.reading import read_entry, read_labels
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.rag.cases import read_cases
+from rankgauge.render.text.history import list_table
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.fetch.journal import Journal
@@ -97,6 +102,13 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
     journal += b'{"query":"q1","docs":["d1","d2"],"scores":[2.0,1.0],"status":0}\n'
     with MetricsCache(folder / "seed.sqlite") as cache:
         cache.put({"a": b"1" * 40})
+    with History.open(folder / "seed.db") as history:
+        judged, ranked = {"q1": {"d1": 1, "d2": 0}}, Run.from_dict({"q1": {"d1": 2.0, "d2": 1.0}})
+        history.save(
+            evaluate(judged, ranked, ["RR"]), judged, run=ranked, facts=EntryFacts(tags=("t",)), git=GitState()
+        )
+        (entry,) = history.export(folder / "seed-history")
+    (labels,) = (folder / "seed-history/labels").iterdir()
     save_arrays(folder / "seed-index", HEADER, {"a": np.arange(4)})
     (folder / "queries.jsonl").write_bytes(b'{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
     (folder / "soak.yaml").write_text(BENCHMARK.format(folder=folder))
@@ -121,6 +133,9 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "story": [(".jsonl", STORY), (".md", STORY_MD)],
         "labeled": [(".jsonl", LABELED)],
         "cache": [(".sqlite", (folder / "seed.sqlite").read_bytes())],
+        "history": [(".db", (folder / "seed.db").read_bytes())],
+        "history entry": [(".jsonl", entry.read_bytes())],
+        "history labels": [(".jsonl", labels.read_bytes())],
         "header": [(".json", (folder / "seed-index/header.json").read_bytes())],
         "array": [(".npy", _npy(np.eye(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
     }  # fmt: skip
@@ -177,6 +192,17 @@ def _read_cache(path: Path) -> None:
         cache.info()
 
 
+def _read_history(path: Path) -> None:
+    try:
+        with History.open(path) as history:
+            for entry in history.entries():
+                list_table([entry], 1, [], width=80, color=False)
+                history.entry(entry.name)
+    finally:
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
 def _read_index(path: Path) -> None:
     """A damaged header or array is a miss."""
     folder = path.with_name("index")
@@ -221,6 +247,9 @@ READERS: dict[str, Reader] = {
         Reader("story", "story", read_story),
         Reader("labeled queries", "labeled", read_labeled_queries),
         Reader("cache", "cache", _read_cache),
+        Reader("history", "history", _read_history),
+        Reader("history entry", "history entry", read_entry, is_json=True),
+        Reader("history labels", "history labels", read_labels, is_json=True),
         Reader("index header", "header", _read_index, is_json=True),
         Reader("index array", "array", _read_index),
         Reader("vectors", "array", _read_vectors),

@@ -21,6 +21,7 @@ COMMANDS = {
     "evaluate": "Score runs against judgments.",
     "gate": "Fail if retrieval got worse, for CI.",
     "fuse": "Combine runs into one.",
+    "history": "List, compare and exchange results that were saved over time.",
     "index": "Load a corpus into PostgreSQL, to search it there.",
     "init": "Write a starter rankgauge.yaml.",
     "judge": "Judge the documents of a pool, in the terminal or by a program.",

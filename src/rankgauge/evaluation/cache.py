@@ -7,25 +7,25 @@ modification time say nothing about content, and a cache keyed by them would ser
 from __future__ import annotations
 
 import hashlib
-import os
-import sqlite3
 import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rankgauge._version import __version__
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import UsageError
+from rankgauge.io.databases import DatabaseKind, OwnedDatabase
 
 CACHE_FORMAT = "rankgauge cache 1"
-LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 MAX_ENTRIES_IN_MEMORY = 10_000
-APPLICATION_ID = 0x726B6763  # "rkgc", in the header of the file
-DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
-CREATE_TABLE = "CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+CACHE_KIND = DatabaseKind(
+    "a cache",
+    0x726B6763,  # "rkgc"
+    (("CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",),),
+    hint="delete the file: its values are computed again, and nothing is lost",
+)
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,14 @@ class MetricsCache:
     of rankgauge does not use what this one wrote.
     """
 
-    _connection: sqlite3.Connection | None = None
-
     def __init__(self, path: str | Path | None = None, *, in_memory: int = MAX_ENTRIES_IN_MEMORY) -> None:
         if in_memory < 1:
             raise UsageError(f"in_memory must be at least 1, found {in_memory}")
         self.path = None if path is None else Path(path)
+        self._database = None if path is None else OwnedDatabase(Path(path), CACHE_KIND)
         self._in_memory = in_memory
         self._memory: OrderedDict[str, bytes] = OrderedDict()
         self._lock = threading.Lock()
-        self._process = os.getpid()
         self._hits = self._misses = 0
 
     # -- by content ------------------------------------------------------------------------------------------
@@ -62,8 +60,8 @@ class MetricsCache:
         """The value of a key; None if there is none."""
         with self._lock:
             value = self._memory.get(key)
-            if value is None and self.path is not None:
-                value = self._read(key)
+            if value is None and self._database is not None:
+                value = self._read(self._database, key)
             if value is None:
                 self._misses += 1
             else:
@@ -76,28 +74,31 @@ class MetricsCache:
         with self._lock:
             for key, value in entries.items():
                 self._remember(key, value)
-            if self.path is not None and entries:
-                self._write("INSERT OR REPLACE INTO entries VALUES (?, ?)", list(entries.items()))
+            if self._database is not None and entries:
+                with self._database.transaction() as connection:
+                    connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", list(entries.items()))
 
     def clear(self) -> None:
         """Delete all entries, in the file too."""
         with self._lock:
             self._memory.clear()
-            if self.path is not None:
-                self._write("DELETE FROM entries", [()])
+            if self._database is not None:
+                with self._database.transaction() as connection:
+                    connection.execute("DELETE FROM entries")
 
     def info(self) -> CacheInfo:
         """Hits and misses of this object since it was created; the entries are those of the file if there is one."""
         with self._lock:
             entries = len(self._memory)
-            if self.path is not None:
-                entries = self._query("SELECT count(*) FROM entries", ())[0]
+            if self._database is not None:
+                entries = self._database.query("SELECT count(*) FROM entries")[0][0]
             return CacheInfo(self._hits, self._misses, entries)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         with self._lock:
-            self._disconnect()
+            if self._database is not None:
+                self._database.close()
 
     # -- the names of RETRIEVAL-METRICS-001, §8.2 ------------------------------------------------------------
 
@@ -135,83 +136,17 @@ class MetricsCache:
         while len(self._memory) > self._in_memory:
             self._memory.popitem(last=False)
 
-    def _read(self, key: str) -> bytes | None:
+    @staticmethod
+    def _read(database: OwnedDatabase, key: str) -> bytes | None:
         """The entry in the file; None if it is damaged: SQLite stores any type in any column."""
-        row = self._query("SELECT value FROM entries WHERE key = ?", (key,))
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
-
-    def _query(self, query: str, values: tuple[str, ...]) -> Any:
-        try:
-            return self._open().execute(query, values).fetchone()
-        except DAMAGED as error:
-            raise self._broken(error) from error
-
-    def _write(self, statement: str, rows: list[tuple[str, bytes]] | list[tuple[()]]) -> None:
-        try:
-            connection = self._open()
-            # IMMEDIATE: a transaction that reads before it writes can be refused without waiting.
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                connection.executemany(statement, rows)
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-        except DAMAGED as error:
-            raise self._broken(error) from error
-
-    def _open(self) -> sqlite3.Connection:
-        """The connection of this process: one inherited through a fork must not be used."""
-        if self._connection is None or self._process != os.getpid():
-            assert self.path is not None
-            try:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from error
-            self._connection = sqlite3.connect(
-                self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
-            )
-            self._connection.text_factory = bytes  # a damaged entry may be text that is not UTF-8
-            self._process = os.getpid()
-            self._prepare(self._connection)
-        return self._connection
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Create the table in a new file; refuse the database of another program."""
-        connection.execute("BEGIN IMMEDIATE")
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if owner != APPLICATION_ID and (owner or tables):
-            connection.execute("ROLLBACK")
-            self._disconnect()
-            raise InputError(
-                f"{self.path} is a database of another program, not a cache of rankgauge", hint="name another file"
-            )
-        if not tables:
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(CREATE_TABLE)
-        connection.execute("COMMIT")
-
-    def _disconnect(self) -> None:
-        if self._connection is not None and self._process == os.getpid():
-            self._connection.close()
-        self._connection = None
-
-    def _broken(self, error: Exception) -> InputError:
-        self._disconnect()
-        return InputError(
-            f"cannot use {self.path} as a cache: {error}",
-            hint="delete the file: its values are computed again, and nothing is lost",
-        )
+        rows = database.query("SELECT value FROM entries WHERE key = ?", (key,))
+        return rows[0][0] if rows and isinstance(rows[0][0], bytes) else None
 
     def __enter__(self) -> MetricsCache:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        self._disconnect()
 
 
 def content_key(*parts: object) -> str:

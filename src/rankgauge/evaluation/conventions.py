@@ -17,6 +17,7 @@ from rankgauge.measures.spec import Measure
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
 MeasureNames = str | Measure | Iterable[str | Measure]
+VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded")  # values with others are not comparable
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
+from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     BY,
     CONVENTION_OPTIONS,
@@ -160,9 +161,15 @@ class BenchmarkOutput:
     ),
     HTML,
 )
+@saving_options
 @NO_CODE
 def command(
-    config_file: str | None, source: Source, asking: dict[str, Any], options: dict[str, Any], output: BenchmarkOutput
+    config_file: str | None,
+    source: Source,
+    asking: dict[str, Any],
+    options: dict[str, Any],
+    output: BenchmarkOutput,
+    saving: SaveRequest,
 ) -> int | None:
     """Run retrievers on the same queries and show which is best.
 
@@ -183,7 +190,8 @@ def command(
         max_failures=source.max_failures if is_given("max_failures") else plan.max_failures,
     )
     PageRequest(output.path).check(plan.queries, plan.labels)
-    code = run_and_show(plan, output.out, index=output.index, restart=output.restart)
+    saving.check()
+    code = run_and_show(plan, output.out, index=output.index, restart=output.restart, saving=saving)
     if output.path is not None:
         with write_atomically(output.path) as file:
             file.write((Path(output.out) / PAGE).read_bytes())
@@ -191,7 +199,13 @@ def command(
 
 
 def run_and_show(
-    plan: BenchmarkPlan, out: str, *, index: str | None = None, restart: bool = False, more: str = ""
+    plan: BenchmarkPlan,
+    out: str,
+    *,
+    index: str | None = None,
+    restart: bool = False,
+    more: str = "",
+    saving: SaveRequest | None = None,
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
@@ -202,6 +216,8 @@ def run_and_show(
     write(_written_files(report, out) + more)
     print_warnings(notes)
     print_run_warnings(report.scores)
+    if saving is not None:
+        saving.write(report.evaluation, costs=report.costs)
     if report.failed:
         return EXIT_BROKEN
     return None if all(validation.ok for validation in report.validations) else EXIT_INVALID

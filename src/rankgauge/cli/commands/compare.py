@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.html import PageRequest, page_options
+from rankgauge.cli.options.html import OutputRequest, output_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
@@ -97,7 +97,7 @@ from rankgauge.render.text import comparison as render
     format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
 )
-@page_options
+@output_options
 @large_reading_options
 def command(
     qrels: str,
@@ -106,18 +106,18 @@ def command(
     settings: Settings,
     reading: Reading,
     view: View,
-    page: PageRequest,
+    output: OutputRequest,
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
     All runs are compared with the first, or with --baseline, over the same queries. With --gold, every file is a RUN.
     """
-    sources.check(needs_join=page.path is not None)
+    sources.check(needs_join=output.page.path is not None)
     view.check()
     if view.per_query and view.format not in ("json", *ROW_FORMATS):
         raise UsageError(f"--format {view.format} has no per-query values", hint="use --format json, csv or jsonl")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, *sources.files)
+    output.check(qrels, *runs, *sources.files)
     runs = runs if sources.gold is None else (qrels, *runs)
     if not runs:
         raise UsageError("name the judgments and the runs to compare")
@@ -125,7 +125,7 @@ def command(
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes, bar("reading") as progress:
         measures = settings.measures or stored_measures
-        reading = page.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
+        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         if sources.gold is not None:
             check_enough(len(runs), fewest)
@@ -147,7 +147,8 @@ def command(
     show(comparison, notes, settings, view)
     print_warnings([*notes, *comparison.notes])
     print_run_warnings(comparison.scores)
-    page.write(evaluation, settings, comparison=comparison, input_notes=notes)
+    output.saving.write(evaluation)
+    output.page.write(evaluation, settings, comparison=comparison, input_notes=notes)
 
 
 def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view: View) -> None:

@@ -10,7 +10,7 @@ import click
 
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given
-from rankgauge.cli.options.html import PageRequest, page_options
+from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     ),
 )
 @gold_options
-@page_options
+@output_options
 @large_reading_options
 @live_options
 def command(
@@ -94,7 +94,7 @@ def command(
     settings: Settings,
     reading: Reading,
     view: View,
-    page: PageRequest,
+    output: OutputRequest,
     live: LiveOptions | None,
 ) -> int | None:
     """Score runs against judgments.
@@ -105,28 +105,29 @@ def command(
     """
     view.check()
     check_format(view, settings)
-    check_confidence(settings, view, page)
-    sources.check(needs_join=page.path is not None or view.audits)
+    check_confidence(settings, view, output.page)
+    sources.check(needs_join=output.page.path is not None or view.audits)
     if live is not None:
         live.check(sources, qrels, *runs)
         from rankgauge.cli.commands.live import evaluate_live
 
-        return evaluate_live(live, sources, settings, view, page)
+        return evaluate_live(live, sources, settings, view, output)
     if qrels is None:
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     check_one_stdin(qrels, *runs)
-    page.check(qrels, *runs, *sources.files)
+    output.check(qrels, *runs, *sources.files)
     runs = runs if sources.gold is None else (qrels, *runs)
     with collected_notes() as notes, bar("reading") as progress:
-        reading = page.reading(replace(reading, progress=progress))
+        reading = output.reading(replace(reading, progress=progress))
         evaluation = evaluate_files(qrels, runs, sources, settings, view, reading)
     comparison = compared(evaluation, settings, runs)
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
-    if page.path is not None:
+    output.saving.write(evaluation)
+    if output.page.path is not None:
         baseline = named_baseline(settings, runs)
-        page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
+        output.page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 
 

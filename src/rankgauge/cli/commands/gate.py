@@ -14,6 +14,7 @@ from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     CONFIG,
     CONVENTION_OPTIONS,
@@ -25,7 +26,7 @@ from rankgauge.cli.options.settings import (
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
-from rankgauge.comparison.gate.storing import append_baseline, write_baseline
+from rankgauge.comparison.gate.storing import append_baseline, store_run
 from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, printable
@@ -149,6 +150,7 @@ class GateRequest:
     HTML,
 )
 @gold_options
+@saving_options
 @reading_options
 def command(
     qrels: str,
@@ -158,6 +160,7 @@ def command(
     settings: Settings,
     reading: Reading,
     output: GateOutput,
+    saving: SaveRequest,
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
@@ -177,6 +180,7 @@ def command(
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
+    saving.check(stores_run=output.store is not None)
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:
@@ -189,7 +193,7 @@ def command(
     if sources.gold is not None:
         judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)
     if output.store is not None and not request.require and against is None:
-        return store_baseline(output, judged, settings, reading)
+        return store_baseline(output, judged, settings, saving, reading)
     with collected_notes() as notes, bar("reading") as progress:
         result = gate(
             judged.judgments,
@@ -215,8 +219,9 @@ def command(
     )
     print_warnings([*notes, *judged.notes])
     print_run_warnings([result.scores])
+    saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
-        store_result(result, output.store, inputs, append=output.append)
+        store_result(result, output, inputs, keep_run=saving.save_run)
     return EXIT_FAILED if result.failed else EXIT_ROTTED if result.rot is not None else 0
 
 
@@ -245,7 +250,9 @@ def judged_by_gold(
     return GatedRuns(part.judgments, part.runs[0], compared, part.notes), settings
 
 
-def store_baseline(output: GateOutput, judged: GatedRuns, settings: Settings, reading: Reading) -> int:
+def store_baseline(
+    output: GateOutput, judged: GatedRuns, settings: Settings, saving: SaveRequest, reading: Reading
+) -> int:
     """Store a run as a baseline without any gate."""
     if output.path or output.summary or output.format != "table":
         raise UsageError(
@@ -254,17 +261,19 @@ def store_baseline(output: GateOutput, judged: GatedRuns, settings: Settings, re
         )
     path = str(output.store)
     with collected_notes() as notes, bar("reading") as progress:
-        scores = write_baseline(
+        evaluation = store_run(
             path,
             judged.judgments,
             judged.run,
             settings.measures,
             append=output.append,
+            keep_run=saving.save_run,
             conventions=settings.conventions,
             reading=replace(reading, progress=progress),
         )
+    saving.write(evaluation)
     print_warnings([*notes, *judged.notes])
-    print_run_warnings([scores])
+    print_run_warnings(evaluation.scores)
     click.echo(f"wrote {printable(path, None)}", err=True)
     return 0
 
@@ -296,14 +305,15 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
-def store_result(result: GateResult, path: str, inputs: list[str], *, append: bool) -> None:
+def store_result(result: GateResult, output: GateOutput, inputs: list[str], *, keep_run: bool) -> None:
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
+    path = str(output.store)
     if result.failed or result.current is None:
         outcome = "failed" if result.failed else "was skipped" if result.rot is None else "found labels that rotted"
         click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
         return
-    if append:
-        append_baseline(path, result.evaluation, inputs=inputs)
+    if output.append:
+        append_baseline(path, result.evaluation, inputs=inputs, keep_run=keep_run)
     else:
-        result.current.write(path, inputs=inputs)
+        result.current.write(path, inputs=inputs, keep_runs=keep_run)
     click.echo(f"wrote {printable(path, None)}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
 from rankgauge.cli.options.gold import LabelSources
-from rankgauge.cli.options.html import PageRequest
+from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.cli.options.view import View
@@ -24,13 +24,16 @@ from rankgauge.io.writing import check_writable
 from rankgauge.rag.cases import AnyCases, read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.rag.results import RetrievalResult
+from rankgauge.report.report import Cost
 
 EXIT_TOO_MANY_FAILURES = 1
 
 
-def evaluate_live(live: LiveOptions, sources: LabelSources, settings: Settings, view: View, page: PageRequest) -> int:
+def evaluate_live(
+    live: LiveOptions, sources: LabelSources, settings: Settings, view: View, output: OutputRequest
+) -> int:
     """Call the retriever for every test case, show the result, and return 1 if too many queries failed."""
-    page.check(live.cases, *sources.files)
+    output.check(live.cases, *sources.files)
     if sources.gold is not None:
         sources.inputs.measures(settings.measures, settings.conventions)  # raises before anything is asked
     cases = live.cases or sources.inputs.labels(Reading()).cases()
@@ -54,7 +57,11 @@ def evaluate_live(live: LiveOptions, sources: LabelSources, settings: Settings, 
         click.echo(f"wrote {printable(live.out, None)}", err=True)
     elif hint is not None:
         click.echo(f"hint: {hint}", err=True)
-    page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
+    if code == 0:
+        output.saving.write(evaluation, costs={evaluation.scores[0].run: _cost(result)})
+    elif output.saving.save:
+        click.echo("not saved: too many queries failed", err=True)
+    output.page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
     return code
 
 
@@ -97,6 +104,13 @@ def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalRes
         max_failures=live.max_failures,
         progress=True,
     )
+
+
+def _cost(result: RetrievalResult) -> Cost:
+    """The latency of the calls that were answered."""
+    calls = sum(row.latency is not None for row in result.per_query_metrics)
+    times = result.latency_ms or {}
+    return Cost(calls=calls, p50=times.get("p50"), p95=times.get("p95"), p99=times.get("p99"), max=times.get("max"))
 
 
 def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], settings: Settings, view: View) -> None:

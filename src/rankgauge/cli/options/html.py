@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.saving import SAVE_NAMES, SAVE_OPTIONS, SaveRequest
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.writing import check_writable, write_atomically
 
@@ -70,7 +71,29 @@ class PageRequest:
         click.echo(f"wrote {printable(self.path, None)}", err=True)
 
 
-page_options = option_group("page", PageRequest, HTML, CORPUS)
+@dataclass(frozen=True)
+class OutputRequest:
+    """What a command writes besides what it prints."""
+
+    page: PageRequest
+    saving: SaveRequest
+
+    def check(self, *files: str | None) -> None:
+        """Raise, before any work, if something cannot be written."""
+        self.page.check(*files)
+        self.saving.check()
+
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read for what is written."""
+        return self.page.reading(self.saving.reading(reading))
+
+
+def make_output(path: str | None, corpus: str | None, **saving: Any) -> OutputRequest:
+    """Build an ``OutputRequest`` from the values of its options."""
+    return OutputRequest(PageRequest(path, corpus), SaveRequest(**saving))
+
+
+output_options = option_group("output", make_output, HTML, CORPUS, *SAVE_OPTIONS)
 
 
 def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
@@ -91,7 +114,7 @@ def reproducible_command(context: click.Context, omit: Sequence[str] = ()) -> st
     for parameter in context.command.params:
         name = parameter.name or ""
         is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not is_given or name in omit or name not in context.params:
+        if not is_given or name in (*omit, *SAVE_NAMES) or name not in context.params:
             continue
         content = context.params[name]
         for value in content if isinstance(content, tuple) else (content,):

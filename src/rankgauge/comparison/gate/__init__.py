@@ -7,6 +7,8 @@ inputs           judgments that may be empty, and a baseline that may be a run
 baseline         Baseline: the values of one or several runs query by query, and when it must not be compared
 runs             BaselineRun: one run of a baseline, and the mean of several
 stored           read_baseline: read its JSON
+kept             judgments and runs in that JSON
+growth           LabelGrowth: a stored baseline whose labels have changed since
 pairing          a run and a baseline over the queries that both have
 decide           decide: one decision per measure: worse, no worse, inconclusive or unchanged
 blame            blame: lost documents, and the part of a drop in the queries that lost them

@@ -2,8 +2,8 @@
 
 It is made from a run, or from several of the same system, whose mean it is; or it is read from the JSON that earlier
 runs were stored as (``rankgauge.baseline/1`` has one run, ``rankgauge.baseline/2`` several; read by ``stored``). A
-stored one that was made with other judgments, conventions or queries is refused, because a difference would not be due
-to the retriever.
+stored one that was made with other conventions or queries is refused, because a difference would not be due to the
+retriever; so is one that was made with other judgments, unless it has them (see ``growth``).
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.gate.kept import kept_data, storable_judgments
 from rankgauge.comparison.gate.runs import BaselineRun, always_retrieved, common_name, common_sha256, mean_values
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
+from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.writing import write_atomically
@@ -29,7 +31,6 @@ from rankgauge.io.writing import write_atomically
 BASELINE_SCHEMA = "rankgauge.baseline/1"  # one run
 RUNS_SCHEMA = "rankgauge.baseline/2"  # several runs of the same system
 SCORES = "rankgauge.scores/1"
-VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded")  # values depend on these
 QUERIES_NAMED = 3
 RENEW = "name the baseline's run file instead, or store a new baseline with `rankgauge gate --write-baseline`"
 
@@ -46,6 +47,7 @@ class Baseline:
     queries: tuple[str, ...]
     runs: tuple[BaselineRun, ...]  # at least one
     judged_queries: int = 0
+    judgments: Qrels | None = None  # those that it was made with, if they are known
 
     @classmethod
     def of(cls, evaluation: Evaluation, *indices: int) -> Baseline:
@@ -62,6 +64,7 @@ class Baseline:
             queries=tuple(first.queries[row] for row in rows.tolist()),
             runs=tuple(_run_of(evaluation, index, rows.tolist()) for index in indices),
             judged_queries=len(first),
+            judgments=storable_judgments(evaluation.qrels),
         )
 
     @property
@@ -121,11 +124,7 @@ class Baseline:
         """Raise if a difference from these scores could be due to anything but the retriever."""
         if self.source is None:
             return
-        now = scores.conventions.to_dict()
-        for name in VALUE_CONVENTIONS:
-            if self.conventions.get(name) != now[name]:
-                before = shown(str(self.conventions.get(name)))
-                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now[name]))}", None)
+        self.check_conventions(scores, problem)
         averaged = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()}
         removed = sorted(set(self.queries) - averaged)
         added = sorted(averaged - set(self.queries))
@@ -142,11 +141,19 @@ class Baseline:
             )
             raise self._error(f"{problem}: other queries have values: {details}", "run the failed or missing queries")
 
+    def check_conventions(self, scores: Scores, problem: str = "cannot be compared with this run") -> None:
+        """Raise if values were made in another way."""
+        now = scores.conventions.to_dict()
+        for name in VALUE_CONVENTIONS:
+            if self.conventions.get(name) != now[name]:
+                before = shown(str(self.conventions.get(name)))
+                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now[name]))}", None)
+
     def _error(self, message: str, hint: str | None) -> InputError:
         return InputError.at(self.source, None, message, hint=hint)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON schema."""
+    def to_dict(self, *, keep_runs: bool = False) -> dict[str, Any]:
+        """The JSON schema; with ``keep_runs`` the runs themselves too, if they are known."""
         retrieved = [{query: list(docs) for query, docs in run.retrieved.items()} for run in self.runs]
         return {
             "schema": BASELINE_SCHEMA if len(self.runs) == 1 else RUNS_SCHEMA,
@@ -157,11 +164,12 @@ class Baseline:
                 "runs": [run.stored for run in self.runs],
             },
             "retrieved": retrieved[0] if len(self.runs) == 1 else retrieved,
+            **kept_data(self.judgments, [run.ranking for run in self.runs] if keep_runs or self.source else []),
         }
 
-    def write(self, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    def write(self, path: str | Path, *, inputs: Iterable[str | Path] = (), keep_runs: bool = False) -> None:
         """Write it to a file, completely or not at all."""
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(keep_runs=keep_runs), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         with write_atomically(path, inputs=inputs) as file:
             file.write(text.encode("utf-8", "surrogateescape"))
 
@@ -177,7 +185,14 @@ def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
         for row in rows
         if bounds[row] < bounds[row + 1]
     }
-    return BaselineRun(name, scores.run_sha256, scores.values[rows], retrieved, scores.to_dict(per_query=True))
+    return BaselineRun(
+        name,
+        scores.run_sha256,
+        scores.values[rows],
+        retrieved,
+        scores.to_dict(per_query=True),
+        evaluation.joined[index].run,
+    )
 
 
 def query_sample(queries: list[str]) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
+from rankgauge.comparison.gate.growth import with_current_labels
 from rankgauge.comparison.gate.inputs import AnyCorpus, checked_judgments, corpus_ids, runs_or_baseline
 from rankgauge.comparison.gate.pairing import (
     PairedQueries,
@@ -52,8 +53,10 @@ def gate(
     required ones, else the default measures. A drop fails only if it is significant over all of these together,
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
     retriever that got worse from documents that are gone; if the judgments keep text hashes, labels that no longer fit
-    are found, and the run is tested on the queries whose labels do. A run of a live retriever that failed for a query
-    fails. If the judgments have no relevant document at all, the gate is skipped.
+    are found, and the run is tested on the queries whose labels do. If labels changed since a baseline was stored, both
+    sides are compared with the same labels on the queries they share, and ``growth`` says what the labels did. A run of
+    a live retriever that failed for a query fails. If the judgments have no relevant document at all, the gate is
+    skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -102,13 +105,14 @@ def gate(
 
 def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:
     """The result with its comparison with the baseline, and with the cause if a measure got worse."""
-    stored, scores = result.against, result.scores
+    stored = result.against
     if stored is None:
         return result
+    scores, stored, growth = with_current_labels(stored, result.evaluation, gated)
     pairs = pair_queries(scores, stored, gated)
     compared = compare_measures(pairs, result.rule)
     notes = (*result.notes, *unpaired_notes(scores, stored, pairs), *sensitivity_notes(compared, result.rule))
-    result = replace(result, compared=compared, notes=notes)
+    result = replace(result, compared=compared, notes=notes, growth=growth)
     if not any(row.decision.outcome == "worse" for row in compared):
         return result
     return replace(result, blame=_blame(result, pairs, known_ids))

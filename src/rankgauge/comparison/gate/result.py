@@ -10,6 +10,7 @@ from typing import Any, Literal
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame
 from rankgauge.comparison.gate.decide import Decision, Rule
+from rankgauge.comparison.gate.growth import LabelGrowth
 from rankgauge.comparison.gate.requirements import Requirement
 from rankgauge.comparison.statistics import describe_family
 from rankgauge.core.formatting import number, p_equals, plural, signed
@@ -108,6 +109,7 @@ class GateResult:
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why it was skipped
     rot: LabelCheck | None = None  # if relevant labels rotted
+    growth: LabelGrowth | None = None  # if labels changed since the baseline was stored
 
     @property
     def scores(self) -> Scores:
@@ -278,6 +280,7 @@ class GateResult:
             "compared": [row.to_dict() for row in self.compared],
             "blame": blame,
             "rot": None if self.rot is None else self._rot_dict(self.rot),
+            "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
             "notes": [asdict(note) for note in self.notes],
         }

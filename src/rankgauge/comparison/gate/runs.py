@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 
 
@@ -20,12 +21,18 @@ class BaselineRun:
     values: Floats  # queries × measures; NaN if there is none
     retrieved: Mapping[str, tuple[str, ...]]  # query → the judged documents it retrieved
     stored: Mapping[str, Any]  # the run of the scores' schema, as it is written
+    ranking: Run | None = None  # the run itself, if it is known
 
 
 def mean_values(runs: Sequence[BaselineRun]) -> Floats:
     """The mean of the runs, query by query; exactly the value of a query if all runs have the same."""
-    first = runs[0].values
-    return first + np.mean([run.values - first for run in runs], axis=0) if len(runs) > 1 else first
+    return mean_of([run.values for run in runs])
+
+
+def mean_of(values: Sequence[Floats]) -> Floats:
+    """The mean of arrays; exactly a value if all arrays have the same."""
+    first = values[0]
+    return first + np.mean([one - first for one in values], axis=0) if len(values) > 1 else first
 
 
 def common_name(runs: Sequence[BaselineRun]) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, RUNS_SCHEMA, SCORES, Baseline
+from rankgauge.comparison.gate.kept import JUDGMENTS_SHAPE, RANKINGS_SHAPE
 from rankgauge.comparison.gate.runs import BaselineRun
 from rankgauge.core.formatting import plural
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
 from rankgauge.errors import InputError, printable, shown
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
@@ -61,19 +65,47 @@ class _StoredBaseline(JsonDocument):
         if len(retrieved) != len(contents):
             raise self.error("retrieved", plural(len(contents), "object"), f"{len(retrieved)}")
         measures, queries = self.names_in(contents[0], "measures", 0), self.names_in(contents[0], "per_query", 0)
+        qrels, sha256 = self.value("scores.qrels.name", str), self.value("scores.qrels.sha256", str)
+        rankings = self.rankings(len(contents))
         return Baseline(
             source=self.source,
-            qrels=self.value("scores.qrels.name", str),
-            qrels_sha256=self.value("scores.qrels.sha256", str),
+            qrels=qrels,
+            qrels_sha256=sha256,
             conventions=self.value("scores.conventions", dict),
             measures=measures,
             queries=queries,
             runs=tuple(
-                self.run(content, index, measures, queries, self.retrieved(retrieved[index]))
-                for index, content in enumerate(contents)
+                replace(self.run(content, index, measures, queries, self.retrieved(retrieved[index])), ranking=ranking)
+                for index, (content, ranking) in enumerate(zip(contents, rankings, strict=True))
             ),
             judged_queries=self.value("scores.qrels.queries", int),
+            judgments=self.judgments(qrels, sha256),
         )
+
+    def judgments(self, name: str, sha256: str) -> Qrels | None:
+        """The judgments that it was made with; None if they were not stored."""
+        if self.data.get("judgments") is None:
+            return None
+        self.check_shape(JUDGMENTS_SHAPE)
+        qrels = Qrels.from_dict(self.data["judgments"], name=name)
+        if qrels.sha256 != sha256:
+            raise self.error("judgments", "those of scores.qrels.sha256", "others")
+        return qrels
+
+    def rankings(self, count: int) -> list[Run | None]:
+        """The runs themselves; None for each that was not stored."""
+        if self.data.get("rankings") is None:
+            return [None] * count
+        self.check_shape(RANKINGS_SHAPE)
+        rankings = self.data["rankings"]
+        if len(rankings) != count:
+            raise self.error("rankings", plural(count, "run"), f"{len(rankings)}")
+        return [
+            None
+            if ranking is None
+            else Run.from_dict(ranking["scores"], name=ranking["name"], failed=ranking["failed"])
+            for ranking in rankings
+        ]
 
     def names_in(self, run: dict[str, Any], key: str, index: int) -> tuple[str, ...]:
         """The keys of an object of a run."""

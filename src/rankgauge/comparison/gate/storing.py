@@ -24,6 +24,7 @@ def write_baseline(
     measures: MeasureNames | None = None,
     *,
     append: bool = False,
+    keep_run: bool = False,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
 ) -> Scores:
@@ -31,23 +32,50 @@ def write_baseline(
 
     With ``append`` the run is added to the baseline in the file, if there is one: several runs of the same system show
     how much it differs from itself. Judgments, conventions and measures must be the same; the measures of the file are
-    the default.
+    the default. With ``keep_run`` the run itself is stored too, so that it can be scored again if labels change.
     """
+    evaluation = store_run(
+        path,
+        qrels,
+        run,
+        measures,
+        append=append,
+        keep_run=keep_run,
+        conventions=conventions,
+        reading=reading,
+    )
+    return evaluation.scores[0]
+
+
+def store_run(
+    path: str | Path,
+    qrels: AnyQrels,
+    run: AnyRun,
+    measures: MeasureNames | None = None,
+    *,
+    append: bool = False,
+    keep_run: bool = False,
+    conventions: Conventions | None = None,
+    reading: Reading | None = None,
+) -> Evaluation:
+    """The same, with all that was read."""
     conventions = conventions or Conventions()
-    reading = replace(reading or Reading(), fingerprint=True)
+    reading = replace(reading or Reading(), fingerprint=True, keep_rankings=keep_run)
     existing = existing_baseline(path) if append else None
     requested = conventions.measures(measures)
     if existing is not None and not measures:
         requested = stored_measures(existing, conventions)
     evaluation = evaluate_measures(qrels, [run], requested, conventions=conventions, reading=reading)
     files = [source for source in (qrels, run) if isinstance(source, (str, Path))]
-    with_run(existing, evaluation).write(path, inputs=files)
-    return evaluation.scores[0]
+    with_run(existing, evaluation).write(path, inputs=files, keep_runs=keep_run)
+    return evaluation
 
 
-def append_baseline(path: str | Path, evaluation: Evaluation, *, inputs: Iterable[str | Path] = ()) -> None:
+def append_baseline(
+    path: str | Path, evaluation: Evaluation, *, inputs: Iterable[str | Path] = (), keep_run: bool = False
+) -> None:
     """Add the first run of an evaluation to the baseline in a file, if there is one."""
-    with_run(existing_baseline(path), evaluation).write(path, inputs=inputs)
+    with_run(existing_baseline(path), evaluation).write(path, inputs=inputs, keep_runs=keep_run)
 
 
 def existing_baseline(path: str | Path) -> Baseline | None:

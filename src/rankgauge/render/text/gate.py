@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rankgauge.comparison.gate.blame import Bounds, Cause
 from rankgauge.comparison.gate.decide import Decision
 from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
+from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence, parts_sentence
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, listing, number, p_value, percent, plural, signed, span
 from rankgauge.errors import printable, shown
@@ -39,7 +40,7 @@ def as_text(result: GateResult, *, color: bool = False, bands: Bands | None = No
     parts = [sentence]
     for head, *rows in tables(result, bands):
         parts.append(table(head, [list(map(Cell, row)) for row in rows], color=False))
-    blocks = (rot_lines(result, shown), blame_lines(result, shown), note_lines(result))
+    blocks = (rot_lines(result, shown), growth_lines(result, shown), blame_lines(result, shown), note_lines(result))
     parts += ["\n".join(lines) for lines in blocks if lines]
     if result.verdict != "skipped":
         parts.append("\n".join(footer(result)))
@@ -69,6 +70,18 @@ def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str
         values = [(row.measure, row.now) for row in result.compared]
         out.append(_with_bands(result, _compared(result), 3, values, bands))
     return out
+
+
+def growth_lines(result: GateResult, show: Callable[[str], str]) -> list[str]:
+    """What the labels that changed since the baseline was stored did to each measure; none if they did not change."""
+    growth = result.growth
+    if growth is None:
+        return []
+    return [
+        changes_sentence(growth.changes, show),
+        method_sentence(growth.method),
+        *(parts_sentence(part, CHANGE_DIGITS) for part in growth.parts),
+    ]
 
 
 def _with_bands(

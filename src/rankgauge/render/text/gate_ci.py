@@ -94,7 +94,8 @@ def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
         answer[:1].upper() + answer[1:] + ".",
     ]
     parts += [_table(head, rows) for head, *rows in plain.tables(result, bands)]
-    parts += ["\n".join(f"- {line}" for line in lines) for lines in [plain.rot_lines(result, code)] if lines]
+    lists = (plain.rot_lines(result, code), plain.growth_lines(result, code))
+    parts += ["\n".join(f"- {line}" for line in lines) for lines in lists if lines]
     lines = plain.blame_lines(result, code)
     if lines:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))

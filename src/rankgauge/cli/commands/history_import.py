@@ -1,0 +1,24 @@
+"""``rankgauge history import``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.saving import HISTORY
+from rankgauge.core.formatting import plural
+from rankgauge.history.store import History
+
+
+@click.command("import")
+@click.argument("paths", type=click.Path(), nargs=-1, required=True, metavar="PATH …")
+@HISTORY
+def command(paths: tuple[str, ...], history_file: str | None) -> None:
+    """Read exported entries into the history.
+
+    Each PATH is a file that `history export` wrote, or a folder of them. Entries that the history has already are left
+    as they are, so that an import can be repeated.
+    """
+    with History.open(history_file) as history:
+        result = history.import_entries(*paths)
+    known = f", {len(result.known):,} known already" if result.known else ""
+    click.echo(f"imported {plural(len(result.added), 'entry')}{known}", err=True)

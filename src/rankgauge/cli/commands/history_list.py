@@ -1,0 +1,40 @@
+"""``rankgauge history list``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.history import FORMAT, filter_options
+from rankgauge.cli.options.saving import HISTORY
+from rankgauge.cli.options.settings import measure_option
+from rankgauge.cli.options.terminal import use_color, width, write
+from rankgauge.history.filters import EntryFilter
+from rankgauge.history.store import History
+from rankgauge.render.text import history as render
+
+SHOWN_ENTRIES = 20
+
+
+@click.command("list")
+@click.option(
+    "-n",
+    "--last",
+    type=click.IntRange(min=0),
+    default=SHOWN_ENTRIES,
+    show_default=True,
+    metavar="N",
+    help="List the newest N entries; 0 lists all.",
+)
+@measure_option("Show a measure; repeatable.  [default: those of the newest entry, as many as fit]")
+@filter_options
+@FORMAT
+@HISTORY
+def command(last: int, measures: tuple[str, ...], filter: EntryFilter, format: str, history_file: str | None) -> None:
+    """List the entries of the history, the newest first."""
+    with History.open(history_file, create=False) as history:
+        entries = [*reversed(history.entries(filter, last=last or None))]
+        count = history.count(filter)
+    if format == "json":
+        write(render.list_json(entries, count))
+    else:
+        write(render.list_table(entries, count, measures, width=width(), color=use_color()))

@@ -1,0 +1,23 @@
+"""``rankgauge history tag``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.saving import HISTORY
+from rankgauge.history.store import History
+
+
+@click.command("tag")
+@click.argument("name", metavar="ENTRY")
+@click.argument("tags", metavar="TAG …", nargs=-1, required=True)
+@click.option("--remove", is_flag=True, help="Remove the tags instead.")
+@HISTORY
+def command(name: str, tags: tuple[str, ...], remove: bool, history_file: str | None) -> None:
+    """Add tags to an entry, or remove them.
+
+    ENTRY is a name, "latest", or a tag. An entry with a tag is not pruned.
+    """
+    with History.open(history_file, create=False) as history:
+        entry = history.tag(name, *tags, remove=remove)
+    click.echo(f"{entry.name}: {', '.join(entry.tags) or 'no tags'}", err=True)

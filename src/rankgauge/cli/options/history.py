@@ -1,0 +1,36 @@
+"""The options that several commands of ``rankgauge history`` share."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.history.filters import EntryFilter
+from rankgauge.history.times import parse_time, time_text
+
+FORMAT: Option = click.option(
+    "--format",
+    "format",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="json has full precision.",
+)
+
+
+def make_filter(
+    branch: str | None, tag: str | None, system: str | None, collection: str | None, since: str | None
+) -> EntryFilter:
+    """Build an ``EntryFilter`` from the values of its options."""
+    return EntryFilter(branch, tag, system, collection, None if since is None else time_text(parse_time(since)))
+
+
+filter_options = option_group(
+    "filter",
+    make_filter,
+    click.option("--branch", metavar="NAME", help="Only entries of this git branch."),
+    click.option("--tag", metavar="TAG", help="Only entries with this tag."),
+    click.option("--system", metavar="NAME", help="Only entries of this system."),
+    click.option("--collection", metavar="NAME", help="Only entries with judgments of this name."),
+    click.option("--since", metavar="TIME", help="Only entries from TIME on: 2026-11-02, or 7d for the last week."),
+)

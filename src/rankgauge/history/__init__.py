@@ -1,0 +1,21 @@
+"""Results over time, in one file: saved, listed, compared although labels grow, exported and pruned.
+
+store         History: the file with its entries
+entries       EntrySummary, SavedEntry: what an entry says, without and with the values of its queries
+filters       EntryFilter: which entries are meant
+rows          entries and judgments as rows of the tables
+saving        what is saved of an evaluation
+tables        the tables of the file, and the migrations between their versions
+packing       scores, judgments and runs as compressed bytes, exact to the last bit
+repository    the git commit, branch and state of the working folder
+location      where the file is
+times         times as users write them
+names         the names of entries and tags
+lines         entries and judgments as JSON Lines; reading reads them back, shapes says what they are
+exchange      export to and import from a folder of such files
+pruning       which old entries are deleted
+"""
+
+from rankgauge.core.lazy import attach
+
+__getattr__, __dir__ = attach(__name__, __file__)

@@ -1,0 +1,145 @@
+"""Export to and import from a folder: one file per entry, and one per version of the judgments.
+
+No file is ever changed by a later export of the same entry, except if its tags changed, so that folders of several
+branches merge without conflicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankgauge.core.qrels import Qrels
+from rankgauge.errors import InputError
+from rankgauge.history import packing
+from rankgauge.history.entries import SavedEntry
+from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
+from rankgauge.history.reading import ReadEntry, read_entry, read_labels
+from rankgauge.history.rows import insert_entry, insert_labels
+from rankgauge.io.records import parse_record
+from rankgauge.io.writing import write_atomically
+
+if TYPE_CHECKING:
+    from rankgauge.history.store import History
+
+LABELS_FOLDER = "labels"
+SUFFIX = ".jsonl"
+MAX_HEAD = 1 << 24  # bytes of the first line of a file
+
+
+@dataclass(frozen=True)
+class ImportedEntries:
+    """The names of entries that were imported, and of those that the history had already."""
+
+    added: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def export_entries(history: History, folder: Path, names: Sequence[str] = ()) -> list[Path]:
+    """Write entries; files that are there already with the same content stay untouched."""
+    chosen = [history.summary(name).name for name in names] or [entry.name for entry in history.entries()]
+    try:
+        (folder / LABELS_FOLDER).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError.at(folder, None, f"cannot create the folder: {error.strerror}") from None
+    written: list[Path] = []
+    exported: set[str] = set()
+    homes = {uid: path for path in sorted(folder.glob(f"*{SUFFIX}")) if (uid := _uid_in(path)) is not None}
+    for name in dict.fromkeys(chosen):
+        entry = history.entry(name)
+        labels = entry.summary.labels
+        if entry.qrels is not None and labels not in exported:
+            exported.add(labels)
+            path = folder / LABELS_FOLDER / f"{labels}{SUFFIX}"
+            if not path.exists():
+                _write(path, labels_lines(replace(entry.qrels, columns={})))
+        path = homes.get(entry.summary.uid) or _free_path(folder, entry)
+        _write(path, entry_lines(entry))
+        written.append(path)
+    return written
+
+
+def import_files(history: History, paths: Sequence[Path]) -> ImportedEntries:
+    """Read every file before anything is written, and write all new entries in one transaction."""
+    entries, labels = [], dict[str, Qrels]()
+    for path in _files(paths):
+        entry = read_entry(path)
+        file = path.parent / LABELS_FOLDER / f"{entry.summary.labels}{SUFFIX}"
+        if entry.summary.labels not in labels and file.exists():
+            labels[entry.summary.labels] = read_labels(file)
+        entries.append((path, entry))
+    known = {row[0].decode() for row in history.database.query("SELECT uid FROM entries")}
+    for path, entry in entries:
+        if entry.summary.uid in known:
+            _check_unchanged(history, path, entry)
+    added, present = [], []
+    with history.database.transaction() as connection:
+        for _, entry in entries:
+            summary = entry.summary
+            row = connection.execute("SELECT id, name FROM entries WHERE uid = ?", (summary.uid,)).fetchone()
+            if row is not None:
+                tags = [(row[0], tag) for tag in summary.tags]
+                connection.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", tags)
+                present.append(row[1].decode())
+                continue
+            qrels = labels.get(summary.labels)
+            insert_labels(connection, summary.labels, None if qrels is None else packing.pack_qrels(qrels))
+            run = None if entry.run is None else packing.pack_run(entry.run)
+            added.append(insert_entry(connection, summary, packing.pack_scores(entry.scores), run).name)
+    return ImportedEntries(tuple(added), tuple(present))
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files of entries: those that are named, and those in folders that are."""
+    files = []
+    for path in paths:
+        found = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+        if not found:
+            raise InputError.at(path, None, "no exported entry in this folder", hint="rankgauge history export DIR")
+        files += found
+    return list(dict.fromkeys(files))
+
+
+def _check_unchanged(history: History, path: Path, entry: ReadEntry) -> None:
+    """Raise if an entry differs from the one that the history has, in anything but its tags and its name."""
+    name = history.database.query("SELECT name FROM entries WHERE uid = ?", (entry.summary.uid,))[0][0].decode()
+    ours = history.entry(name)
+    theirs = SavedEntry(replace(entry.summary, name=name, tags=ours.summary.tags), entry.scores, None, entry.run)
+    if not ours.summary.has_run:  # it may have been pruned
+        theirs = replace(theirs, summary=replace(theirs.summary, has_run=False), run=None)
+    if not entry.summary.has_run:
+        ours = replace(ours, summary=replace(ours.summary, has_run=False), run=None)
+    if entry_lines(ours) != entry_lines(theirs):
+        raise InputError.at(
+            path,
+            None,
+            f"differs from the entry {name} of the history, which is the same entry by its uid",
+            hint="an entry never changes: restore the file, or delete it",
+        )
+
+
+def _free_path(folder: Path, entry: SavedEntry) -> Path:
+    """A file that is not another entry's: somebody else may have saved one of the same name."""
+    path = folder / f"{entry.name}{SUFFIX}"
+    return folder / f"{entry.name}-{entry.summary.uid[:8]}{SUFFIX}" if path.exists() else path
+
+
+def _uid_in(path: Path) -> str | None:
+    """The uid of the entry in a file; None if it is something else."""
+    with path.open("rb") as file:
+        head = file.readline(MAX_HEAD)
+    try:
+        data = parse_record(str(path), 1, head)
+    except InputError:
+        return None
+    uid = data.get("entry", {}).get("uid") if isinstance(data, dict) and data.get("schema") == ENTRY_SCHEMA else None
+    return uid if isinstance(uid, str) else None
+
+
+def _write(path: Path, content: bytes) -> None:
+    if path.exists() and path.read_bytes() == content:
+        return
+    with write_atomically(path) as file:
+        file.write(content)

@@ -1,0 +1,74 @@
+"""Which old entries are deleted. Entries with a tag stay, unless the rule says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rankgauge.errors import UsageError
+from rankgauge.history.entries import EntrySummary
+from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
+
+if TYPE_CHECKING:
+    from rankgauge.history.store import History
+
+
+@dataclass(frozen=True)
+class PruneRule:
+    """Delete what is beyond the newest ``keep`` of each series, or was saved before a time; both if both are given.
+
+    A series is a system on a collection and a branch.
+    """
+
+    keep: int | None = None
+    before: str | None = None  # UTC, as in 2026-11-02
+    names: tuple[str, ...] = ()  # or these entries
+    filter: EntryFilter = ALL_ENTRIES
+    tagged: bool = False  # whether entries with a tag are deleted too
+    runs_only: bool = False  # whether only the stored runs are deleted
+
+    def __post_init__(self) -> None:
+        if self.keep is None and self.before is None and not self.names:
+            raise UsageError(
+                "say what to delete: entries beyond the newest N, before a date, or by name",
+                hint="--keep 100, --before 2026-01-01, or names of entries",
+            )
+        if self.keep is not None and self.keep < 0:
+            raise UsageError(f"keep must be at least 0, found {self.keep}")
+
+
+def prune_entries(history: History, rule: PruneRule, *, dry_run: bool = False) -> list[EntrySummary]:
+    """Delete entries, or only their runs; returns those that are affected, oldest first."""
+    if dry_run:
+        return _chosen(history, rule)
+    with history.database.transaction() as connection:
+        chosen = _chosen(history, rule)
+        uids = [(entry.uid,) for entry in chosen]
+        if rule.runs_only:
+            entry = "(SELECT id FROM entries WHERE uid = ?)"
+            connection.executemany(f"UPDATE contents SET run = NULL WHERE entry = {entry}", uids)
+            connection.executemany("UPDATE entries SET has_run = 0 WHERE uid = ?", uids)
+        else:
+            connection.executemany("DELETE FROM entries WHERE uid = ?", uids)
+            connection.execute("DELETE FROM labels WHERE sha256 NOT IN (SELECT labels FROM entries)")
+    if chosen:
+        history.database.compact()
+    return chosen
+
+
+def _chosen(history: History, rule: PruneRule) -> list[EntrySummary]:
+    """The entries that a rule deletes."""
+    if rule.names:
+        uids = {history.summary(name).uid for name in rule.names}
+    else:
+        newer: dict[tuple[str, str, str | None], int] = {}
+        uids = set()
+        for entry in reversed(history.entries(rule.filter)):
+            series = (entry.system, entry.collection, entry.git.branch)
+            newer[series] = newer.get(series, 0) + 1
+            is_beyond = rule.keep is None or newer[series] > rule.keep
+            is_old = rule.before is None or entry.saved < rule.before
+            if is_beyond and is_old and (rule.tagged or not entry.tags):
+                uids.add(entry.uid)
+    entries = history.entries()
+    return [entry for entry in entries if entry.uid in uids and (entry.has_run or not rule.runs_only)]

@@ -1,0 +1,256 @@
+"""The history of a project: one SQLite file with an entry for each saved result."""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankgauge._version import __version__
+from rankgauge.core.formatting import listing
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, UsageError, nearest, printable, shown
+from rankgauge.evaluation.conventions import MeasureNames
+from rankgauge.evaluation.evaluate import AnyQrels
+from rankgauge.evaluation.scores import Scores
+from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, facts_of
+from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
+from rankgauge.history.location import history_path, make_folder
+from rankgauge.history.names import LATEST, base_name, checked_tag
+from rankgauge.history.repository import GitState, git_state
+from rankgauge.history.rows import COLUMNS, check_facts, insert_entry, insert_labels, summary_of
+from rankgauge.history.tables import HISTORY_KIND
+from rankgauge.history.times import time_text
+from rankgauge.io.databases import OwnedDatabase
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.statistics import Statistics
+    from rankgauge.comparison.versions.compare import VersionComparison
+    from rankgauge.history.exchange import ImportedEntries
+    from rankgauge.history.pruning import PruneRule
+
+NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
+DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
+
+
+class History:
+    """Saved results in one file, which several processes may read and write at the same time.
+
+    ``History.open()`` opens that of the project; entries are named by date and commit.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = OwnedDatabase(path, HISTORY_KIND)
+
+    @classmethod
+    def open(cls, path: str | Path | None = None, *, create: bool = True) -> History:
+        """The history in a file, by default that of the project; with ``create=False`` it must exist."""
+        file = history_path(path)
+        if not file.exists():
+            if not create:
+                raise InputError(
+                    f"no history at {printable(str(file), None)}",
+                    hint="save a result with --save, or name another file with --history",
+                )
+            make_folder(file)
+        return cls(file)
+
+    def save(
+        self,
+        scores: Scores,
+        qrels: AnyQrels | None = None,
+        *,
+        run: Run | None = None,
+        facts: EntryFacts | None = None,
+        date: datetime | None = None,
+        git: GitState | None = None,
+    ) -> EntrySummary:
+        """Save the scores of one run; ``qrels`` are the judgments they were made with, and ``run`` is the run itself.
+
+        With the judgments, later entries can be compared although labels were added; with the run, it can be scored
+        again with later labels. ``date`` is that of the entry, if it is not now, and ``git`` the state of the
+        repository, if it is not that of the working folder.
+        """
+        from rankgauge.history import packing
+
+        facts, git = facts or EntryFacts(), git or git_state()
+        labels, content = _labels_of(scores, qrels)
+        saved = time_text(datetime.now(UTC) if date is None else date)
+        if run is not None:
+            scores = replace(scores, run_sha256=run.sha256)
+        summary = EntrySummary(
+            name=base_name(saved, git.commit),
+            uid=uuid.uuid4().hex,
+            saved=saved,
+            system=scores.run,
+            collection=scores.qrels,
+            labels=labels,
+            has_run=run is not None,
+            facts=facts_of(scores, facts, git, __version__),
+            tags=tuple(dict.fromkeys(map(checked_tag, facts.tags))),
+        )
+        packed = packing.pack_scores(scores), None if run is None else packing.pack_run(run)
+        with self.database.transaction() as connection:
+            insert_labels(connection, labels, content)
+            return insert_entry(connection, summary, *packed)
+
+    def entries(self, filter: EntryFilter = ALL_ENTRIES, *, last: int | None = None) -> list[EntrySummary]:
+        """The entries without the values of their queries, oldest first; ``last`` keeps this many of the newest."""
+        where, values = filter.where()
+        limit = "" if last is None else f" LIMIT {int(last)}"
+        statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
+        rows = self.database.query(statement, values)
+        return [*reversed(self._summaries(rows))]
+
+    def count(self, filter: EntryFilter = ALL_ENTRIES) -> int:
+        """The number of entries."""
+        where, values = filter.where()
+        return int(self.database.query(f"SELECT count(*) FROM entries {where}", values)[0][0])
+
+    def summary(self, name: str) -> EntrySummary:
+        """An entry by its name, by ``latest``, or by a tag, which means the newest entry that has it."""
+        select = f"SELECT {COLUMNS} FROM entries"
+        newest = f"{NEWEST_FIRST} LIMIT 1"
+        rows = self.database.query(f"{select} WHERE name = ?", (name,))
+        if not rows and name == LATEST:
+            rows = self.database.query(f"{select} {newest}")
+        if not rows:
+            rows = self.database.query(f"{select} WHERE id IN (SELECT entry FROM tags WHERE tag = ?) {newest}", (name,))
+        if not rows:
+            raise self._unknown(name)
+        return self._summaries(rows, whole=True)[0]
+
+    def entry(self, name: str) -> SavedEntry:
+        """An entry with the values of its queries, its judgments and its run, as far as they were kept."""
+        from rankgauge.history import packing
+
+        summary = self.summary(name)
+        rows = self.database.query(
+            "SELECT scores, run, labels.content FROM contents JOIN entries ON entries.id = entry "
+            "LEFT JOIN labels ON labels.sha256 = entries.labels WHERE uid = ?",
+            (summary.uid,),
+        )
+        try:
+            scores, run, labels = rows[0]
+            loaded = packing.unpack_scores(
+                scores,
+                run=summary.system,
+                run_sha256=summary.facts["run_sha256"],
+                qrels=summary.collection,
+                qrels_sha256=summary.labels,
+                conventions=summary.conventions,
+            )
+            qrels = None if labels is None else packing.unpack_qrels(labels)
+            if qrels is not None and qrels.sha256 != summary.labels:
+                raise ValueError("its judgments have another hash")
+            kept = None if run is None else packing.unpack_run(run)
+        except DAMAGED_VALUES as error:
+            raise self.database.broken(f"the entry {summary.name} is damaged: {error}") from error
+        return SavedEntry(summary, loaded, None if qrels is None else packing.qrels_with_columns(qrels, loaded), kept)
+
+    def compare(
+        self,
+        before: str,
+        after: str = LATEST,
+        measures: MeasureNames | None = None,
+        *,
+        statistics: Statistics | None = None,
+        by: Sequence[str] = (),
+    ) -> VersionComparison:
+        """Compare an entry with a later one on the queries they share, although labels may have changed."""
+        from rankgauge.comparison.versions.compare import compare_versions
+
+        older, newer = (self.entry(name).version for name in (before, after))
+        return compare_versions(older, newer, measures, statistics=statistics, by=by)
+
+    def tag(self, name: str, *tags: str, remove: bool = False) -> EntrySummary:
+        """Add tags to an entry, or remove them."""
+        checked = [checked_tag(tag) for tag in tags]
+        uid = self.summary(name).uid
+        statement = (
+            "DELETE FROM tags WHERE entry = (SELECT id FROM entries WHERE uid = ?) AND tag = ?"
+            if remove
+            else "INSERT OR IGNORE INTO tags SELECT id, ? FROM entries WHERE uid = ?"
+        )
+        with self.database.transaction() as connection:
+            connection.executemany(statement, [(uid, tag) if remove else (tag, uid) for tag in checked])
+        rows = self.database.query(f"SELECT {COLUMNS} FROM entries WHERE uid = ?", (uid,))
+        return self._summaries(rows, whole=True)[0]
+
+    def export(self, folder: str | Path, names: Sequence[str] = ()) -> list[Path]:
+        """Write entries as JSON Lines, one file for each, and each version of the judgments once."""
+        from rankgauge.history.exchange import export_entries
+
+        return export_entries(self, Path(folder), names)
+
+    def import_entries(self, *paths: str | Path) -> ImportedEntries:
+        """Read exported entries, or folders of them; those that the history has already are left as they are."""
+        from rankgauge.history.exchange import import_files
+
+        return import_files(self, [Path(path) for path in paths])
+
+    def prune(self, rule: PruneRule, *, dry_run: bool = False) -> list[EntrySummary]:
+        """Delete old entries, or only their runs, and judgments that no entry needs any more; returns the entries."""
+        from rankgauge.history.pruning import prune_entries
+
+        return prune_entries(self, rule, dry_run=dry_run)
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        self.database.close()
+
+    def __enter__(self) -> History:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"History({str(self.path)!r})"
+
+    def _summaries(self, rows: Sequence[tuple[Any, ...]], *, whole: bool = False) -> list[EntrySummary]:
+        """Rows of the table of entries, with the tags of each; checked as a whole, or only what a listing needs."""
+        tags: dict[int, list[str]] = {}
+        if rows:
+            chosen = "" if len(rows) > 1 else f" WHERE entry = {int(rows[0][0])}"
+            for number, tag in self.database.query(f"SELECT entry, tag FROM tags{chosen} ORDER BY tag"):
+                tags.setdefault(number, []).append(tag.decode())
+        try:
+            summaries = [summary_of(row, tags.get(row[0], ())) for row in rows]
+            for summary in summaries if whole else ():
+                check_facts(summary.facts)
+            return summaries
+        except DAMAGED_VALUES as error:
+            raise self.database.broken(f"an entry is damaged: {error}") from error
+
+    def _unknown(self, name: str) -> InputError:
+        known = [row[0].decode() for row in self.database.query(f"SELECT name FROM entries {NEWEST_FIRST}")]
+        if not known:
+            return InputError(f"{printable(str(self.path), None)} has no entries", hint="save a result with --save")
+        close = nearest(name, known)
+        return InputError(
+            f"no entry and no tag {shown(name)} in {printable(str(self.path), None)}; newest: {listing(known)}",
+            hint=f"did you mean {close}?" if close else "`rankgauge history list` shows the entries",
+        )
+
+
+def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | None]:
+    """The hash and the content of the judgments behind scores."""
+    from rankgauge.history.packing import pack_qrels
+    from rankgauge.io.join.inputs import as_qrels
+
+    if qrels is None:
+        if scores.qrels_sha256 is None:
+            raise UsageError("give the judgments with the scores: history.save(scores, qrels)")
+        return scores.qrels_sha256, None
+    judgments = as_qrels(qrels)
+    seen = judgments if scores.qrels_sha256 == judgments.sha256 else scores.conventions.judgments(judgments)
+    is_other = scores.qrels_sha256 not in (None, seen.sha256) or tuple(seen.queries.to_text()) != scores.queries
+    if is_other:
+        raise UsageError("the scores were made with other judgments than those that are given")
+    return seen.sha256, pack_qrels(seen)

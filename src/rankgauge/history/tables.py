@@ -1,0 +1,46 @@
+"""The tables of a history. Summaries are in rows of their own, so that a listing reads no values of queries.
+
+A new version of the schema is one more tuple of statements; a file is brought up to date when it is opened.
+"""
+
+from __future__ import annotations
+
+from rankgauge.io.databases import DatabaseKind
+
+VERSION_1 = (
+    """CREATE TABLE labels (
+        sha256 TEXT PRIMARY KEY,
+        content BLOB
+    ) WITHOUT ROWID""",
+    """CREATE TABLE entries (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        uid TEXT NOT NULL UNIQUE,
+        saved TEXT NOT NULL,
+        branch TEXT,
+        system TEXT NOT NULL,
+        collection TEXT NOT NULL,
+        labels TEXT NOT NULL REFERENCES labels (sha256),
+        has_run INTEGER NOT NULL,
+        facts TEXT NOT NULL
+    )""",
+    "CREATE INDEX entries_by_time ON entries (saved, id)",
+    "CREATE INDEX entries_by_labels ON entries (labels)",
+    """CREATE TABLE contents (
+        entry INTEGER PRIMARY KEY REFERENCES entries (id) ON DELETE CASCADE,
+        scores BLOB NOT NULL,
+        run BLOB
+    )""",
+    """CREATE TABLE tags (
+        entry INTEGER NOT NULL REFERENCES entries (id) ON DELETE CASCADE,
+        tag TEXT NOT NULL,
+        PRIMARY KEY (entry, tag)
+    ) WITHOUT ROWID""",
+)
+HISTORY_KIND = DatabaseKind(
+    "a history",
+    0x726B6768,  # "rkgh"
+    (VERSION_1,),
+    hint="restore the file from a copy, or import an export into a new one: rankgauge history import DIR",
+    durable=True,
+)

@@ -1,0 +1,155 @@
+"""SQLite files of our own that several processes may share: opened, migrated and written in one way.
+
+A file of another program is never touched, a file that a newer rankgauge wrote is refused, and a damaged one gives one
+error that says what to do. Writers wait for each other; each transaction is written completely or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankgauge.errors import InputError, printable
+
+LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
+DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
+
+
+@dataclass(frozen=True)
+class DatabaseKind:
+    """What a file is for, and the statements that lead from each version of its schema to the next."""
+
+    name: str  # with its article: "a cache"
+    application_id: int  # in the header of the file
+    migrations: tuple[tuple[str, ...], ...]  # the first makes version 1 of an empty file
+    hint: str  # what to do with a damaged file
+    durable: bool = False  # whether a write-ahead log is used, so that readers and a writer do not wait for each other
+
+    @property
+    def version(self) -> int:
+        """The newest version of the schema."""
+        return len(self.migrations)
+
+
+class OwnedDatabase:
+    """A connection that is opened on first use, in each process anew: one that a fork inherits must not be used."""
+
+    _connection: sqlite3.Connection | None = None
+
+    def __init__(self, path: Path, kind: DatabaseKind) -> None:
+        self.path, self.kind = path, kind
+        self._process = os.getpid()
+
+    def query(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        try:
+            return self._open().execute(statement, values).fetchall()
+        except DAMAGED as error:
+            raise self.broken(error) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that is committed if the block succeeds; other writers wait."""
+        try:
+            connection = self._open()
+            with _immediate(connection):
+                yield connection
+        except DAMAGED as error:
+            raise self.broken(error) from error
+
+    def compact(self) -> None:
+        """Give the space of deleted rows back, unless another process is using the file."""
+        with suppress(sqlite3.OperationalError):
+            self._open().execute("VACUUM")
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def broken(self, error: Exception | str) -> InputError:
+        """The error for a file that cannot be used."""
+        self.close()
+        name = printable(str(self.path), None)
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            message = f"{name} is in use: another process has been writing for {LOCK_TIMEOUT:g} seconds"
+            return InputError(message, hint="try again when it has finished")
+        return InputError(f"cannot use {name} as {self.kind.name}: {error}", hint=self.kind.hint)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None or self._process != os.getpid():
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from error
+            self._connection = sqlite3.connect(
+                self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
+            )
+            self._connection.text_factory = bytes  # a damaged entry may be text that is not UTF-8
+            self._process = os.getpid()
+            try:
+                self._prepare(self._connection)
+            except InputError:
+                self.close()
+                raise
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Bring the schema up to date; refuse a file of another program or of a newer version."""
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        if owner != self.kind.application_id or self._version(connection) != self.kind.version:
+            with _immediate(connection):
+                self._migrate(connection)
+        if self.kind.durable:
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA synchronous = FULL")
+            with suppress(sqlite3.OperationalError):  # another process is opening it too, or the disk cannot
+                connection.execute("PRAGMA journal_mode = WAL")
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if owner != self.kind.application_id and (owner or tables):
+            raise InputError(
+                f"{printable(str(self.path), None)} is a database of another program, not {self.kind.name} of "
+                "rankgauge",
+                hint="name another file",
+            )
+        version = self._version(connection)
+        if version > self.kind.version:
+            raise InputError(
+                f"{printable(str(self.path), None)} was written by a newer rankgauge: its schema has version "
+                f"{version}, and this rankgauge knows versions up to {self.kind.version}",
+                hint="upgrade rankgauge, or name another file",
+            )
+        for statements in self.kind.migrations[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {self.kind.application_id}")
+        connection.execute(f"PRAGMA user_version = {self.kind.version}")
+
+    @staticmethod
+    def _version(connection: sqlite3.Connection) -> int:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    def __del__(self) -> None:
+        self.close()
+
+
+@contextmanager
+def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that locks at once: one that reads before it writes can be refused without waiting."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge import InputError, Qrels, Run
+from rankgauge.history import EntrySummary, History
+from tests.history.conftest import GROWN, LABELS, SECOND
+
+Save = Callable[..., EntrySummary]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.jsonl")}
+
+
+def test_an_export_imports_to_the_same_bytes(history: History, save: Save, tmp_path: Path) -> None:
+    columns = {"kind": {"q1": "x", "q2": None, "q3": "y"}, "weight": {"q1": 0.1, "q2": 1, "q3": 2}}
+    save(Qrels.from_dict(LABELS, columns=columns), keep=True, tags=("b", "a"))
+    save(GROWN, SECOND)
+    odd = Run.from_columns([b"q\xff", "q2"], [b"d\xfe", "c"], [np.inf, -np.inf], name="odd")
+    labels = Qrels.from_columns([b"q\xff", "q2"], [b"d\xfe", "c"], [1, 1])
+    save(labels.with_queries([b"empty"]), odd, keep=True)
+    paths = history.export(tmp_path / "out")
+    assert [path.name for path in paths] == [
+        "2026-11-02-abc1234.jsonl", "2026-11-02-abc1234-2.jsonl", "2026-11-02-abc1234-3.jsonl",
+    ]  # fmt: skip
+    assert len(list((tmp_path / "out" / "labels").iterdir())) == 3
+    with History.open(tmp_path / "copy.db") as copy:
+        assert sorted(copy.import_entries(tmp_path / "out").added) == sorted(path.stem for path in paths)
+        again = copy.import_entries(tmp_path / "out", paths[0])
+        assert (again.added, len(again.known)) == ((), 3)
+        copy.export(tmp_path / "again")
+        assert contents(tmp_path / "again") == contents(tmp_path / "out")
+        for entry in history.entries():
+            ours, theirs = history.entry(entry.name), copy.entry(entry.name)
+            assert ours.scores.values.tobytes() == theirs.scores.values.tobytes()
+            assert ours.summary == theirs.summary
+            assert (ours.run is None) == (theirs.run is None)
+            if ours.run is not None and theirs.run is not None:
+                assert ours.run.sha256 == theirs.run.sha256
+
+
+def test_an_export_can_be_of_some_entries(history: History, save: Save, tmp_path: Path) -> None:
+    save(tags=("a",))
+    save()
+    assert [path.name for path in history.export(tmp_path / "out", ["a", "a"])] == ["2026-11-02-abc1234.jsonl"]
+
+
+def test_nothing_is_written_again(history: History, save: Save, tmp_path: Path) -> None:
+    save()
+    (path,) = history.export(tmp_path / "out")
+    before = path.stat()
+    history.export(tmp_path / "out")
+    assert path.stat() == before
+    history.tag("latest", "good")
+    history.export(tmp_path / "out")
+    assert b'"good"' in path.read_bytes()
+
+
+def test_two_branches_with_an_entry_of_the_same_name_merge(save: Save, tmp_path: Path) -> None:
+    """Both save at the same commit on the same day, export into the same folder, and import what the other has."""
+    ours, theirs = History.open("ours.db"), History.open("theirs.db")
+    save(into=ours)
+    save(GROWN, SECOND, into=theirs)
+    folder = tmp_path / "history"
+    ours.export(folder)
+    theirs.export(folder)
+    assert len(list(folder.glob("*.jsonl"))) == 2
+    for history in (ours, theirs):
+        history.import_entries(folder)
+        assert history.count() == 2
+        assert {entry.name for entry in history.entries()} == {"2026-11-02-abc1234", "2026-11-02-abc1234-2"}
+    before = contents(folder)
+    ours.export(folder)
+    assert list(contents(folder)) == list(before)  # each entry has one file
+    assert {entry.uid for entry in ours.entries()} == {entry.uid for entry in theirs.entries()}
+
+
+def test_tags_of_a_known_entry_are_added(history: History, save: Save, tmp_path: Path) -> None:
+    save(tags=("a",))
+    with History.open("copy.db") as copy:
+        history.export(tmp_path / "out")
+        copy.import_entries(tmp_path / "out")
+        copy.tag("a", "b")
+        copy.export(tmp_path / "out")
+    history.import_entries(tmp_path / "out")
+    assert history.summary("latest").tags == ("a", "b")
+
+
+def test_an_entry_that_somebody_changed_is_refused(history: History, save: Save, tmp_path: Path) -> None:
+    save()
+    (path,) = history.export(tmp_path / "out")
+    path.write_bytes(path.read_bytes().replace(b'"values":[1.0,', b'"values":[0.5,'))
+    with pytest.raises(InputError, match="differs from the entry 2026-11-02-abc1234 of the history"):
+        history.import_entries(tmp_path / "out")
+
+
+def test_an_entry_whose_run_was_pruned_is_still_the_same(history: History, save: Save, tmp_path: Path) -> None:
+    from rankgauge.history import PruneRule
+
+    save(keep=True)
+    history.export(tmp_path / "out")
+    history.prune(PruneRule(names=("latest",), runs_only=True))
+    assert history.import_entries(tmp_path / "out").added == ()
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], object], line: int = 0) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    data = json.loads(lines[line])
+    change(data)
+    lines[line] = json.dumps(data)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "message"),
+    [
+        (0, lambda d: d.update(schema="rankgauge.history-entry/2"), "expected version 1 of the schema"),
+        (0, lambda d: d["entry"].update(name="../../x"), "expected the name of an entry at entry.name"),
+        (0, lambda d: d["entry"].update(saved="now"), "expected a time as in .* at entry.saved"),
+        (0, lambda d: d["entry"].update(tags=["two words"]), "cannot be a tag"),
+        (0, lambda d: d["entry"]["conventions"].update(compat="x"), "compat must be one of"),
+        (0, lambda d: d["entry"].update(has_run=True), "has_run says otherwise than the lines"),
+        (0, lambda d: d.update(measures=["Nonsense"] * 3), "unknown measure"),
+        (1, lambda d: d.update(values=[1.0]), "reshape|inhomogeneous"),
+        (1, lambda d: d.update(values=["x", 1, 1]), "expected a number"),
+        (1, lambda d: d.update(status=9), r"jsonl:2: expected a whole number from 0 to 3 at status"),
+        (1, lambda d: d.update(query="q2"), "a query appears twice"),
+        (1, lambda d: d.pop("averaged"), r"jsonl:2: expected a value at averaged, found nothing"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_line(
+    history: History, save: Save, tmp_path: Path, line: int, change: Any, message: str
+) -> None:
+    save()
+    (path,) = history.export(tmp_path / "out")
+    edited(path, change, line)
+    with History.open("copy.db") as copy:
+        with pytest.raises(InputError, match=message):
+            copy.import_entries(path)
+        assert copy.count() == 0
+
+
+def test_damaged_judgments_are_refused(history: History, save: Save, tmp_path: Path) -> None:
+    save()
+    history.export(tmp_path / "out")
+    (labels,) = (tmp_path / "out" / "labels").iterdir()
+    edited(labels, lambda data: data.update(grades=[2.0, 0.0]), 1)
+    with pytest.raises(InputError, match="not that of the first line"):
+        History.open("copy.db").import_entries(tmp_path / "out")
+    labels.write_bytes(labels.read_bytes()[:-10])
+    with pytest.raises(InputError, match=r"cut short|not JSON|expected"):
+        History.open("copy.db").import_entries(tmp_path / "out")
+
+
+def test_what_is_not_an_export_is_refused(history: History, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no exported entry in this folder"):
+        history.import_entries(tmp_path / "empty")
+    (tmp_path / "x.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(InputError, match=r"x\.jsonl: expected a string at schema, found nothing"):
+        history.import_entries(tmp_path / "x.jsonl")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot create the folder"):
+        history.export(tmp_path / "file")
