@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.formatting import listing
-from rankgauge.core.hits import Joined
+from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.notes import notes_on
+from rankgauge.evaluation.notes import JoinFacts, notes_on, number_cutoffs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
 from rankgauge.measures.spec import Measure
@@ -123,13 +125,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
             hint="\nhint: ".join([*_near_ids(joined), "query ids must be the same bytes on both sides"]),
         )
     measures = tuple(measure.frozen(qrels) for measure in requested)
-    values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
-    without = hits.relevant_judged(np.nextafter(0, 1)) == 0
-    averaged = hits.status != Status.FAILED
-    if conventions.query_set == "both":
-        averaged &= hits.status != Status.MISSING
-    if conventions.no_relevant == "skip":
-        averaged &= ~without
+    cutoffs = number_cutoffs(measures)
+    facts = JoinFacts.of(hits, cutoffs)
     return Scores(
         run=joined.name,
         run_sha256=joined.sha256,
@@ -137,12 +134,12 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=tuple(hits.queries.to_text()),
         measures=measures,
-        values=values,
-        averaged=averaged,
+        values=query_values(hits, measures),
+        averaged=averaged_queries(facts, conventions),
         status=hits.status,
-        without_relevant=without,
+        without_relevant=facts.without_relevant,
         conventions=conventions,
-        notes=joined.notes + notes_on(hits, measures, run_queries=joined.queries),
+        notes=joined.notes + notes_on(facts, cutoffs, run_queries=joined.queries),
         columns=hits.columns,
         requested=requested,
     )
@@ -158,6 +155,21 @@ def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
             f"expected one run, found {len(names)}: {listing(map(shown, names), SHOWN_NAMES)}",
             hint="evaluate_runs(qrels, [source]) gives one result for each",
         )
+
+
+def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
+    """Queries × measures; the value of a query depends on nothing but its own rows."""
+    return np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
+
+
+def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
+    """Which queries count."""
+    averaged = facts.status != Status.FAILED
+    if conventions.query_set == "both":
+        averaged &= facts.status != Status.MISSING
+    if conventions.no_relevant == "skip":
+        averaged &= ~facts.without_relevant
+    return averaged
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
