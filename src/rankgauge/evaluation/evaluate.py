@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -117,13 +117,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     """Apply measures to a join."""
     hits = joined.hits
     if len(hits) and not np.any(hits.status != Status.MISSING):
-        if not joined.queries:
-            raise InputError(f"run {shown(joined.name)} is empty", hint="a query without results has an empty ranking")
-        raise InputError(
-            f"run {shown(joined.name)} and judgments {shown(qrels.name)} have no query in common: "
-            f"{_sample(joined.sample)} and {_sample(qrels.queries.head(3))}",
-            hint="\nhint: ".join([*_near_ids(joined), "query ids must be the same bytes on both sides"]),
-        )
+        samples = joined.sample if joined.queries else (), tuple(qrels.queries.head(3))
+        raise no_common_query(joined.name, qrels.name, samples, _near_ids(joined))
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
@@ -172,6 +167,19 @@ def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.b
     return averaged
 
 
+def no_common_query(
+    run: str, qrels: str, samples: tuple[Sequence[bytes], Sequence[bytes]], hints: Sequence[str] = ()
+) -> InputError:
+    """The error of a run without any judged query; the samples are of its queries, and of the judged ones."""
+    run_queries, judged_queries = (", ".join(map(shown, queries)) for queries in samples)
+    if not run_queries:
+        return InputError(f"run {shown(run)} is empty", hint="a query without results has an empty ranking")
+    return InputError(
+        f"run {shown(run)} and judgments {shown(qrels)} have no query in common: {run_queries} and {judged_queries}",
+        hint="\nhint: ".join([*hints, "query ids must be the same bytes on both sides"]),
+    )
+
+
 def unique_names(names: Sequence[str]) -> list[str]:
     """The names, numbered from the second of the same name on; no number makes a name that another run has."""
     counts: dict[str, int] = {}
@@ -189,6 +197,3 @@ def _near_ids(joined: Joined) -> list[str]:
     """What is known about ids that nearly match."""
     return [note.message for note in joined.notes if note.code.startswith("ids-")]
 
-
-def _sample(queries: Iterable[bytes]) -> str:
-    return ", ".join(shown(query) for query in queries)
