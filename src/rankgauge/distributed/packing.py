@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,12 @@ def unpack(batches: Iterable[Any]) -> Iterator[Any]:
             yield from load(data.as_py()).to_batches()
 
 
-def pack_results(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same for results. Of the queries without judgments, only a few and the number of the others are kept."""
-    return pack(without_most_unjudged(batch) for batch in batches)
+def pack_results(batches: Iterable[Any], *, names: Sequence[str]) -> Iterator[Any]:
+    """The same for results, whose columns get their names back.
+
+    Of the queries without judgments, only a few and the number of the others are kept.
+    """
+    return pack(without_most_unjudged(batch.rename_columns(list(names))) for batch in batches)
 
 
 def without_most_unjudged(batch: Any) -> Any:

@@ -80,8 +80,10 @@ def collect_scores(frame: DataFrame, *, columns: Mapping[str, Any] | None = None
     from query to value, for groups and weights.
     """
     task, qrels = _task_of(frame)
+    plain = frame.toDF(*(f"column_{index}" for index in range(len(frame.columns))))  # a dot in a name confuses Spark
     with input_errors():
-        rows = frame.mapInArrow(packing.pack_results, packing.PACKED_TYPES).collect()
+        packed = plain.mapInArrow(partial(packing.pack_results, names=frame.columns), packing.PACKED_TYPES)
+        rows = packed.collect()
     if not rows:
         raise InputError("the DataFrame has no rows", hint="a run needs at least one result")
     tables = [packing.load(row[0]) for row in rows]
