@@ -196,4 +196,3 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def _near_ids(joined: Joined) -> list[str]:
     """What is known about ids that nearly match."""
     return [note.message for note in joined.notes if note.code.startswith("ids-")]
-
