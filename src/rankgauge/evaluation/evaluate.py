@@ -32,7 +32,7 @@ class Evaluation:
     """Runs on the same judgments: what was read, joined and scored. Every result is made from this."""
 
     qrels: Qrels  # as the conventions see them
-    joined: tuple[Joined, ...]
+    joined: tuple[Joined, ...]  # none if some runs were scored elsewhere
     scores: tuple[Scores, ...]
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
 
@@ -94,7 +94,7 @@ def evaluate_measures(
     topics: Any = None,
 ) -> Evaluation:
     """The same for measures that have their grade of relevance already."""
-    from rankgauge.io.join.inputs import as_qrels
+    from rankgauge.io.join.inputs import as_qrels, check_runs
     from rankgauge.io.join.parallel import join_each
 
     reading = reading or Reading()
@@ -108,9 +108,30 @@ def evaluate_measures(
         queries = as_queries(topics, limits=reading.limits)
         judgments = judgments.with_columns(queries.columns)
         texts = queries.known_texts()
+    check_runs(runs)
+    if any(isinstance(run, Scores) for run in runs):
+        scores = _scores_of_each(judgments, runs, requested, conventions, reading)
+        return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
     joins = join_each(judgments, runs, reading, conventions.compat)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
+
+
+def _scores_of_each(
+    qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
+) -> list[Scores]:
+    """The scores of runs of which some are scored already."""
+    from rankgauge.evaluation.scored_runs import scores_on
+    from rankgauge.io.join.parallel import join_each
+
+    scores: list[Scores] = []
+    for run in runs:
+        if isinstance(run, Scores):
+            scores.append(scores_on(qrels, run, requested, conventions, fingerprint=reading.fingerprint))
+        else:
+            joins = join_each(qrels, [run], reading, conventions.compat)
+            scores += [score(qrels, joined, requested, conventions) for joined in joins]
+    return scores
 
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:

@@ -145,10 +145,11 @@ def _required_value(scores: Scores, requirement: Requirement, confidence: float)
 
 def _blame(result: GateResult, pairs: PairedQueries, known_ids: Callable[[], Ids] | None) -> Blame:
     """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
-    before, now, run = result.against, result.current, result.evaluation.joined[0].run
+    before, now, joined = result.against, result.current, result.evaluation.joined
+    run = joined[0].run if joined else None
     gone: dict[str, list[str]] = {}
     unknown: list[str] = []
-    if before is not None and now is not None:
+    if before is not None and now is not None and joined:
         gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
     if gone and run is not None:
         candidates = sorted({doc for docs in gone.values() for doc in docs})
