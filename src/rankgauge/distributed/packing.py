@@ -15,10 +15,12 @@ from rankgauge.distributed.blocks import DOC, GRADE, JUDGED_QUERY, JUDGMENT, KIN
 from rankgauge.distributed.results import SAMPLE, STATUS, UNJUDGED
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.formats import arrow
+from rankgauge.io.rows import DUPLICATE_HINT
 
 PACKED = "packed"  # the one column of packed tables
 PACKED_TYPES = f"{PACKED} binary"
 CHUNK_ROWS = 1 << 20
+DISTRIBUTED_HINT = "keep each document once per query: rows on a cluster have no order, so none of them is the first"
 WORKER_ERROR = re.compile(r"rankgauge-error (\{.*\})")
 NO_RANKGAUGE = re.compile(r"No module named '(rankgauge[\w.]*|numpy|scipy|pyarrow)'")
 
@@ -114,7 +116,8 @@ class WorkerError(Exception):
     """An error of a worker, in a form that survives the stack traces of an engine."""
 
     def __init__(self, error: RankgaugeError) -> None:
-        packed = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
+        hint = DISTRIBUTED_HINT if error.hint == DUPLICATE_HINT else error.hint
+        packed = {"type": type(error).__name__, "message": error.message, "hint": hint}
         super().__init__(f"{error.message}\nrankgauge-error {json.dumps(packed)}")
 
 
