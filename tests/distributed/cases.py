@@ -19,7 +19,7 @@ Row = tuple[str, str, str, float]  # run, query, document, score
 def judgments(seed: int = 1) -> dict[str, dict[str, float]]:
     """Grades from −1 to 3 for each query; one query has no judgment, and one no relevant document."""
     draw = random.Random(seed)
-    judged = {
+    judged: dict[str, dict[str, float]] = {
         f"q{query}": {f"d{draw.randrange(50)}": draw.choice([-1, 0, 1, 2, 3]) for _ in range(9)}
         for query in range(QUERIES)
     }
@@ -43,9 +43,9 @@ def results(seed: int = 2, runs: str = "ab") -> list[Row]:
 def local_scores(qrels: Any, rows: list[Row], run: str, measures: Any, **options: Any) -> Scores:
     """What one machine computes for one of the runs."""
     own = [row for row in rows if row[0] == run]
-    columns = ([row[column] for row in own] for column in (1, 2, 3))
     judged = qrels if isinstance(qrels, Qrels) else Qrels.from_dict(qrels)
-    return evaluate(judged, Run.from_columns(*columns, name=run), measures, **options)
+    queries, docs, scores = ([row[1] for row in own], [row[2] for row in own], [row[3] for row in own])
+    return evaluate(judged, Run.from_columns(queries, docs, scores, name=run), measures, **options)
 
 
 def assert_same(scores: Scores, expected: Scores) -> None:

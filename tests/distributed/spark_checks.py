@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -119,12 +120,12 @@ def check_one_run_empty_partitions_and_columns_of_other_names_and_types() -> Non
     table = session().createDataFrame(own, "`the.question` int, found string, place int").repartition(9)
     columns = {"query": "the.question", "doc": "found", "rank": "place"}
     judged = {query[1:]: grades for query, grades in JUDGED.items() if query[1:].isdigit()}
-    result = spark.evaluate(table, judged, "nDCG@10 RR", columns=columns, runs=["mine"], partitions=11)
+    result = spark.evaluate(table, judged, "nDCG@10 RR", columns=columns, default_name="mine", partitions=11)
     rows = [("mine", str(query), doc, -float(rank)) for query, doc, rank in own]
     cases.assert_same(spark.collect_scores(result)["mine"], cases.local_scores(judged, rows, "mine", "nDCG@10 RR"))
     fails(InputError, "expected numbers in column 'found'",
           lambda: spark.evaluate(table, judged, columns={**columns, "score": "found"}))  # fmt: skip
-    fails(UsageError, "2 runs are named", lambda: spark.evaluate(table, judged, columns=columns, runs=["a", "b"]))
+    fails(UsageError, "runs are named", lambda: spark.evaluate(table, judged, columns=columns, runs=["a", "b"]))
     fails(InputError, "expected a column for the query", lambda: spark.evaluate(table, judged))
 
 
@@ -141,6 +142,10 @@ def check_one_query_with_most_of_the_rows() -> None:
     cases.assert_same(scores["a"], cases.local_scores(JUDGED, every, "a", "nDCG@10 AP R@1000"))
 
 
+def _scored(table: DataFrame) -> object:
+    return spark.collect_scores(spark.evaluate(table, JUDGED, "AP"))
+
+
 def check_bad_rows_and_empty_tables_are_errors() -> None:
     for row, text in (
         (("a", "q1", "new", float("nan")), "score of document 'new' for query 'q1', found NaN"),
@@ -148,7 +153,7 @@ def check_bad_rows_and_empty_tables_are_errors() -> None:
         ((None, "q1", "new", 1.0), "expected the name of a run in each row"),
     ):
         table = frame([*ROWS, row])  # type: ignore[list-item]  # that is what is wrong
-        fails(InputError, text, lambda table=table: spark.collect_scores(spark.evaluate(table, JUDGED, "AP")))
+        fails(InputError, text, partial(_scored, table))
     fails(InputError, "has no rows", lambda: spark.evaluate(frame([]), JUDGED))
     fails(InputError, "found 'b'", lambda: spark.collect_scores(spark.evaluate(frame(), JUDGED, runs=["a"])))
     fails(InputError, "evaluate() of rankgauge.distributed.spark", lambda: spark.collect_scores(frame()))
@@ -162,7 +167,9 @@ def check_results_can_be_stored_filtered_compared_and_gated() -> None:
         assert list(spark.collect_scores(stored.where("run = 'b'"))) == ["b"]
         average = stored.where("averaged and run = 'a'").agg(functions.avg("`nDCG@10`")).collect()[0][0]
     local = [cases.local_scores(JUDGED, ROWS, run, "nDCG@10 P@5 RBP(p=0.5,rel=1)") for run in "ab"]
-    assert np.isclose(average, local[0]["nDCG@10"], rtol=1e-12)
+    mean = local[0]["nDCG@10"]
+    assert mean is not None
+    assert np.isclose(average, mean, rtol=1e-12)
     assert [group.label for group in scores["a"].by("kind")] == ["all"] * 3
     assert scores["a"].interval("P@5") == local[0].interval("P@5")
     qrels = Qrels.from_dict(JUDGED)

@@ -42,7 +42,7 @@ def shuffled(qrels: Qrels, rows: list[cases.Row], partitions: int, *, join: bool
 
 
 def _table(rows: list[tuple[Any, ...]]) -> Any:
-    columns = list(zip(*rows, strict=True)) if rows else [[]] * len(TYPES)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(TYPES)
     return pyarrow.table([pyarrow.array(column, kind.type) for column, kind in zip(columns, TYPES, strict=True)], TYPES)
 
 

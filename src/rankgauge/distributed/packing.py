@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge import errors
+import rankgauge.errors
 from rankgauge.core.qrels import Qrels
 from rankgauge.distributed.blocks import DOC, GRADE, JUDGED_QUERY, JUDGMENT, KIND, QUERY, RUN
 from rankgauge.distributed.results import SAMPLE, STATUS, UNJUDGED
@@ -126,7 +126,7 @@ def error_of_worker(text: str) -> RankgaugeError | None:
     found = WORKER_ERROR.search(text)
     if found:
         packed = json.loads(found[1])
-        error: RankgaugeError = getattr(errors, packed["type"])(packed["message"], hint=packed["hint"])
+        error: RankgaugeError = getattr(rankgauge.errors, packed["type"])(packed["message"], hint=packed["hint"])
         return error
     missing = NO_RANKGAUGE.search(text)
     if missing:

@@ -180,7 +180,7 @@ def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
 
 def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
     """Which queries count."""
-    averaged = facts.status != Status.FAILED
+    averaged: NDArray[np.bool_] = facts.status != Status.FAILED
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":

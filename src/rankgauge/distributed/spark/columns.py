@@ -10,7 +10,7 @@ from rankgauge.distributed.spark.library import library
 from rankgauge.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from rankgauge.distributed.spark.library import DataFrame
 
 WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
 ID_TYPES = ("string", "varchar", "char", "binary", *WHOLE_TYPES)

@@ -25,7 +25,7 @@ from rankgauge.io.formats import arrow
 from rankgauge.io.formats.names import Columns, find_columns
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from rankgauge.distributed.spark.library import DataFrame
 
 SOURCE = "DataFrame"  # in messages
 BROADCAST_LIMIT = 2_000_000  # judgments, about 100 MB in each Python worker
@@ -40,6 +40,7 @@ def evaluate(
     conventions: Conventions | None = None,
     columns: Columns | None = None,
     runs: Sequence[str] | None = None,
+    default_name: str = "run",
     partitions: int | None = None,
     broadcast_limit: int = BROADCAST_LIMIT,
 ) -> DataFrame:
@@ -48,8 +49,8 @@ def evaluate(
     ``frame`` has a column of queries, one of documents and one of scores or ranks, found by their names or named by
     ``columns``, in any order and partitioning; with a column of run names (``tag``), it has many runs. ``qrels`` is
     whatever ``rankgauge.evaluate`` takes, or a DataFrame too. Up to ``broadcast_limit`` judgments are sent to every
-    worker; more are joined by query. ``runs`` are the names of the runs, which saves the pass that collects them, or
-    the name of the only one. ``partitions`` is that of the shuffle, by default the session's.
+    worker; more are joined by query. ``runs`` are the names of the runs, which saves the pass that collects them;
+    ``default_name`` is that of the only one. ``partitions`` is the number after the shuffle, by default the session's.
 
     Nothing is computed before the result is used; ``collect_scores`` makes ``Scores`` of it.
     """
@@ -65,9 +66,11 @@ def evaluate(
         runs = _run_names(data) if runs is None else list(runs)
         judged = judged.withColumn(blocks.RUN, functions.explode(functions.array(*map(functions.lit, runs))))
         keys = [blocks.RUN, blocks.QUERY]
-    elif runs is not None and len(runs) != 1:
-        raise UsageError(f"{len(runs)} runs are named, but the DataFrame has no column of run names")
-    score = partial(_score_partition, task=task, qrels=judgments.broadcast, runs=tuple(runs or ("run",)), text=is_text)
+    elif runs is not None:
+        raise UsageError("runs are named, but the DataFrame has no column of run names", hint="use default_name")
+    score = partial(
+        _score_partition, task=task, qrels=judgments.broadcast, runs=tuple(runs or [default_name]), text=is_text
+    )
     both = data.unionByName(judged)
     spread = both.repartition(*keys) if partitions is None else both.repartition(partitions, *keys)
     return spread.sortWithinPartitions(*keys).mapInArrow(score, _schema(task, judgments.facts.name, is_text))

@@ -16,7 +16,7 @@ from rankgauge.io.formats.names import find_columns
 from rankgauge.io.join.inputs import as_qrels
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from rankgauge.distributed.spark.library import DataFrame, SparkSession
 
 ROW_TYPES = f"{blocks.QUERY} binary, {blocks.DOC} binary, {blocks.GRADE} double, {blocks.KIND} tinyint"
 

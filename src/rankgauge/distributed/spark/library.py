@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rankgauge.distributed import packing
-from rankgauge.errors import InputError, MissingExtraError, RankgaugeError, shown
+from rankgauge.errors import InputError, MissingExtraError, RankgaugeError, location, shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame as DataFrame
+    from pyspark.sql import SparkSession as SparkSession
 
 PYTHON_VARIABLE = "PYSPARK_PYTHON"
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+FORMATS = {".parquet": "parquet", ".orc": "orc"}  # by the end of a name
 LOG_LINES = 3  # of Spark's log that are shown if it does not start
 
 
@@ -75,6 +77,15 @@ def _start_error(error: Exception, log: IO[bytes] | None) -> RankgaugeError:
     return RankgaugeError(f"Spark did not start: {reason}", hint="Spark needs Java 17 (JAVA_HOME, or java on the PATH)")
 
 
+def read_frame(session: SparkSession, path: str, format: str | None = None) -> DataFrame:
+    """A table that Spark can read; the format is that of the file's name, else Spark's default, Parquet."""
+    if format == "table":
+        return session.table(path)
+    known = format or FORMATS.get(Path(path).suffix)
+    reader = session.read if known is None else session.read.format(known)
+    return reader.load(path)
+
+
 @contextmanager
 def input_errors() -> Iterator[None]:
     """Within it, an input error of a worker or of Spark is raised as such, without a stack trace of Java."""
@@ -83,10 +94,26 @@ def input_errors() -> Iterator[None]:
     except Exception as error:
         found = packing.error_of_worker(str(error))
         if found is None and _is_analysis(error):
-            found = InputError(f"Spark: {_first_line(error)}")
+            found = InputError(_first_line(error))
         if found is None:
             raise
         raise found from None
+
+
+@contextmanager
+def spark_errors(source: str) -> Iterator[None]:
+    """The same for everything that Spark may raise, with the name of what it read."""
+    try:
+        with input_errors():
+            yield
+    except InputError as error:
+        raise type(error)(f"{location(source, None)}{error.message}", hint=error.hint) from None
+    except RankgaugeError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j")):
+            raise
+        raise RankgaugeError(f"{location(source, None)}Spark failed: {shown(_first_line(error), 200)}") from None
 
 
 def _is_analysis(error: Exception) -> bool:
