@@ -119,7 +119,11 @@ CASES = [
         odd=r"qrels:2: expected ids of visible characters, found document 'd2\u200b'",
     ),
     Case(
-        29, "no-break space in a query id", qrels=Q.replace(b"\n2 0", b"\n\xc2\xa02 0"), odd=r"found query '\xa02'", rr=0.5
+        29,
+        "no-break space in a query id",
+        qrels=Q.replace(b"\n2 0", b"\n\xc2\xa02 0"),
+        odd=r"found query '\xa02'",
+        rr=0.5,
     ),
     Case(30, "trailing spaces", qrels=Q.replace(b"\n", b"  \n"), run=R.replace(b"\n", b" \n")),
     Case(

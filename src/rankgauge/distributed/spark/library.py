@@ -124,4 +124,7 @@ def _is_analysis(error: Exception) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    return next(filter(None, str(error).splitlines()), type(error).__name__)
+    """The line of an error that says why; that of Java is the last cause in its stack trace."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or [type(error).__name__])[-1 if causes else 0].removeprefix("Caused by: ")
