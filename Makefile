@@ -6,7 +6,7 @@
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples
 # make bench      measure next to the other tools
-# make test-deps  install what some tests need: Debian packages (as root) and, in an environment of their own, libraries
+# make test-deps  install what some tests need: Debian packages (as root) and, in environments of their own, libraries and Spark
 # make picture    take the README's picture again (needs test-deps)
 
 PYTHON ?= python3
@@ -15,15 +15,17 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 LOWEST := .venv-lowest
-DEBIAN := chromium fonts-dejavu-core
+DEBIAN := chromium fonts-dejavu-core openjdk-17-jre-headless
 LIBRARIES := .venv-libraries
+SPARK := .venv-spark
+PYSPARK ?= pyspark==4.3.0
 
 SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/core/compiled/*.[ch])
 
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries clean
+.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries test-spark clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -67,8 +69,8 @@ bench: $(BASE)
 	$(BIN)/python -m benchmarks $(BENCH)
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser compiler java libraries postgres" makes that a failure.
-test-deps: test-libraries
+# REQUIRE="browser compiler java libraries postgres spark" makes that a failure.
+test-deps: test-libraries test-spark
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
 
@@ -78,6 +80,14 @@ test-libraries: $(LIBRARIES)/.installed
 $(LIBRARIES)/.installed: tests/libraries/requirements.txt pyproject.toml
 	$(PYTHON) -m venv $(LIBRARIES)
 	$(LIBRARIES)/bin/pip install --quiet --disable-pip-version-check -e '.[retrieval]' -r tests/libraries/requirements.txt
+	@touch $@
+
+# Apache Spark: 900 MB, about a minute. Another version: make -B test-spark PYSPARK=pyspark==3.5.9
+test-spark: $(SPARK)/.installed
+
+$(SPARK)/.installed: tests/distributed/requirements.txt pyproject.toml
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/pip install --quiet --disable-pip-version-check -e '.[spark]' $(PYSPARK) -r tests/distributed/requirements.txt
 	@touch $@
 
 $(VENV):
@@ -95,4 +105,4 @@ $(TEST): pyproject.toml $(SCANNER) | $(VENV)
 	@touch $(BASE) $(TEST)
 
 clean:
-	rm -rf $(VENV) $(LIBRARIES) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LIBRARIES) $(SPARK) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

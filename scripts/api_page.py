@@ -11,6 +11,7 @@ from typing import Any
 NAMESPACES = (
     "rankgauge",
     "rankgauge.evaluation",
+    "rankgauge.distributed.spark",
     "rankgauge.comparison",
     "rankgauge.stats",
     "rankgauge.measures",

@@ -15,8 +15,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 # Each room imports only from itself and from rooms before it. `labels` comes after `retrieval`, since judges are asked
 # as retrievers are, and before `adapters` and `report`, which may use judgments.
 ROOMS = [
-    "_version", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "comparison", "config",
-    "retrieval", "lists", "rag", "labels", "adapters", "report", "history", "render", "benchmark", "cli",
+    "_version", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "distributed", "comparison",
+    "config", "retrieval", "lists", "rag", "labels", "adapters", "report", "history", "render", "benchmark", "cli",
 ]  # fmt: skip
 ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its public names: may import any room
 # Library → the one file that imports it.
@@ -36,6 +36,7 @@ OWNERS: dict[str, str] = {
     "pandas": "evaluation/notebook.py",
     "polars": "evaluation/notebook.py",
     "pyarrow": "io/formats/arrow.py",
+    "pyspark": "distributed/spark/library.py",
     "zstandard": "io/sources.py",
 }
 OPTIONAL = {  # and jinja2, which is always there and slow to import
@@ -137,6 +138,7 @@ MAX_PARAMETERS = 8
 DATA_PARAMETERS = {  # of public functions, whose data does not count
     "comparison/compare.py:compare": 2,
     "comparison/gate/gate.py:gate": 3,
+    "distributed/spark/evaluation.py:evaluate": 2,
     "measures/registry.py:measure": 1,
     "rag/live.py:evaluate_retriever": 2,
     "rag/live.py:evaluate_retriever_async": 2,

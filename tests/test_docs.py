@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LIBRARY_PAGES = ROOT / "docs" / "guides" / "retrievers"  # run by tests/libraries, in the libraries' environment
+SPARK_PAGE = ROOT / "docs" / "guides" / "spark.md"  # run by tests/distributed, in the environment of Spark
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
 
@@ -36,7 +37,9 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.parent != LIBRARY_PAGES], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [page for page in PAGES if page.parent != LIBRARY_PAGES and page != SPARK_PAGE],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_examples_run_and_print_what_the_page_says(
     page: Path, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest

@@ -1,8 +1,9 @@
 """Did my retrieval get better, how certain is that, and which queries changed?
 
 The main verbs and types are here. The rest is in namespaces: ``rankgauge.stats``, ``.measures``, ``.io``,
-``.validation``, ``.evaluation``, ``.comparison``, ``.config``, ``.retrieval``, ``.lists``, ``.rag``, ``.adapters``,
-``.report``, ``.history``, ``.render`` and ``.benchmark``. Names are imported on first use.
+``.validation``, ``.evaluation``, ``.distributed.spark``, ``.comparison``, ``.config``, ``.retrieval``, ``.lists``,
+``.rag``, ``.labels``, ``.adapters``, ``.report``, ``.history``, ``.render`` and ``.benchmark``. Names are imported on
+first use.
 """
 
 from rankgauge._version import __version__ as __version__

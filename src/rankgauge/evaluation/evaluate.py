@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.formatting import listing
-from rankgauge.core.hits import Joined
+from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.notes import notes_on
+from rankgauge.evaluation.notes import JoinFacts, notes_on, number_cutoffs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
 from rankgauge.measures.spec import Measure
@@ -30,7 +32,7 @@ class Evaluation:
     """Runs on the same judgments: what was read, joined and scored. Every result is made from this."""
 
     qrels: Qrels  # as the conventions see them
-    joined: tuple[Joined, ...]
+    joined: tuple[Joined, ...]  # none if some runs were scored elsewhere
     scores: tuple[Scores, ...]
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
 
@@ -92,7 +94,7 @@ def evaluate_measures(
     topics: Any = None,
 ) -> Evaluation:
     """The same for measures that have their grade of relevance already."""
-    from rankgauge.io.join.inputs import as_qrels
+    from rankgauge.io.join.inputs import as_qrels, check_runs
     from rankgauge.io.join.parallel import join_each
 
     reading = reading or Reading()
@@ -106,32 +108,41 @@ def evaluate_measures(
         queries = as_queries(topics, limits=reading.limits)
         judgments = judgments.with_columns(queries.columns)
         texts = queries.known_texts()
+    check_runs(runs)
+    if any(isinstance(run, Scores) for run in runs):
+        scores = _scores_of_each(judgments, runs, requested, conventions, reading)
+        return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
     joins = join_each(judgments, runs, reading, conventions.compat)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
+
+
+def _scores_of_each(
+    qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
+) -> list[Scores]:
+    """The scores of runs of which some are scored already."""
+    from rankgauge.evaluation.scored_runs import scores_on
+    from rankgauge.io.join.parallel import join_each
+
+    scores: list[Scores] = []
+    for run in runs:
+        if isinstance(run, Scores):
+            scores.append(scores_on(qrels, run, requested, conventions, fingerprint=reading.fingerprint))
+        else:
+            joins = join_each(qrels, [run], reading, conventions.compat)
+            scores += [score(qrels, joined, requested, conventions) for joined in joins]
+    return scores
 
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:
     """Apply measures to a join."""
     hits = joined.hits
     if len(hits) and not np.any(hits.status != Status.MISSING):
-        if not joined.queries:
-            raise InputError(f"run {shown(joined.name)} is empty", hint="a query without results has an empty ranking")
-        raise InputError(
-            f"run {shown(joined.name)} and judgments {shown(qrels.name)} have no query in common: "
-            f"{_sample(joined.sample)} and {_sample(qrels.queries.head(3))}",
-            hint="\nhint: ".join([*_near_ids(joined), "query ids must be the same bytes on both sides"]),
-        )
+        samples = joined.sample if joined.queries else (), tuple(qrels.queries.head(3))
+        raise no_common_query(joined.name, qrels.name, samples, _near_ids(joined))
     measures = tuple(measure.frozen(qrels) for measure in requested)
-    values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
-    without = hits.relevant_judged(np.nextafter(0, 1)) == 0
-    if hits.judgments == "passages":  # every query has some, whether or not a chunk that was read contains it
-        without = np.zeros(len(hits), dtype=bool)
-    averaged = hits.status != Status.FAILED
-    if conventions.query_set == "both":
-        averaged &= hits.status != Status.MISSING
-    if conventions.no_relevant == "skip":
-        averaged &= ~without
+    cutoffs = number_cutoffs(measures)
+    facts = JoinFacts.of(hits, cutoffs)
     return Scores(
         run=joined.name,
         run_sha256=joined.sha256,
@@ -139,12 +150,12 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=tuple(hits.queries.to_text()),
         measures=measures,
-        values=values,
-        averaged=averaged,
+        values=query_values(hits, measures),
+        averaged=averaged_queries(facts, conventions),
         status=hits.status,
-        without_relevant=without,
+        without_relevant=facts.without_relevant,
         conventions=conventions,
-        notes=joined.notes + notes_on(hits, measures, run_queries=joined.queries),
+        notes=joined.notes + notes_on(facts, cutoffs, run_queries=joined.queries),
         columns=hits.columns,
         requested=requested,
     )
@@ -160,6 +171,34 @@ def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
             f"expected one run, found {len(names)}: {listing(map(shown, names), SHOWN_NAMES)}",
             hint="evaluate_runs(qrels, [source]) gives one result for each",
         )
+
+
+def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
+    """Queries × measures; the value of a query depends on nothing but its own rows."""
+    return np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
+
+
+def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
+    """Which queries count."""
+    averaged: NDArray[np.bool_] = facts.status != Status.FAILED
+    if conventions.query_set == "both":
+        averaged &= facts.status != Status.MISSING
+    if conventions.no_relevant == "skip":
+        averaged &= ~facts.without_relevant
+    return averaged
+
+
+def no_common_query(
+    run: str, qrels: str, samples: tuple[Sequence[bytes], Sequence[bytes]], hints: Sequence[str] = ()
+) -> InputError:
+    """The error of a run without any judged query; the samples are of its queries, and of the judged ones."""
+    run_queries, judged_queries = (", ".join(map(shown, queries)) for queries in samples)
+    if not run_queries:
+        return InputError(f"run {shown(run)} is empty", hint="a query without results has an empty ranking")
+    return InputError(
+        f"run {shown(run)} and judgments {shown(qrels)} have no query in common: {run_queries} and {judged_queries}",
+        hint="\nhint: ".join([*hints, "query ids must be the same bytes on both sides"]),
+    )
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
@@ -178,7 +217,3 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def _near_ids(joined: Joined) -> list[str]:
     """What is known about ids that nearly match."""
     return [note.message for note in joined.notes if note.code.startswith("ids-")]
-
-
-def _sample(queries: Iterable[bytes]) -> str:
-    return ", ".join(shown(query) for query in queries)

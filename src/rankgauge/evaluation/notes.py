@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
-from rankgauge.core.ids import Ints
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Status
 from rankgauge.core.tables import count_by
 from rankgauge.errors import Note, shown
@@ -17,7 +19,7 @@ from rankgauge.measures.spec import Measure
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 SHOWN_CUTOFFS = 10
 
-__all__ = ["Note", "merge_notes", "notes_on"]
+__all__ = ["JoinFacts", "Note", "merge_notes", "notes_on", "number_cutoffs"]
 
 
 def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
@@ -29,58 +31,97 @@ def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, 
     return [(note, () if len(names) == len(runs) else tuple(names)) for note, names in names_of.items()]
 
 
-def notes_on(hits: Hits, measures: Iterable[Measure], *, run_queries: int) -> tuple[Note, ...]:
-    """The caveats about one run."""
+@dataclass(frozen=True, eq=False)
+class JoinFacts:
+    """What the caveats about a run are made from, per query: facts of parts of a run can be put together."""
+
+    queries: Ids
+    status: NDArray[np.uint8]
+    without_relevant: NDArray[np.bool_]
+    negative: Ints  # judgments with a negative grade
+    retrieved: Ints
+    judged: Ints  # retrieved documents with a judgment
+    judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
+    tied: NDArray[np.bool_]  # queries × cutoffs: whether a tie with a judged document extends beyond the cutoff
+
+    @classmethod
+    def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:
+        """The facts of a join."""
+        top = hits.top(POOL_DEPTH)
+        tied = np.zeros((len(hits), len(cutoffs)), dtype=bool)
+        for column, cutoff in enumerate(cutoffs):
+            straddle = (hits.tie_first <= cutoff) & (hits.tie_last > cutoff)
+            tied[:, column] = count_by(hits.query[straddle], len(hits)) > 0
+        return cls(
+            queries=hits.queries,
+            status=hits.status,
+            without_relevant=_without_relevant(hits),
+            negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
+            retrieved=hits.retrieved,
+            judged=hits.count,
+            judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
+            tied=tied,
+        )
+
+
+def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
+    """Whether a query has no relevant document; gold passages count whether or not a chunk that was read has them."""
+    if hits.judgments == "passages":
+        return np.zeros(len(hits), dtype=bool)
+    without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
+    return without
+
+
+def number_cutoffs(measures: Iterable[Measure]) -> list[int]:
+    """The cutoffs of measures that are numbers, ascending."""
+    return sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
+
+
+def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int) -> tuple[Note, ...]:
+    """The caveats about one run; the cutoffs are those of its facts."""
     notes = [
-        _queries(hits, "queries-missing", hits.status == Status.MISSING, "judged but not in the run"),
-        _queries(hits, "queries-failed", hits.status == Status.FAILED, "failed: not averaged"),
-        _extra(hits, run_queries),
-        _queries(
-            hits,
-            "no-relevant",
-            (count_by(hits.judged_query[hits.judged > 0], len(hits)) == 0) & (hits.judgments != "passages"),
-            "without relevant documents",
-        ),
-        _negative(hits),
-        _unjudged(hits),
+        _queries(facts, "queries-missing", facts.status == Status.MISSING, "judged but not in the run"),
+        _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
+        _extra(facts, run_queries),
+        _queries(facts, "no-relevant", facts.without_relevant, "without relevant documents"),
+        _negative(facts),
+        _unjudged(facts),
     ]
-    cutoffs = sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
-    notes += [_ties(hits, cutoff) for cutoff in cutoffs]
-    notes.append(_shallow(hits, cutoffs))
+    notes += [_ties(facts, column, cutoff) for column, cutoff in enumerate(cutoffs)]
+    notes.append(_shallow(facts, cutoffs))
     return tuple(note for note in notes if note is not None)
 
 
-def _queries(hits: Hits, code: str, mask: np.ndarray[tuple[int], np.dtype[np.bool_]], what: str) -> Note | None:
+def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) -> Note | None:
     rows = np.flatnonzero(mask)
     if not len(rows):
         return None
-    return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(hits, rows)}")
+    return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(facts, rows)}")
 
 
-def _extra(hits: Hits, run_queries: int) -> Note | None:
-    extra = run_queries - int((hits.status != Status.MISSING).sum())
+def _extra(facts: JoinFacts, run_queries: int) -> Note | None:
+    extra = run_queries - int((facts.status != Status.MISSING).sum())
     if not extra:
         return None
     return Note("queries-unjudged", f"{plural(extra, 'query')} of the run without any judgment: left out")
 
 
-def _negative(hits: Hits) -> Note | None:
-    count = int((hits.judged < 0).sum())
+def _negative(facts: JoinFacts) -> Note | None:
+    count = int(facts.negative.sum())
     if not count:
         return None
     return Note("negative-grades", f"{plural(count, 'judgment')} with a negative grade: counted as unjudged")
 
 
-def _unjudged(hits: Hits) -> Note | None:
-    if not len(hits.rank) and hits.retrieved.any():
+def _unjudged(facts: JoinFacts) -> Note | None:
+    if not facts.judged.any() and facts.retrieved.any():
         return Note(
             "nothing-judged",
             "none of the retrieved documents is judged: are the ids the same on both sides? "
             "`rankgauge runs validate RUN --qrels QRELS` compares them",
         )
-    top = hits.top(POOL_DEPTH)
-    retrieved = int(top.retrieved.sum())
-    unjudged = retrieved - int((top.grade >= 0).sum())
+    retrieved = int(np.minimum(facts.retrieved, POOL_DEPTH).sum())
+    unjudged = retrieved - int(facts.judged_in_pool.sum())
     if not unjudged:
         return None
     share = 100 * unjudged / retrieved
@@ -89,21 +130,20 @@ def _unjudged(hits: Hits) -> Note | None:
     )
 
 
-def _ties(hits: Hits, cutoff: int) -> Note | None:
-    straddle = (hits.tie_first <= cutoff) & (hits.tie_last > cutoff)
-    rows = np.flatnonzero(count_by(hits.query[straddle], len(hits)))
+def _ties(facts: JoinFacts, column: int, cutoff: int) -> Note | None:
+    rows = np.flatnonzero(facts.tied[:, column])
     if not len(rows):
         return None
     from rankgauge.validation.codes import tie_message  # only if there are ties: evaluations should start fast
 
     return Note(
         "tie-at-cutoff",
-        f"{tie_message(f'rank {cutoff}', judged=True)} in {plural(len(rows), 'query')}: {_sample(hits, rows)}",
+        f"{tie_message(f'rank {cutoff}', judged=True)} in {plural(len(rows), 'query')}: {_sample(facts, rows)}",
     )
 
 
-def _shallow(hits: Hits, cutoffs: list[int]) -> Note | None:
-    deepest = int(hits.retrieved.max(initial=0))
+def _shallow(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
+    deepest = int(facts.retrieved.max(initial=0))
     beyond = [cutoff for cutoff in cutoffs if cutoff > deepest]
     if not beyond or not deepest:
         return None
@@ -112,5 +152,5 @@ def _shallow(hits: Hits, cutoffs: list[int]) -> Note | None:
     return Note("shallow-run", f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
 
 
-def _sample(hits: Hits, rows: Ints) -> str:
-    return listing(shown(hits.queries[row]) for row in rows.tolist())
+def _sample(facts: JoinFacts, rows: Ints) -> str:
+    return listing(shown(facts.queries[row]) for row in rows.tolist())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.options.engine import engine_options
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given
 from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
 @output_options
 @large_reading_options
 @live_options
+@engine_options
 def command(
     qrels: str | None,
     runs: tuple[str, ...],

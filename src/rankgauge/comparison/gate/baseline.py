@@ -176,6 +176,9 @@ class Baseline:
 
 def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
     """A run of an evaluation, for some of its queries."""
+    if not evaluation.joined:  # scored elsewhere: which documents it retrieved is unknown
+        scores = evaluation.scores[index]
+        return BaselineRun(scores.run, scores.run_sha256, scores.values[rows], {}, scores.to_dict(per_query=True))
     name = evaluation.joined[index].name
     scores, hits = replace(evaluation.scores[index], run=name), evaluation.joined[index].hits
     documents = evaluation.qrels.docs.take(hits.ordinal).to_text()

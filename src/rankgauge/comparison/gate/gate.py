@@ -160,10 +160,12 @@ def _required_values(scores: Scores, requirements: Sequence[Requirement], rule: 
 
 def _blame(result: GateResult, pairs: PairedQueries, known_ids: Callable[[], Ids] | None) -> Blame:
     """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
-    before, now, run = result.against, Baseline.of(result.evaluation, 0), result.evaluation.joined[0].run
+    joined = result.evaluation.joined
+    before, now = result.against, Baseline.of(result.evaluation, 0)
+    run = joined[0].run if joined else None
     gone: dict[str, list[str]] = {}
     unknown: list[str] = []
-    if before is not None:
+    if before is not None and joined:
         gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
     if gone and run is not None:
         candidates = sorted({doc for docs in gone.values() for doc in docs})

@@ -126,9 +126,9 @@ class GateResult:
         """The runs as a report shows them: the baseline first, if it is made of runs, under names of their own."""
         order = [*range(1, len(self.evaluation.scores)), 0]
         scores = tuple(self.evaluation.scores[index] for index in order)
-        joined = tuple(self.evaluation.joined[index] for index in order)
+        joined = tuple(self.evaluation.joined[index] for index in order if self.evaluation.joined)
         evaluation = replace(self.evaluation, scores=scores, joined=joined)
-        return evaluation.renamed(unique_names([run.name for run in joined]))
+        return evaluation.renamed(unique_names([run.name for run in joined or scores]))
 
     @cached_property
     def current(self) -> Baseline | None:

@@ -18,6 +18,7 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.columns import rows_from_columns
 from rankgauge.io.formats.jsonl import Records, number_from_json
+from rankgauge.io.formats.lazy_tables import is_lazy_table
 from rankgauge.io.formats.names import Columns
 from rankgauge.io.rows import build_qrels, build_run
 
@@ -126,6 +127,8 @@ def _to_table(frame: Any, name: str) -> FrameTable:
         raise MissingExtraError(
             "a data frame needs the library narwhals", hint="pip install 'rankgauge[frames]'"
         ) from None
+    if is_lazy_table(frame) and not _is_lazy(frame):
+        frame = arrow.library("a relation of duckdb").table(frame)
     try:
         native: Any = narwhals.from_native(frame.collect() if _is_lazy(frame) else frame, eager_only=True)
     except TypeError:

@@ -39,7 +39,7 @@ EXAMINED_BYTES, EXAMINED_ROWS = 1 << 23, 1 << 18  # … in the first bytes of a 
 def join_any(
     qrels: Qrels, source: Any, reading: Reading, compat: Compat, progress: Progress | None = None
 ) -> list[Joined]:
-    """Join judgments with a run, a dict, a frame or a path; a path may hold several runs."""
+    """Join judgments with a run, a dict, a frame or a path; a path or a lazy table may hold several runs."""
     if _is_file(source):
         return join_file(qrels, source, reading, compat, progress)
     if isinstance(source, Mapping) and is_graded(source) and not reading.fingerprint and not reading.keep_rankings:
@@ -52,6 +52,13 @@ def join_any(
             qrels, joined, lambda: Ids.from_text(source, "query id"), lambda: _first_judged_queries(qrels, source)
         )
         return [noted]
+    if not isinstance(source, (Run, Mapping)) and not reading.fingerprint and not reading.keep_rankings:
+        from rankgauge.io.formats.lazy_tables import is_lazy_table
+
+        if is_lazy_table(source):
+            from rankgauge.io.join.large import join_lazy_table
+
+            return join_lazy_table(qrels, source, reading, compat)
     return [join_run(qrels, as_run(source, reading), (), reading, compat)]
 
 

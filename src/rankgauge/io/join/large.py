@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
@@ -11,7 +12,9 @@ from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run
 from rankgauge.errors import Note
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.arrow_batches import rows_of_batches
 from rankgauge.io.formats.folders import ParquetFolder
+from rankgauge.io.formats.lazy_tables import record_batches
 from rankgauge.io.formats.registry import format_named
 from rankgauge.io.formats.text_blocks import NotInBlocksError
 from rankgauge.io.join import joining
@@ -65,6 +68,17 @@ def join_folder(
     scans, notes = _join(qrels, source, reading, compat, progress)
     sha256 = folder.sha256() if reading.fingerprint else None
     return [_joined(qrels, path, scan, _sha256(sha256, scan, scans), notes, source) for scan in scans]
+
+
+def join_lazy_table(qrels: Qrels, table: Any, reading: Reading, compat: Compat) -> list[Joined]:
+    """Join judgments with each run in a table of another engine, which computes its batches as they are read."""
+
+    def batches(faults: Faults) -> Iterator[Rows]:
+        return rows_of_batches(faults, record_batches(table), reading.columns)
+
+    source = BatchSource("run", batches, lambda: 0)
+    scans, notes = _join(qrels, source, reading, compat, None)
+    return [_joined(qrels, "run", scan, None, notes, source) for scan in scans]
 
 
 def join_scattered(

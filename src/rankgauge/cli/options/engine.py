@@ -1,0 +1,93 @@
+"""Where a run is evaluated: in this process, or on Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+
+from rankgauge.cli.options.groups import Command, Option, is_given, with_options
+from rankgauge.errors import UsageError, shown
+
+LOCAL_OPTIONS = {  # what only the local engine has
+    "html": "--html",
+    "ties": "--ties",
+    "unjudged": "--unjudged",
+    "retriever": "--retriever",
+    "max_bytes": "--max-bytes",
+    "max_line": "--max-line",
+    "memory": "--memory",
+    "strict": "--strict",
+}
+OPTIONS: tuple[Option, ...] = (
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "spark"]),
+        default="local",
+        show_default=True,
+        help="Evaluate in this process, or on Apache Spark: then RUN is any path that Spark can read, and --run-format "
+        "names one of its data sources, or `table`.",
+    ),
+    click.option(
+        "--master", metavar="URL", help="Use this Spark master: local[2], spark://HOST:PORT, …  [default: Spark's own]"
+    ),
+    click.option(
+        "--spark-setting",
+        "spark_settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Set a property of Spark, such as spark.executor.memory=8g; repeatable.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """The master of Spark, and properties of its session."""
+
+    master: str | None
+    settings: dict[str, str]
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options; with another engine, its own function is called instead of the command."""
+
+    @wraps(command)
+    def wrapped(*, engine: str, master: str | None, spark_settings: tuple[str, ...], **values: Any) -> Any:
+        if engine == "local":
+            if master is not None or spark_settings:
+                raise UsageError("--master and --spark-setting need --engine spark")
+            return command(**values)
+        _check(values)
+        from rankgauge.cli.commands.spark import evaluate_on_spark
+
+        kept = {name: values[name] for name in ("qrels", "runs", "topics", "settings", "reading", "view")}
+        return evaluate_on_spark(SparkOptions(master, _parse(spark_settings)), **kept)
+
+    return with_options(wrapped, *OPTIONS)
+
+
+def _check(values: dict[str, Any]) -> None:
+    """Raise if an option is given that Spark does not have: none is ignored silently."""
+    for name, flag in LOCAL_OPTIONS.items():
+        if is_given(name):
+            raise UsageError(f"--engine spark cannot be combined with {flag}")
+    if values["settings"].on_duplicate == "first":
+        raise UsageError(
+            "--engine spark cannot be combined with --on-duplicate first",
+            hint="rows on a cluster have no order, so none of them is the first: drop duplicates before",
+        )
+    if values["qrels"] is None or not values["runs"]:
+        raise UsageError("--engine spark needs judgments and a run")
+    if "-" in values["runs"]:
+        raise UsageError("--engine spark cannot read a run from standard input")
+
+
+def _parse(texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for text, (name, sign, _) in zip(texts, pairs, strict=True):
+        if not name or not sign:
+            raise UsageError(f"--spark-setting takes NAME=VALUE, found {shown(text)}")
+    return {name: value for name, _, value in pairs}

@@ -1,0 +1,53 @@
+"""Scores that were computed elsewhere are compared and gated as runs are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rankgauge import Conventions, InputError, Qrels, Run, Scores, UsageError, compare, evaluate, evaluate_runs, gate
+
+JUDGED = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(12)}
+GOOD = {f"q{n}": {"a": 3.0, "b": 2.0, "c": 1.0} for n in range(12)}
+BAD = {f"q{n}": {"c": 3.0, "b": 2.0, "a": 1.0 + 1.5 * (n % 2)} for n in range(12)}
+QRELS, NAMES = Qrels.from_dict(JUDGED), ["nDCG@10", "ERR", "RR"]
+
+
+def scored(results: dict[str, dict[str, float]], name: str) -> Scores:
+    return evaluate(QRELS, Run.from_dict(results, name=name), NAMES)
+
+
+def test_a_comparison_of_scores_is_that_of_their_runs() -> None:
+    runs = [Run.from_dict(GOOD, name="good"), Run.from_dict(BAD, name="bad")]
+    for given in ([scored(GOOD, "good"), scored(BAD, "bad")], [scored(GOOD, "good"), runs[1]]):
+        ours, theirs = compare(QRELS, given, NAMES), compare(QRELS, runs, NAMES)
+        assert ours.differences == theirs.differences
+        assert [run.notes for run in ours.scores] == [run.notes for run in theirs.scores]
+
+
+def test_a_gate_on_scores_decides_as_one_on_runs() -> None:
+    for now, before in ((GOOD, BAD), (BAD, GOOD)):
+        result = gate(QRELS, scored(now, "now"), NAMES, against=scored(before, "before"))
+        expected = gate(QRELS, Run.from_dict(now, name="now"), NAMES, against=Run.from_dict(before, name="before"))
+        assert (result.verdict, result.compared) == (expected.verdict, expected.compared)
+        assert result.current is not None
+        assert expected.current is not None
+        assert np.array_equal(result.current.values, expected.current.values)
+
+
+def test_a_drop_of_scores_is_not_blamed_on_documents_that_nobody_knows() -> None:
+    result = gate(QRELS, scored(BAD, "now"), NAMES, against=Run.from_dict(GOOD, name="before"))
+    assert result.verdict == "fail"
+    assert result.blame is not None
+    assert not result.blame.documents
+
+
+def test_scores_must_be_of_these_judgments_measures_and_conventions() -> None:
+    scores = scored(GOOD, "good")
+    with pytest.raises(UsageError, match=r"'good' is scored already: AP was not evaluated; there are nDCG@10"):
+        evaluate_runs(QRELS, [scores], "AP")
+    with pytest.raises(UsageError, match="other conventions"):
+        evaluate_runs(QRELS, [scores], "RR", conventions=Conventions(no_relevant="skip"))
+    with pytest.raises(InputError, match="scored on 12 queries, which are not the 1 queries"):
+        evaluate_runs({"q1": {"a": 1}}, [scores], "RR")
+    assert evaluate_runs(QRELS, [scores], "ERR").scores[0]["ERR"] == scores["ERR"]
