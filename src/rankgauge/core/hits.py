@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core import ids as ids_module
 from rankgauge.core import ranking
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run, Status

@@ -7,7 +7,6 @@ hash only narrows a search, and equality of the bytes decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, InputTypeError, shown
 
 Ints = NDArray[np.int64]

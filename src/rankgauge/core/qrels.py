@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import IdIndex, Ids, Interner, Ints, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Literal, SupportsFloat
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import ranking
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, encode_id, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
 from rankgauge.errors import InputError, InputTypeError, shown

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids, repeated
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.cli.options.groups import option_group
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.writing import check_writable, write_atomically
 

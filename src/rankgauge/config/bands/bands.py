@@ -6,9 +6,10 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 

@@ -6,13 +6,14 @@ example U+00A0 or 0x1C, are part of an id, as they are for trec_eval.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import PADDING, Ids, Ints
 
 NEWLINE, SPACE, TAB = 0x0A, 0x20, 0x09

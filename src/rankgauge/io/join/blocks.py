@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from rankgauge.core import ranking
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import HitsBuilder
 from rankgauge.core.ids import DELETE, PADDING, Ids, Ints, repeated
