@@ -16,7 +16,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Column, Floats, count_by, group_of, offsets_of, running, sum_by
+from rankgauge.core.tables import Column, Floats, count_true, group_of, offsets_of, running, sum_by
 from rankgauge.errors import InputError, Note, shown
 
 if TYPE_CHECKING:
@@ -229,12 +229,11 @@ class Hits:
 
     def relevant_judged(self, rel: float) -> Ints:
         """R: the number of relevant judgments of each query."""
-        return count_by(self.judged_query[self.judged >= max(rel, 0)], len(self))
+        return count_true(self.judged >= max(rel, 0), self.judged_offsets)
 
     def nonrelevant_judged(self, rel: float) -> Ints:
         """The number of nonrelevant judgments of each query."""
-        chosen = (self.judged >= 0) & (self.judged < rel)
-        return count_by(self.judged_query[chosen], len(self))
+        return count_true((self.judged >= 0) & (self.judged < rel), self.judged_offsets)
 
     def ideal(self, gains: Floats) -> Ideal:
         """The ideal ranking, for the gain of each judgment."""

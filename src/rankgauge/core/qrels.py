@@ -87,9 +87,8 @@ class Qrels:
         unique: bool = True,
     ) -> Qrels:
         """Group the rows by query. With ``unique=False`` the caller checks for repeated documents."""
-        intern = Interner()
-        number = intern(query)
-        by_query = intern.ids.order()
+        number, distinct_queries = query.distinct
+        by_query = distinct_queries.order()
         position = np.empty_like(by_query)
         position[by_query] = np.arange(len(by_query))
         group = position[number]
@@ -97,7 +96,7 @@ class Qrels:
             rows = np.argsort(group, kind="stable")
             doc, group, grades = doc.take(rows), group[rows], grades[rows]
             iters = None if iters is None else iters.take(rows)
-        queries = intern.ids.take(by_query).compact()
+        queries = distinct_queries.take(by_query).compact()
         made = cls(
             name=name,
             queries=queries,

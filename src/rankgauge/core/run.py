@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core import ranking
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.ids import Ids, Interner, Ints, encode_id, repeated
+from rankgauge.core.ids import Ids, Ints, encode_id, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
@@ -71,12 +71,10 @@ class Run:
     @classmethod
     def build(cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None) -> Run:
         """Group rows by query. The caller checks for repeated documents and NaN."""
-        intern = Interner()
-        group = intern(query)
+        group, queries = query.distinct
         if np.any(group[1:] < group[:-1]):
             rows = np.argsort(group, kind="stable")
             doc, scores, group = doc.take(rows), scores[rows], group[rows]
-        queries = intern.ids
         return cls(
             name=name,
             queries=queries,

@@ -97,7 +97,7 @@ class Rows:
 
     def group(self, *, by_iter: bool = False, by_subgroup: bool = False, by_tag: bool = False) -> Ints:
         """A number for each query, or for each query and iter, and subgroup, and tag."""
-        number = Interner()(self.query)
+        number, _ = self.query.distinct
         chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup), (by_tag, self.tag))
         others = [Interner()(column) for is_chosen, column in chosen if is_chosen and column is not None]
         others = [column for column in others if column.any()]

@@ -125,9 +125,9 @@ def _column_ends(buffer: Bytes, columns: int) -> Ints | None:
     text = buffer[: len(buffer) - PADDING]
     if compiled.scanner is not None:
         rows = np.count_nonzero(text == NEWLINE)
-        end = np.empty((rows, columns), dtype=np.int64)
-        if rows and compiled.scanner.split(buffer, columns, end):
-            return end
+        by_column = np.empty((columns, rows), dtype=np.int64)
+        if rows and compiled.scanner.split(buffer, columns, by_column):
+            return by_column.T
     is_white = text <= SPACE
     positions = np.flatnonzero(is_white)
     count, rest = divmod(len(positions), columns)
