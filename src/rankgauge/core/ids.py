@@ -48,8 +48,12 @@ class Ids:
     def from_bytes(cls, ids: Sequence[bytes]) -> Ids:
         """A column from byte strings."""
         length = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        buffer = np.frombuffer(b"".join(ids) + bytes(PADDING), dtype=np.uint8)
-        return cls(buffer, np.cumsum(length) - length, length)
+        return cls.packed(b"".join(ids) + bytes(PADDING), length)
+
+    @classmethod
+    def packed(cls, text: bytes, length: Ints) -> Ids:
+        """A column from one padded text in which the ids follow one another."""
+        return cls(np.frombuffer(text, dtype=np.uint8), np.cumsum(length) - length, length)
 
     @classmethod
     def from_text(cls, ids: Iterable[object], what: str = "id") -> Ids:
@@ -59,8 +63,7 @@ class Ids:
             joined = "".join(values)  # raises if one of them is not text
             length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
             if joined.isascii() and "\0" not in joined and length.all():
-                buffer = np.frombuffer(joined.encode("ascii") + bytes(PADDING), dtype=np.uint8)
-                return cls(buffer, np.cumsum(length) - length, length)
+                return cls.packed(joined.encode("ascii") + bytes(PADDING), length)
         except TypeError:
             pass
         return cls.from_bytes([encode_id(value, what) for value in values])
@@ -89,6 +92,11 @@ class Ids:
         begins = self.start.tolist()
         for begin, end in zip(begins, (self.start + self.length).tolist(), strict=True):
             yield bytes(text[begin:end])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The ids as ``str``, kept for those who need them again: for queries, not for documents."""
+        return tuple(self.to_text())
 
     def to_text(self) -> list[str]:
         """The ids as ``str``; bytes that are not UTF-8 become surrogate escapes."""

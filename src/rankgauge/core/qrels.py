@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
 
+from rankgauge.core import compiled
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.ids import IdIndex, Ids, Interner, Ints, repeated
+from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
@@ -119,24 +120,18 @@ class Qrels:
         name: str = "qrels",
     ) -> Qrels:
         """From ``{query: {document: grade}}``. A query without documents has no relevant ones."""
-        for q, row in judgments.items():
-            if not isinstance(row, Mapping):
-                raise InputTypeError(
-                    f"judgments of query {shown(str(q))} must map documents to grades, found {type(row).__name__}"
-                )
+        kinds = set(map(type, judgments.values()))
+        if not all(issubclass(kind, Mapping) for kind in kinds):
+            query, row = next((query, row) for query, row in judgments.items() if not isinstance(row, Mapping))
+            raise InputTypeError(
+                f"judgments of query {shown(str(query))} must map documents to grades, found {type(row).__name__}"
+            )
         names = list(judgments)
         queries = Ids.from_text(names, "query id")
         order = queries.order()
         rows = [judgments[names[number]] for number in order.tolist()]
-        docs = list(chain.from_iterable(rows))
-        column = Ids.from_text(docs, "document id")
-        values = list(chain.from_iterable(row.values() for row in rows))
-        try:
-            # struct accepts only numbers, while NumPy would read the text '1' as one.
-            grades = np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
-        except (struct.error, OverflowError):
-            named_rows = zip((names[number] for number in order.tolist()), rows, strict=True)
-            grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
+        ordered_names = tuple(names[number] for number in order.tolist())
+        docs, column, grades = _entries(ordered_names, rows)
         sizes = [len(row) for row in rows]
         made = cls(
             name=name,
@@ -147,6 +142,8 @@ class Qrels:
         )
         check_grades(made.queries, column, grades, made.query)
         made.__dict__["doc_names"] = docs  # no need to decode them from bytes again
+        if set(map(type, names)) == {str}:
+            made.queries.__dict__["names"] = ordered_names
         return made.with_columns(columns) if columns else made
 
     @classmethod
@@ -304,6 +301,24 @@ class Qrels:
                 f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
                 hint="keep one judgment per query and document",
             )
+
+
+def _entries(queries: Sequence[str], rows: list[Mapping[str, SupportsFloat]]) -> tuple[list[str], Ids, Floats]:
+    """The documents and the grades of all rows, one after the other."""
+    gathered = None if compiled.scanner is None else compiled.scanner.gather_dicts(rows)
+    if gathered is not None:
+        docs, text, lengths, numbers = gathered
+        column = Ids.packed(text, np.frombuffer(lengths, dtype=np.int64))
+        return docs, column, np.frombuffer(numbers, dtype=np.float64)
+    docs = list(chain.from_iterable(rows))
+    column = Ids.from_text(docs, "document id")
+    values = list(chain.from_iterable(row.values() for row in rows))
+    try:
+        # struct accepts only numbers, while NumPy would read the text '1' as one.
+        return docs, column, np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
+    except (struct.error, OverflowError):
+        named_rows = zip(queries, rows, strict=True)
+        return docs, column, np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
 
 
 def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = None) -> None:

@@ -138,7 +138,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         run_sha256=joined.sha256,
         qrels=qrels.name,
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
-        queries=tuple(hits.queries.to_text()),
+        queries=hits.queries.names,
         measures=measures,
         values=values,
         averaged=averaged,

@@ -17,7 +17,6 @@ from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, RankgaugeWarning, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic
 from rankgauge.io.formats.tokens import NO_LINES
 
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
@@ -238,6 +237,8 @@ def _judged_for(rows: Rows, row: int) -> str:
 
 def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:
     """Raise if documents have several judgments because there is one for each subtopic."""
+    from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic
+
     if rows.iters is not None and is_by_subtopic(query, rows.iters, rows.doc, repeated_rows):
         found = describe_subtopics(rows.query, rows.iters, rows.doc, int(first_rows[0]), repeated_rows)
         line = int(rows.line[repeated_rows[0]]) or None

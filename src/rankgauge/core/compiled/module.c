@@ -490,6 +490,7 @@ static PyMethodDef module_methods[] = {
     {"delimited", table_delimited, METH_VARARGS, "Read delimited lines as columns; None if Python must."},
     {"mapping", table_mapping, METH_VARARGS, "Read queries with their documents; None if Python must."},
     {"join_dicts", join_dicts, METH_VARARGS, "The hits of dicts of scores; None if one is odd."},
+    {"gather_dicts", gather_dicts, METH_O, "The entries of dicts as columns; None if one is odd."},
     {NULL, NULL, 0, NULL},
 };
 
