@@ -14,7 +14,7 @@ import numpy as np
 from rankgauge.core import compiled
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
-from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
+from rankgauge.core.tables import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
+MANY_ENTRIES = 1 << 14  # whose arrays are large
 JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
 
 
@@ -131,6 +132,8 @@ class Qrels:
         order = queries.order()
         rows = [judgments[names[number]] for number in order.tolist()]
         ordered_names = tuple(names[number] for number in order.tolist())
+        if sum(map(len, rows)) > MANY_ENTRIES:
+            keep_freed_memory()
         docs, column, grades = _entries(ordered_names, rows)
         sizes = [len(row) for row in rows]
         made = cls(
