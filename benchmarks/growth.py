@@ -5,6 +5,10 @@ between the last sizes: 1 is linear, 2 is quadratic. Whole commands are called i
 joining, measuring, testing and rendering all count. Exit code 1 if an exponent is above the limit.
 
     python -m benchmarks.growth --only groups,measures --steps 5
+
+With ``--millions``, instead: time and memory of whole processes on files of that many million rows.
+
+    python -m benchmarks.growth --millions 1,10,50     # 50 needs 2 GB of disk
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.rows import print_rows
 from rankgauge.cli.main import run
 
 LIMIT = 1.5  # sorting, and data that leaves the caches, make a little more than 1
@@ -124,7 +129,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description="How time grows with the input.")
     parser.add_argument("--only", metavar="NAME,…", help=", ".join(DIMENSIONS))
     parser.add_argument("--steps", type=int, default=5, metavar="N", help="double N − 1 times; 5")
+    parser.add_argument("--millions", metavar="N,…", help="time and memory for these of 1, 10 and 50 million rows")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="rounds of --millions; the best is shown")
     asked = parser.parse_args(arguments)
+    if asked.millions:
+        print_rows(map(int, asked.millions.split(",")), asked.repeat)
+        return 0
     seconds_of(Data())  # imports
     overhead = min(seconds_of(Data()) for _ in range(REPEAT))
     too_fast = []

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from rankgauge.cli import startup
+
+
+@pytest.fixture(autouse=True)
+def _collection() -> Iterator[None]:
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +62,12 @@ def test_the_choice_of_the_user_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "4")
     startup.prepare(["evaluate", "q", "r"])
     assert values() == ["4", "1"]
+
+
+def test_a_command_rarely_searches_for_cycles() -> None:
+    startup.prepare(["evaluate", "q", "r"])
+    assert gc.isenabled()
+    assert gc.get_threshold()[0] == startup.COLLECTION_THRESHOLD
 
 
 def test_the_library_leaves_threads_alone() -> None:

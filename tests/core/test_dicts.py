@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, Run, evaluate
 from rankgauge.core import compiled, dicts, ranking
@@ -159,3 +160,49 @@ def test_ids_are_ordered_in_descending_order_in_one_file_only() -> None:
     source = Path(dicts.__file__).parents[1]
     users = [path.name for path in source.rglob("*.py") if "descending=True" in path.read_text(encoding="utf-8")]
     assert users == ["ranking.py"]
+
+
+class Grade(int):
+    """A number with a conversion of its own, which must be asked."""
+
+    def __float__(self) -> float:
+        return 2.0
+
+
+def judged(judgments: Any) -> tuple[object, ...]:
+    """What becomes of judgments, or how they are refused."""
+    try:
+        qrels = Qrels.from_dict(judgments)
+    except InputError as error:
+        return type(error), str(error)
+    return list(qrels.queries), list(qrels.docs), qrels.grades.tolist(), qrels.offsets.tolist(), qrels.doc_names
+
+
+ids = st.text("ab\0é\udce9\ud800", max_size=2) | st.sampled_from([b"a", b"", 7])
+grades = st.sampled_from([0, 1, -1, True, 2.5, float("nan"), 10**400, "1", None, np.float64(3), np.int64(1), Grade(1)])
+plain_rows = st.dictionaries(st.text("abcé", min_size=1, max_size=3), st.integers(-2, 3) | st.floats(-2, 3), max_size=4)
+
+
+@needs_extension
+@given(st.dictionaries(st.text("qré", min_size=1), plain_rows | st.dictionaries(ids, grades, max_size=3), max_size=4))
+def test_the_extension_gathers_judgments_as_python_does(judgments: dict[str, Any]) -> None:
+    gathered = judged(judgments)
+    scanner, compiled.scanner = compiled.scanner, None
+    try:
+        assert judged(judgments) == gathered
+    finally:
+        compiled.scanner = scanner
+
+
+@needs_extension
+def test_the_extension_gathers_plain_judgments_itself() -> None:
+    assert compiled.scanner is not None
+    rows = [{"d1": 1, "é": 0.5}, {}, {"d1": True}]
+    docs, text, lengths, numbers = compiled.scanner.gather_dicts(rows)
+    assert (docs, text.rstrip(b"\0")) == (["d1", "é", "d1"], "d1éd1".encode())
+    assert np.frombuffer(lengths, dtype=np.int64).tolist() == [2, 2, 2]
+    assert np.frombuffer(numbers).tolist() == [1.0, 0.5, 1.0]
+    assert compiled.scanner.gather_dicts([{"d": Grade(1)}]) is None
+    assert compiled.scanner.gather_dicts([{"a\0b": 1}]) is None
+    with pytest.raises(TypeError, match="list"):
+        compiled.scanner.gather_dicts(())

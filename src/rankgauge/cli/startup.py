@@ -11,9 +11,16 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The commands that only read files. Retrievers and resampling multiply matrices, for which threads may be worth it.
 SINGLE_THREADED = ("agreement", "convert", "evaluate", "fuse", "measures", "qrels", "trec_eval", "runs validate")
 
+# Objects between two searches for cycles: importing makes tens of thousands, and none of them is garbage.
+COLLECTION_THRESHOLD = 100_000
+
 
 def prepare(arguments: Sequence[str]) -> None:
-    """Keep commands that only read files to one thread; before NumPy is imported, and unless the user decides."""
+    """Before NumPy is imported: search for cycles rarely, and keep commands that only read files to one thread.
+
+    The user's own choice of threads comes first.
+    """
+    gc.set_threshold(COLLECTION_THRESHOLD)
     is_single = " ".join(arguments[:2]).startswith(SINGLE_THREADED)
     if is_single and not any(word.startswith("--retriever") for word in arguments):
         for name in THREAD_VARIABLES:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, nearest
 from rankgauge.stats.names import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESAMPLES, Alternative, PairedTest

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.bands import Bands
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.measures.parse import parse_measure

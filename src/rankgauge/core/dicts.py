@@ -33,10 +33,11 @@ RankedPart = tuple[Ints, Ints, Ints, Ints]  # ordinal, rank, first and last rank
 
 def join_dict(qrels: Qrels, results: Results, *, compat: ranking.Compat = "trec_eval-9") -> Hits:
     """Rank the results and look up the judged documents; the same as joining ``Run.from_dict(results)``."""
-    if any(isinstance(key, bytes) for query, row in results.items() for key in (query, *islice(row, 1))):
+    kinds = {*map(type, results), *(type(doc) for row in results.values() for doc in islice(row, 1))}
+    if any(issubclass(kind, bytes) for kind in kinds):
         return join(qrels, Run.from_dict(results), compat=compat)
     Ids.from_text(results, "query id")  # raises if one is not an id
-    names = qrels.queries.to_text()
+    names = qrels.queries.names
     rows = [results.get(query) for query in names]
     ranked = _join_compiled(qrels, rows, compat)
     if ranked is None:

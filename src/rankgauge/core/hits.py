@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from rankgauge.core import ids as ids_module
 from rankgauge.core import ranking
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Column, Floats, count_by, group_of, offsets_of, running, sum_by
+from rankgauge.core.tables import Column, Floats, count_true, group_of, offsets_of, running, sum_by
 from rankgauge.errors import InputError, Note, shown
 
 if TYPE_CHECKING:
@@ -228,12 +229,11 @@ class Hits:
 
     def relevant_judged(self, rel: float) -> Ints:
         """R: the number of relevant judgments of each query."""
-        return count_by(self.judged_query[self.judged >= max(rel, 0)], len(self))
+        return count_true(self.judged >= max(rel, 0), self.judged_offsets)
 
     def nonrelevant_judged(self, rel: float) -> Ints:
         """The number of nonrelevant judgments of each query."""
-        chosen = (self.judged >= 0) & (self.judged < rel)
-        return count_by(self.judged_query[chosen], len(self))
+        return count_true((self.judged >= 0) & (self.judged < rel), self.judged_offsets)
 
     def ideal(self, gains: Floats) -> Ideal:
         """The ideal ranking, for the gain of each judgment."""

@@ -7,7 +7,6 @@ hash only narrows a search, and equality of the bytes decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, InputTypeError, shown
 
 Ints = NDArray[np.int64]
@@ -23,6 +23,7 @@ Words = NDArray[np.uint64]
 
 WORD_BYTES = 8
 DELETE = 0x7F  # the first character after the visible ones of ASCII
+COPIED_BYTES_PER_ID = 1 << 10
 LONG_ID_BYTES = 1 << 10  # an id longer than this is compared as a whole
 PADDING = 3 * WORD_BYTES  # bytes after the last id, so that a word can be read at any position
 _BYTE_MASKS = np.array([(1 << (8 * n)) - 1 for n in range(WORD_BYTES)] + [(1 << 64) - 1], dtype=np.uint64)
@@ -47,8 +48,12 @@ class Ids:
     def from_bytes(cls, ids: Sequence[bytes]) -> Ids:
         """A column from byte strings."""
         length = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        buffer = np.frombuffer(b"".join(ids) + bytes(PADDING), dtype=np.uint8)
-        return cls(buffer, np.cumsum(length) - length, length)
+        return cls.packed(b"".join(ids) + bytes(PADDING), length)
+
+    @classmethod
+    def packed(cls, text: bytes, length: Ints) -> Ids:
+        """A column from one padded text in which the ids follow one another."""
+        return cls(np.frombuffer(text, dtype=np.uint8), np.cumsum(length) - length, length)
 
     @classmethod
     def from_text(cls, ids: Iterable[object], what: str = "id") -> Ids:
@@ -58,8 +63,7 @@ class Ids:
             joined = "".join(values)  # raises if one of them is not text
             length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
             if joined.isascii() and "\0" not in joined and length.all():
-                buffer = np.frombuffer(joined.encode("ascii") + bytes(PADDING), dtype=np.uint8)
-                return cls(buffer, np.cumsum(length) - length, length)
+                return cls.packed(joined.encode("ascii") + bytes(PADDING), length)
         except TypeError:
             pass
         return cls.from_bytes([encode_id(value, what) for value in values])
@@ -83,9 +87,16 @@ class Ids:
         return self.buffer[begin : begin + int(self.length[row])].tobytes()
 
     def __iter__(self) -> Iterator[bytes]:
-        text = self.buffer.data
-        for begin, length in zip(self.start.tolist(), self.length.tolist(), strict=True):
-            yield bytes(text[begin : begin + length])
+        # Slices of bytes are faster than those of a buffer, if copying it first does not cost more.
+        text = self.buffer.tobytes() if len(self.buffer) < COPIED_BYTES_PER_ID * len(self) else self.buffer.data
+        begins = self.start.tolist()
+        for begin, end in zip(begins, (self.start + self.length).tolist(), strict=True):
+            yield bytes(text[begin:end])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The ids as ``str``, kept for those who need them again: for queries, not for documents."""
+        return tuple(self.to_text())
 
     def to_text(self) -> list[str]:
         """The ids as ``str``; bytes that are not UTF-8 become surrogate escapes."""
@@ -183,6 +194,12 @@ class Ids:
                 rows = np.flatnonzero(~fresh & (self.length > WORD_BYTES))
                 fresh[rows] = ~self.same(rows, self, rows - 1)
         return np.flatnonzero(fresh)
+
+    @cached_property
+    def distinct(self) -> tuple[Ints, Ids]:
+        """The number of each id, in the order of first appearance, and the distinct ids."""
+        intern = Interner()
+        return intern(self), intern.ids
 
     def order(self, group: Ints | None = None, *, descending: bool = False) -> Ints:
         """The rows sorted by group (which must be ascending) and, within a group, by bytes; stable.

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
 
-from rankgauge.core.ids import IdIndex, Ids, Interner, Ints, repeated
-from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, query_columns, within
+from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
+from rankgauge.core.tables import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
+MANY_ENTRIES = 1 << 14  # whose arrays are large
 JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
 
 
@@ -86,9 +89,8 @@ class Qrels:
         unique: bool = True,
     ) -> Qrels:
         """Group the rows by query. With ``unique=False`` the caller checks for repeated documents."""
-        intern = Interner()
-        number = intern(query)
-        by_query = intern.ids.order()
+        number, distinct_queries = query.distinct
+        by_query = distinct_queries.order()
         position = np.empty_like(by_query)
         position[by_query] = np.arange(len(by_query))
         group = position[number]
@@ -96,7 +98,7 @@ class Qrels:
             rows = np.argsort(group, kind="stable")
             doc, group, grades = doc.take(rows), group[rows], grades[rows]
             iters = None if iters is None else iters.take(rows)
-        queries = intern.ids.take(by_query).compact()
+        queries = distinct_queries.take(by_query).compact()
         made = cls(
             name=name,
             queries=queries,
@@ -119,24 +121,20 @@ class Qrels:
         name: str = "qrels",
     ) -> Qrels:
         """From ``{query: {document: grade}}``. A query without documents has no relevant ones."""
-        for q, row in judgments.items():
-            if not isinstance(row, Mapping):
-                raise InputTypeError(
-                    f"judgments of query {shown(str(q))} must map documents to grades, found {type(row).__name__}"
-                )
+        kinds = set(map(type, judgments.values()))
+        if not all(issubclass(kind, Mapping) for kind in kinds):
+            query, row = next((query, row) for query, row in judgments.items() if not isinstance(row, Mapping))
+            raise InputTypeError(
+                f"judgments of query {shown(str(query))} must map documents to grades, found {type(row).__name__}"
+            )
         names = list(judgments)
         queries = Ids.from_text(names, "query id")
         order = queries.order()
         rows = [judgments[names[number]] for number in order.tolist()]
-        docs = list(chain.from_iterable(rows))
-        column = Ids.from_text(docs, "document id")
-        values = list(chain.from_iterable(row.values() for row in rows))
-        try:
-            # struct accepts only numbers, while NumPy would read the text '1' as one.
-            grades = np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
-        except (struct.error, OverflowError):
-            named_rows = zip((names[number] for number in order.tolist()), rows, strict=True)
-            grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
+        ordered_names = tuple(names[number] for number in order.tolist())
+        if sum(map(len, rows)) > MANY_ENTRIES:
+            keep_freed_memory()
+        docs, column, grades = _entries(ordered_names, rows)
         sizes = [len(row) for row in rows]
         made = cls(
             name=name,
@@ -147,6 +145,8 @@ class Qrels:
         )
         check_grades(made.queries, column, grades, made.query)
         made.__dict__["doc_names"] = docs  # no need to decode them from bytes again
+        if set(map(type, names)) == {str}:
+            made.queries.__dict__["names"] = ordered_names
         return made.with_columns(columns) if columns else made
 
     @classmethod
@@ -304,6 +304,24 @@ class Qrels:
                 f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
                 hint="keep one judgment per query and document",
             )
+
+
+def _entries(queries: Sequence[str], rows: list[Mapping[str, SupportsFloat]]) -> tuple[list[str], Ids, Floats]:
+    """The documents and the grades of all rows, one after the other."""
+    gathered = None if compiled.scanner is None else compiled.scanner.gather_dicts(rows)
+    if gathered is not None:
+        docs, text, lengths, numbers = gathered
+        column = Ids.packed(text, np.frombuffer(lengths, dtype=np.int64))
+        return docs, column, np.frombuffer(numbers, dtype=np.float64)
+    docs = list(chain.from_iterable(rows))
+    column = Ids.from_text(docs, "document id")
+    values = list(chain.from_iterable(row.values() for row in rows))
+    try:
+        # struct accepts only numbers, while NumPy would read the text '1' as one.
+        return docs, column, np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
+    except (struct.error, OverflowError):
+        named_rows = zip(queries, rows, strict=True)
+        return docs, column, np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
 
 
 def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = None) -> None:

@@ -8,13 +8,13 @@ of document ids: the first needs scores alone, the second only the ids of tied d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats, group_of, offsets_of, within
 

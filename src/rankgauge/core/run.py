@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Literal, SupportsFloat
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import ranking
-from rankgauge.core.ids import Ids, Interner, Ints, encode_id, repeated
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.ids import Ids, Ints, encode_id, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
 from rankgauge.errors import InputError, InputTypeError, shown
 
@@ -70,12 +71,10 @@ class Run:
     @classmethod
     def build(cls, query: Ids, doc: Ids, scores: Floats, *, name: str = "run", sha256: str | None = None) -> Run:
         """Group rows by query. The caller checks for repeated documents and NaN."""
-        intern = Interner()
-        group = intern(query)
+        group, queries = query.distinct
         if np.any(group[1:] < group[:-1]):
             rows = np.argsort(group, kind="stable")
             doc, scores, group = doc.take(rows), scores[rows], group[rows]
-        queries = intern.ids
         return cls(
             name=name,
             queries=queries,

@@ -41,9 +41,23 @@ def within(groups: Ints, offsets: Ints) -> Ints:
     return np.repeat(offsets[groups] - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
 
 
+def keep_freed_memory() -> None:
+    """Make the allocator keep the memory of arrays for later ones, instead of requesting new pages again and again.
+
+    Freeing one large array is what makes glibc do so. It saves a fifth of the time of reading a file.
+    """
+    np.empty(1 << 24, dtype=np.uint8)
+
+
 def count_by(group: Ints, groups: int) -> Ints:
     """The number of rows of each group."""
     return np.bincount(group, minlength=groups).astype(np.int64)
+
+
+def count_true(chosen: NDArray[np.bool_], offsets: Ints) -> Ints:
+    """The number of chosen rows of each group."""
+    before: Ints = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])
+    return np.diff(before[offsets])
 
 
 def sum_by(group: Ints, values: Floats | Ints, groups: int) -> Floats:
@@ -89,9 +103,11 @@ def query_columns(columns: Mapping[str, Any] | None, queries: Ids) -> dict[str, 
     A column is a mapping from query id to value (a query without a value gets ``None``, or NaN among numbers) or a
     sequence with one value per query.
     """
-    names = queries.to_text()
     out: dict[str, Column] = {}
-    for name, values in (columns or {}).items():
+    if not columns:
+        return out
+    names = queries.to_text()
+    for name, values in columns.items():
         cells = [values.get(query) for query in names] if isinstance(values, Mapping) else list(values)
         if len(cells) != len(names):
             raise ValueError(f"column '{name}' has {len(cells)} values for {len(names)} queries")

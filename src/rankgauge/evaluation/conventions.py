@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import UsageError, shown

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
@@ -148,7 +149,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         run_sha256=joined.sha256,
         qrels=qrels.name,
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
-        queries=tuple(hits.queries.to_text()),
+        queries=hits.queries.names,
         measures=measures,
         values=query_values(hits, measures),
         averaged=averaged_queries(facts, conventions),

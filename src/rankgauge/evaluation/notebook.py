@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import number
 from rankgauge.errors import MissingExtraError, printable
 

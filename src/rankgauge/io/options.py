@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
 from rankgauge.io.formats.names import Columns
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
+from rankgauge.core.tables import keep_freed_memory
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
@@ -207,6 +208,7 @@ def rows_from_stream(
     stream: ByteStream, kind: Kind, *, format: str | None = None, columns: Columns | None = None
 ) -> tuple[Rows, str]:
     """The same of a stream that is open already."""
+    keep_freed_memory()
     data, digest, limits, source = stream.read(), stream.sha256, stream.limits, stream.path
     faults = Faults(source, strict=limits.strict)
     if format in (None, "trec") and not columns and trec.is_certainly_trec(data, kind):

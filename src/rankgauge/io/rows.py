@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids, repeated
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, RankgaugeWarning, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic
 from rankgauge.io.formats.tokens import NO_LINES
 
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
@@ -96,7 +96,7 @@ class Rows:
 
     def group(self, *, by_iter: bool = False, by_subgroup: bool = False, by_tag: bool = False) -> Ints:
         """A number for each query, or for each query and iter, and subgroup, and tag."""
-        number = Interner()(self.query)
+        number, _ = self.query.distinct
         chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup), (by_tag, self.tag))
         others = [Interner()(column) for is_chosen, column in chosen if is_chosen and column is not None]
         others = [column for column in others if column.any()]
@@ -237,6 +237,8 @@ def _judged_for(rows: Rows, row: int) -> str:
 
 def check_no_subtopics(rows: Rows, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:
     """Raise if documents have several judgments because there is one for each subtopic."""
+    from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic
+
     if rows.iters is not None and is_by_subtopic(query, rows.iters, rows.doc, repeated_rows):
         found = describe_subtopics(rows.query, rows.iters, rows.doc, int(first_rows[0]), repeated_rows)
         line = int(rows.line[repeated_rows[0]]) or None

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"

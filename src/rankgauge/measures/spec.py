@@ -6,12 +6,13 @@ import math
 import re
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.errors import MeasureError, nearest, shown

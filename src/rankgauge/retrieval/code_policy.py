@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, shown
 
 

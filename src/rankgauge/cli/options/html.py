@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.saving import SAVE_NAMES, SAVE_OPTIONS, SaveRequest
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from rankgauge.config.settings import Settings
@@ -47,6 +47,8 @@ class PageRequest:
             return
         if self.path == "-":
             raise InputError.at(self.path, None, "cannot write a report there", hint="name a file")
+        from rankgauge.io.writing import check_writable  # which most evaluations do without
+
         check_writable(self.path, inputs=[file for file in (*files, self.corpus) if file is not None])
 
     def reading(self, reading: Reading) -> Reading:
@@ -98,6 +100,7 @@ output_options = option_group("output", make_output, HTML, CORPUS, *SAVE_OPTIONS
 
 def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
     """Write the HTML of a report, completely or not at all."""
+    from rankgauge.io.writing import write_atomically
     from rankgauge.render.html import as_html
 
     with write_atomically(path, inputs=inputs) as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +14,7 @@ from rankgauge.cli.options.groups import Option, is_given, option_names, with_op
 from rankgauge.cli.options.reading import READING_OPTIONS
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS
 from rankgauge.cli.options.view import TOPICS
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:

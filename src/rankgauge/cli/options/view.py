@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:

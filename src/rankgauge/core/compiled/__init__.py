@@ -13,7 +13,7 @@ from types import ModuleType
 
 VARIABLE = "RANKGAUGE_SCANNER"
 NUMPY, COMPILED = "numpy", "compiled"
-INTERFACE = 4  # what this version expects of the extension: the number in module.c
+INTERFACE = 5  # what this version expects of the extension: the number in module.c
 
 
 def _load() -> tuple[ModuleType | None, str]:

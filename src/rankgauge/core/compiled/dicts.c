@@ -77,14 +77,21 @@ static int dict_rows_grow(DictRows *rows, uint64_t entries, uint64_t judged) {
     return 1;
 }
 
-/* The key of a number that is not NaN. */
-INLINE int dict_key(const DictRows *rows, PyObject *value, uint64_t *key) {
-    if (!PyFloat_Check(value) && !PyLong_Check(value)) return 0;
-    double score = PyFloat_AsDouble(value);
-    if (score == -1.0 && PyErr_Occurred()) {
+/* The value of a number whose type cannot have a __float__ of its own, so that no Python code runs. */
+INLINE int plain_number(PyObject *value, double *number) {
+    if (!PyFloat_Check(value) && !PyLong_CheckExact(value) && !PyBool_Check(value)) return 0;
+    *number = PyFloat_AsDouble(value);
+    if (*number == -1.0 && PyErr_Occurred()) {
         PyErr_Clear(); /* too large: Python says so better */
         return 0;
     }
+    return 1;
+}
+
+/* The key of a number that is not NaN. */
+INLINE int dict_key(const DictRows *rows, PyObject *value, uint64_t *key) {
+    double score;
+    if (!plain_number(value, &score)) return 0;
     *key = ~(rows->in_doubles ? key_of_double(score) : key_of_float((float)score));
     return score == score;
 }
@@ -280,5 +287,94 @@ static PyObject *join_dicts(PyObject *module, PyObject *arguments) {
         PyErr_NoMemory();
     dict_rows_free(&rows);
     PyBuffer_Release(&view);
+    return result;
+}
+
+/* The entries of several dicts, one after the other. No Python code runs while they are gathered. */
+typedef struct {
+    Py_ssize_t count;
+    PyObject *docs;                   /* a list */
+    PyObject *lengths, *numbers;      /* bytes: int64 and double per entry */
+    PyObject **values;
+    char *text;                       /* the documents as UTF-8 */
+    uint64_t size, room;
+} Gathered;
+
+static void gathered_free(Gathered *gathered) {
+    Py_XDECREF(gathered->docs);
+    Py_XDECREF(gathered->lengths);
+    Py_XDECREF(gathered->numbers);
+    free(gathered->values);
+    free(gathered->text);
+}
+
+static DictStatus gather_entries(Gathered *gathered, PyObject *dicts) {
+    Py_ssize_t rows = PyList_Size(dicts), count = 0;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        PyObject *dict = PyList_GetItem(dicts, row);
+        if (!PyDict_CheckExact(dict)) return DICT_ODD;
+        gathered->count += PyDict_Size(dict);
+    }
+    size_t bytes = (size_t)gathered->count * sizeof(double);
+    gathered->docs = PyList_New(gathered->count);
+    gathered->lengths = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    gathered->numbers = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+    gathered->values = malloc(bytes + sizeof *gathered->values);
+    gathered->room = 16 * (uint64_t)gathered->count + PADDING;
+    gathered->text = malloc((size_t)gathered->room);
+    if (!gathered->docs || !gathered->lengths || !gathered->numbers) return DICT_RAISED;
+    if (!gathered->values || !gathered->text) return DICT_MEMORY;
+    for (Py_ssize_t row = 0; row < rows; row++) {
+        PyObject *doc, *value;
+        Py_ssize_t position = 0;
+        while (PyDict_Next(PyList_GetItem(dicts, row), &position, &doc, &value)) {
+            if (count == gathered->count) return DICT_ODD;
+            gathered->values[count] = value;
+            if (PyList_SetItem(gathered->docs, count++, Py_NewRef(doc)) < 0) return DICT_RAISED;
+        }
+    }
+    return count == gathered->count ? DICT_OK : DICT_ODD;
+}
+
+static DictStatus gather_texts(Gathered *gathered) {
+    char *length_cells = PyBytes_AsString(gathered->lengths), *number_cells = PyBytes_AsString(gathered->numbers);
+    for (Py_ssize_t at = 0; at < gathered->count; at++) {
+        TiedId id;
+        double number;
+        if (at + AHEAD < gathered->count) PREFETCH(PyList_GetItem(gathered->docs, at + AHEAD));
+        if (!tied_id(PyList_GetItem(gathered->docs, at), &id) || !plain_number(gathered->values[at], &number)) return DICT_ODD;
+        uint64_t length = (uint64_t)id.length;
+        if (gathered->size + length + PADDING > gathered->room) {
+            gathered->room = 2 * (gathered->size + length + PADDING);
+            if (!grow((void **)&gathered->text, gathered->room, 1)) return DICT_MEMORY;
+        }
+        memcpy(gathered->text + gathered->size, id.text, (size_t)length);
+        gathered->size += length;
+        memcpy(length_cells + (size_t)at * sizeof length, &length, sizeof length);
+        memcpy(number_cells + (size_t)at * sizeof number, &number, sizeof number);
+    }
+    memset(gathered->text + gathered->size, 0, PADDING);
+    return DICT_OK;
+}
+
+/* gather_dicts(rows): of a list of dicts, all documents as a list, as one padded text and their lengths, and all
+   numbers; None if a document is not a text, or a number not a plain one. */
+static PyObject *gather_dicts(PyObject *module, PyObject *dicts) {
+    Gathered gathered = {.count = 0};
+    PyObject *text = NULL, *result = NULL;
+    (void)module;
+    if (!PyList_Check(dicts)) return PyErr_Format(PyExc_TypeError, "a list is expected");
+    DictStatus status = gather_entries(&gathered, dicts);
+    if (status == DICT_OK) status = gather_texts(&gathered);
+    if (status == DICT_OK) {
+        text = PyBytes_FromStringAndSize(gathered.text, (Py_ssize_t)(gathered.size + PADDING));
+        if (text) result = PyTuple_Pack(4, gathered.docs, text, gathered.lengths, gathered.numbers);
+        Py_XDECREF(text);
+    } else if (status == DICT_ODD) {
+        result = Py_NewRef(Py_None);
+    } else if (status == DICT_MEMORY) {
+        PyErr_NoMemory();
+    }
+    gathered_free(&gathered);
     return result;
 }

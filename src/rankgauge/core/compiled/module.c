@@ -27,7 +27,7 @@
 #include "tables.c"
 
 #define VIEWS 7
-#define INTERFACE 4 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 5 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -300,7 +300,7 @@ static PyObject *module_split(PyObject *module, PyObject *arguments) {
         PyBuffer_Release(&text);
         return NULL;
     }
-    if (text.len < PADDING || !columns || ends.len % (Py_ssize_t)sizeof(int64_t) || (uintptr_t)ends.buf % sizeof(int64_t)) {
+    if (text.len < PADDING || !columns || (uint64_t)ends.len % (columns * (uint64_t)sizeof(int64_t)) || (uintptr_t)ends.buf % sizeof(int64_t)) {
         PyErr_SetString(PyExc_ValueError, "a padded text, columns and an array of int64 are expected");
     } else if (text.len - PADDING > (Py_ssize_t)MAX_TEXT) {
         result = Py_NewRef(Py_False);
@@ -308,7 +308,7 @@ static PyObject *module_split(PyObject *module, PyObject *arguments) {
         int is_regular;
         Py_BEGIN_ALLOW_THREADS
         is_regular = split_regular(text.buf, (uint32_t)(text.len - PADDING), columns, ends.buf,
-                                   (uint64_t)ends.len / sizeof(int64_t));
+                                   (uint64_t)ends.len / sizeof(int64_t) / columns);
         Py_END_ALLOW_THREADS
         result = is_regular < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_regular);
     }
@@ -490,6 +490,7 @@ static PyMethodDef module_methods[] = {
     {"delimited", table_delimited, METH_VARARGS, "Read delimited lines as columns; None if Python must."},
     {"mapping", table_mapping, METH_VARARGS, "Read queries with their documents; None if Python must."},
     {"join_dicts", join_dicts, METH_VARARGS, "The hits of dicts of scores; None if one is odd."},
+    {"gather_dicts", gather_dicts, METH_O, "The entries of dicts as columns; None if one is odd."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -139,9 +139,9 @@ typedef struct {
 /* Read the next line that is not blank; `lines` counts all lines. Returns 0 at the end of the text. */
 static int next_line(Blanks *blanks, uint32_t *at, uint32_t columns, Line *line, uint64_t *lines);
 
-/* Where the columns of a text end, if every line has this many with one white-space byte between them, and there are
-   as many as expected; 0 if not, or if there are bytes that need a closer look. -1: memory is short. */
-static int split_regular(const byte *text, uint32_t size, uint32_t columns, int64_t *ends, uint64_t room);
+/* Where the columns of a text end, one column after the other, if every line has this many with one white-space byte
+   between them, and there are as many lines as expected; 0 if not, or if there are bytes that need a closer look. -1: memory is short. */
+static int split_regular(const byte *text, uint32_t size, uint32_t columns, int64_t *ends, uint64_t rows);
 
 /* The column behind another one. More columns follow, so that both loops end. */
 INLINE const byte *next_column(const byte *behind, uint32_t *length) {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import SHOWN_FAULTS, Fault, InputError, Note, Severity, location, shown
 
 MessageText = str | Callable[[int], str]  # a text, or a function of the position in the list of lines

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankgauge.core.ids import Interner, Ints
+from rankgauge.core.ids import Ints
 from rankgauge.core.tables import offsets_of
 from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
@@ -32,8 +32,7 @@ def report_odd_qrels(rows: Rows) -> None:
 
 def report_odd_run(rows: Rows) -> None:
     """Report ranks that contradict scores, invisible characters, and queries whose rows are not contiguous."""
-    intern = Interner()
-    query = intern(rows.query)
+    query, queries = rows.query.distinct
     is_split = np.any(query[1:] < query[:-1])
     if is_split:
         resumed = resumed_rows(query)
@@ -47,7 +46,7 @@ def report_odd_run(rows: Rows) -> None:
             rows.query.take(order).__getitem__,
             rank.take,
             rows.value[order],
-            offsets_of(query, len(intern.numbers)),
+            offsets_of(query, len(queries)),
         )
     report_invisible(rows.faults, rows.line, rows.query, rows.doc)
 

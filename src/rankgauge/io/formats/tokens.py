@@ -6,13 +6,14 @@ example U+00A0 or 0x1C, are part of an id, as they are for trec_eval.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import PADDING, Ids, Ints
 
 NEWLINE, SPACE, TAB = 0x0A, 0x20, 0x09
@@ -124,9 +125,9 @@ def _column_ends(buffer: Bytes, columns: int) -> Ints | None:
     text = buffer[: len(buffer) - PADDING]
     if compiled.scanner is not None:
         rows = np.count_nonzero(text == NEWLINE)
-        end = np.empty((rows, columns), dtype=np.int64)
-        if rows and compiled.scanner.split(buffer, columns, end):
-            return end
+        by_column = np.empty((columns, rows), dtype=np.int64)
+        if rows and compiled.scanner.split(buffer, columns, by_column):
+            return by_column.T
     is_white = text <= SPACE
     positions = np.flatnonzero(is_white)
     count, rest = divmod(len(positions), columns)

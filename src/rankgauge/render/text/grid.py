@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import printable
 
 BETTER, WORSE = "▲", "▼"

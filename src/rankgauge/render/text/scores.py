@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +108,8 @@ def as_json(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
 
 def dumped(data: dict[str, Any]) -> str:
     """JSON as it is printed; a value that is not a number raises."""
+    import json  # which the other formats do without
+
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
