@@ -205,13 +205,17 @@ def test_blocks_of_markdown_are_in_order_and_have_every_line_that_is_not_blank(t
 
 @pytest.mark.parametrize("unit", [".", "\n", " ", "`", "``` a\n", "|-", "#", "\n ", "a. ", "!)", "\r", "-\n"])
 def test_the_work_is_linear_in_the_text(unit: str) -> None:
-    seconds = []
-    for size in (3_000, 12_000):
-        text, start = unit * size, time.process_time()
-        for by in ("sentences", "headings", "tokens"):
-            split_text(text, Chunking(by, 500, 50))
-        seconds.append(time.process_time() - start)
-    assert seconds[1] < 10 * seconds[0] + 0.1  # a quadratic step would take 16 times as long
+    def seconds(size: int) -> float:
+        """The best of three, since the machine may be busy."""
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            for by in ("sentences", "headings", "tokens"):
+                split_text(unit * size, Chunking(by, 500, 50))
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(12_000) < 10 * seconds(3_000) + 0.1  # a quadratic step would take 16 times as long
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,11 @@ class Baseline:
         kept = [query for query in queries if query in self.row_of]
         rows = [self.row_of[query] for query in kept]
         runs = (replace(run, values=run.values[rows]) for run in self.runs)
-        return replace(self, queries=tuple(kept), runs=tuple(runs))
+        judgments = self.judgments
+        if judgments is not None:
+            chosen = [at for at, query in enumerate(judgments.queries.to_text()) if query in set(queries)]
+            judgments = judgments.select(np.array(chosen, dtype=np.int64))
+        return replace(self, queries=tuple(kept), runs=tuple(runs), judgments=judgments)
 
     def column(self, measure: str) -> Floats:
         """The values of a measure, by its canonical name; raises if there are none."""

@@ -20,7 +20,7 @@ from rankgauge.comparison.gate.pairing import (
 )
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
-from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_part, grade_zero_notes
+from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_baseline, fitting_part, grade_zero_notes
 from rankgauge.comparison.gate.storing import stored_measures
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.core.ids import Ids
@@ -81,12 +81,11 @@ def gate(
         reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
         required = _required_values(evaluation.scores[0], requirements, rule)
         return GateResult("skipped", evaluation, rule, required=required, reason=reason)
-    if stored is not None:
-        stored.check_comparable(evaluation.scores[0], evaluation.qrels)
     rot = checked if checked is not None and checked.rotted_queries else None
     if rot is not None:
+        judged_sha256 = evaluation.qrels.sha256
         evaluation = fitting_part(evaluation, judgments, rot, requested, conventions, reading)
-        stored = None if stored is None else stored.only(evaluation.scores[0].queries)
+        stored = None if stored is None else fitting_baseline(stored, judged_sha256, evaluation)
     result = GateResult("pass", evaluation, rule, rot=rot, notes=tuple(grade_zero_notes(checked)))
     if not len(evaluation.scores[0]):
         return replace(result, verdict="rotted")

@@ -42,7 +42,8 @@ def with_current_labels(
     stored: Baseline, evaluation: Evaluation, gated: int
 ) -> tuple[Scores, Baseline, LabelGrowth | None]:
     """The scores of this run and the baseline as they can be compared; raises if they cannot."""
-    scores, qrels, run = evaluation.scores[0], evaluation.qrels, evaluation.joined[0].run
+    scores, qrels = evaluation.scores[0], evaluation.qrels
+    run = evaluation.joined[0].run if evaluation.joined else None
     if stored.source is None or stored.judgments is None or run is None or stored.qrels_sha256 == qrels.sha256:
         stored.check_comparable(scores, qrels)
         return scores, stored, None

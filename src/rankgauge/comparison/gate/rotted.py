@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.conventions import Conventions
@@ -46,6 +47,13 @@ def fitting_part(
     kept = [tuple(note for note in scores.notes if note.code != LEFT_OUT) for scores in tested.scores]
     scores = tuple(replace(scores, notes=notes) for scores, notes in zip(tested.scores, kept, strict=True))
     return replace(tested, scores=scores)
+
+
+def fitting_baseline(stored: Baseline, judged_sha256: str, part: Evaluation) -> Baseline:
+    """The baseline on the queries that are still tested; ``judged_sha256`` is the hash of all of today's judgments."""
+    kept = stored.only(part.qrels.queries.to_text())
+    is_unchanged = stored.qrels_sha256 == judged_sha256
+    return replace(kept, qrels_sha256=part.qrels.sha256) if is_unchanged else kept
 
 
 def grade_zero_notes(check: LabelCheck | None) -> list[Note]:
