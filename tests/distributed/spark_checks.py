@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from rankgauge import Conventions, InputError, Qrels, UsageError, compare, gate, measure
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.distributed import spark
+from rankgauge.distributed.spark.library import read_frame, spark_errors
 from rankgauge.errors import RankgaugeError
 from tests.distributed import cases
 from tests.measures.variants import ALL
@@ -175,6 +176,19 @@ def check_results_can_be_stored_filtered_compared_and_gated() -> None:
     qrels = Qrels.from_dict(JUDGED)
     assert compare(qrels, list(scores.values()), "nDCG@10").differences == compare(qrels, local, "nDCG@10").differences
     assert gate(qrels, scores["a"], "nDCG@10", against=scores["b"]).verdict in ("pass", "fail")
+
+
+def check_a_folder_of_orc_files_is_read_as_one_of_parquet_files() -> None:
+    with TemporaryDirectory() as folder:
+        frame().write.orc(f"{folder}/runs.orc")
+        scores = spark.collect_scores(spark.evaluate(read_frame(session(), f"{folder}/runs.orc"), JUDGED, "AP"))
+        cases.assert_same(scores["a"], cases.local_scores(JUDGED, ROWS, "a", "AP"))
+
+        def read_nothing() -> None:
+            with spark_errors("nowhere"):
+                read_frame(session(), f"{folder}/nowhere")
+
+        fails(InputError, "nowhere: [PATH_NOT_FOUND]", read_nothing)
 
 
 def check_a_measure_of_the_users_own() -> None:

@@ -32,6 +32,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # half the CPU of a session as short as this
         "NO_COLOR": "1",
     }
 
