@@ -12,7 +12,8 @@ from rankgauge.cli.options.groups import Command, Option, is_given, with_options
 from rankgauge.errors import UsageError, shown
 
 LOCAL_OPTIONS = {  # what only the local engine has
-    "html": "--html",
+    "path": "--html",
+    "corpus": "--corpus",
     "ties": "--ties",
     "unjudged": "--unjudged",
     "retriever": "--retriever",
