@@ -116,6 +116,19 @@ def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, comma
     assert markdown.startswith("### ⚠️ Retrieval gate: labels rotted\n\n12 of 20 labels no longer fit")
 
 
+def test_labels_that_grew_and_labels_that_rotted_are_told_apart(folder: Path, command: Callable[..., Outcome]) -> None:
+    baseline, grown = folder / "baseline.json", folder / "grown.txt"
+    written = command("gate", folder / "labels.jsonl", folder / "800.run", "-m", "R@10", "--write-baseline", baseline)
+    assert written.code == 0
+    grown.write_text((folder / "plain.txt").read_text() + "s0 0 short1-0 1\n")
+    stamp_labels(grown, InMemoryCorpus(numbered_chunks(800)), folder / "grown.jsonl")
+    result = gate(folder / "grown.jsonl", folder / "400.run", against=baseline, corpus=folder / "400.jsonl")
+    assert (result.verdict, len(result.scores)) == ("rotted", SHORT)
+    assert result.growth is not None
+    assert (result.growth.changes.added, result.growth.changes.queries_removed) == (1, ())
+    assert [row.change for row in result.compared] == [0]  # with the labels of the baseline, nothing changed
+
+
 def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, command: Callable[..., Outcome]) -> None:
     labels, run = folder / "labels.jsonl", folder / "worse.run"
     kept = [line for line in (folder / "400.run").read_text().splitlines(keepends=True) if "short" not in line]
