@@ -1,6 +1,6 @@
 """Runs that are larger than memory: Parquet and TREC, grouped by query and scattered, beside pyarrow and duckdb.
 
-    python -m benchmarks.outofcore [--rows 5] [--repeat 1] [--only parquet,trec] [--folder DIR]    # rows in millions
+    python -m benchmarks.outofcore [--rows 5] [--repeat 1] [--only parquet,trec] [--alone]    # rows in millions
 
 Each line is a process of its own: CPU seconds, user and system, and peak memory. ``pyarrow`` only reads the three
 columns; ``duckdb`` computes nDCG@10 alone, then also looks for documents that appear twice. 50 million rows need 5 GB
@@ -68,6 +68,8 @@ def main() -> None:
     parser.add_argument("--rows", type=float, default=5, metavar="MILLIONS")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="rounds; the best is shown")
     parser.add_argument("--only", default="parquet,trec", help="formats")
+    parser.add_argument("--orders", default="grouped,scattered")
+    parser.add_argument("--alone", action="store_true", help="rankgauge without the others")
     parser.add_argument("--folder", metavar="DIR", help="where the data goes")
     options = parser.parse_args()
     rows = int(options.rows * 1e6)
@@ -76,11 +78,11 @@ def main() -> None:
         folder = Path(name)
         write_qrels(folder / "qrels", rows)
         for format in options.only.split(","):
-            for order in ("grouped", "scattered"):
+            for order in options.orders.split(","):
                 print(f"making {rows:,} rows of {format}, {order}", file=sys.stderr)
                 path = folder / f"{order}.{format}"
                 write_run(path, rows, format, is_scattered=order == "scattered")
-                for tool, code, *more in tools(format):
+                for tool, code, *more in list(tools(format))[: 1 if options.alone else None]:
                     command = [sys.executable, "-c", code, str(folder / "qrels"), str(path), *more]
                     costs = [cost(command, dict(os.environ)) for _ in range(options.repeat)]
                     cpu, peak = min(one.cpu for one in costs), min(one.peak for one in costs)

@@ -187,6 +187,11 @@ class Ids:
         """The rows that differ from the row before, including the first."""
         fresh = np.ones(len(self), dtype=bool)
         if len(self):
+            # Rows that refer to the same bytes, as those of a dictionary do, need not be compared.
+            moved = np.flatnonzero((self.start[1:] != self.start[:-1]) | (self.length[1:] != self.length[:-1])) + 1
+            if 4 * len(moved) < len(self):
+                moved = moved[~self.same(moved, self, moved - 1)]
+                return np.append(0, moved)
             np.not_equal(self.length[1:], self.length[:-1], out=fresh[1:])
             first = self.words(0)
             fresh[1:] |= first[1:] != first[:-1]

@@ -19,6 +19,7 @@ from rankgauge.io.rows import Rows
 BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 MAGIC_BYTES = (PARQUET, FILE, STREAM)  # the first bytes of the files
+OFFSET_TYPES = {"string": "<i4", "binary": "<i4", "large_string": "<i8", "large_binary": "<i8"}
 ColumnChoice = Callable[[Sequence[str]], Sequence[str]]
 MAX_DECOMPRESSED_BYTES = 1 << 36  # by the metadata of the file
 
@@ -84,7 +85,8 @@ class ArrowTable:
             raise InputError.at(
                 faults.source, None, f"expected numbers in column {shown(name)}, found {shown(str(kind))}"
             )
-        column = column.cast(pyarrow.float64(), safe=False)
+        if not types.is_float64(kind):
+            column = column.cast(pyarrow.float64(), safe=False)
         values: Floats = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
         bad_rows = np.flatnonzero(np.isnan(values))
         is_null = column.is_null().to_numpy(zero_copy_only=False) if len(bad_rows) else ()
@@ -132,15 +134,22 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
             f"expected strings or whole numbers in column {shown(name)}, found {shown(str(kind))}",
             hint="write the ids as text",
         )
+    if hasattr(column, "buffers") and not column.null_count and str(kind) in OFFSET_TYPES:
+        return _ids_from_buffers(column, OFFSET_TYPES[str(kind)])
     column = column.cast(pyarrow.large_binary())
     array = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     if hasattr(array, "chunks"):
         array = pyarrow.concat_arrays(array.chunks) if array.num_chunks else pyarrow.array([], pyarrow.large_binary())
-    array = array.fill_null(b"")
+    return _ids_from_buffers(array.fill_null(b""), "<i8")
+
+
+def _ids_from_buffers(array: Any, offset_type: str) -> Ids:
+    """The values of an array without nulls."""
     _, offset_buffer, data = array.buffers()
     if not len(array):
         return Ids.from_bytes([])
-    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    offsets = np.frombuffer(offset_buffer, dtype=offset_type)[array.offset : array.offset + len(array) + 1]
+    offsets = offsets.astype(np.int64)
     body = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
     body = body[int(offsets[0]) : int(offsets[-1])]
     start = offsets[:-1] - offsets[0]
@@ -150,7 +159,9 @@ def ids_from_column(source: str, name: str, column: Any) -> Ids:
 def _ids_from_dictionary(source: str, name: str, column: Any) -> Ids:
     """The values of a dictionary, each of them in memory once; a null is empty."""
     values = ids_from_column(source, name, column.dictionary)
-    indices = np.array(column.indices.fill_null(len(values)).to_numpy(zero_copy_only=False), dtype=np.int64)
+    # What pyarrow computes is imported only if it is needed: that takes longer than to read a million rows.
+    indices = column.indices.fill_null(len(values)) if column.indices.null_count else column.indices
+    indices = np.array(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
     start, length = np.append(values.start, 0), np.append(values.length, 0)
     return Ids(values.buffer, start[indices], length[indices])
 

@@ -19,6 +19,7 @@ from rankgauge.io.rows import Rows
 
 MAX_DEPTH = 3
 MEMORY_SHARE = 16  # rows take up to this share of the memory budget: grouping and ranking them take a multiple of it
+FREED_BYTES = 30 << 20
 RunRows = tuple[int, Rows]  # the number of a run, and rows of whole queries of it
 Report = Callable[[float], None]
 
@@ -33,6 +34,7 @@ class Grouping:
         self._spill = Spill()
         self._last: dict[int, bytes] = {}  # the query of the last row of each run
         self._has_ranks_only = False
+        np.empty(FREED_BYTES, dtype=np.uint8)  # so that glibc keeps the memory of arrays (see io/join/blocks.py)
 
     def __enter__(self) -> Grouping:
         return self
@@ -76,10 +78,10 @@ class Grouping:
             if size > self.limit and spill.depth < MAX_DEPTH and spill.is_mixed(number):
                 with Spill(spill.depth + 1) as finer:
                     for segment in spill.segments[number]:
-                        finer.write(spill.read(segment))
+                        finer.write(spill.read([segment]))
                     yield from self._partitions(finer, lambda share: None)
             elif size:
-                yield from self._group(concatenate_marked(list(map(spill.read, spill.segments[number]))))
+                yield from self._group(spill.read(spill.segments[number]))
             progress(float(sizes[: number + 1].sum() / sizes.sum()))
 
     def _group(self, marked: MarkedRows) -> Iterator[RunRows]:

@@ -106,7 +106,7 @@ class Spill:
 
     def is_mixed(self, number: int) -> bool:
         """Whether a partition has rows of more than one query, as far as its first segment and its last one say."""
-        first, last = self.read(self.segments[number][0]), self.read(self.segments[number][-1])
+        first, last = self.read(self.segments[number][:1]), self.read(self.segments[number][-1:])
         return len(first.query.changes()) > 1 or len(last.query.changes()) > 1 or first.query[0] != last.query[0]
 
     def write(self, rows: MarkedRows) -> None:
@@ -141,34 +141,53 @@ class Spill:
         self.segments[number].append(Segment(self._end, size, end - begin, len(rows.ids), rows.run is not None))
         self._end += size
 
-    def read(self, segment: Segment) -> MarkedRows:
-        """The rows of a segment."""
+    def read(self, segments: Sequence[Segment]) -> MarkedRows:
+        """The rows of some segments, one after another."""
+        pieces = [_pieces(self._load(segment), segment) for segment in segments]
+        mark, value, run, *columns = zip(*pieces, strict=True)
+        has_runs = any(segment.has_runs for segment in segments)
+        return MarkedRows(
+            np.concatenate(mark),
+            np.concatenate(value),
+            np.concatenate(run) if has_runs else None,
+            tuple(_ids(lengths, texts) for lengths, texts in zip(columns[::2], columns[1::2], strict=True)),
+        )
+
+    def _load(self, segment: Segment) -> NDArray[np.uint8]:
+        """The bytes of a segment."""
         assert self._file is not None
         self._file.seek(segment.begin)
-        data = np.zeros(segment.size + PADDING, dtype=np.uint8)
-        view, filled = data.data[: segment.size], 0
+        data = np.empty(segment.size, dtype=np.uint8)
+        filled = 0
         while filled < segment.size:
-            size = self._file.readinto(view[filled:])  # type: ignore[attr-defined]  # the file is not buffered
+            size = self._file.readinto(data.data[filled:])  # type: ignore[attr-defined]  # the file is not buffered
             if not size:
                 raise InputError("a temporary file ends early", hint=HINT)
             filled += size
-        mark, at = _numbers(data, 0, segment.rows, np.int64)
-        value, at = _numbers(data, at, segment.rows, np.float64)
-        run = None
-        if segment.has_runs:
-            run, at = _numbers(data, at, segment.rows, np.int64)
-        columns = []
-        for _ in range(segment.columns):
-            lengths, at = _numbers(data, at, segment.rows, np.int32)
-            length = lengths.astype(np.int64)
-            ends = np.cumsum(length)
-            size = int(ends[-1])
-            columns.append(Ids(data[at : at + size + PADDING], ends - length, length))
-            at += size
-        return MarkedRows(mark, value, run, tuple(columns))
+        return data
 
 
-def _numbers(data: NDArray[np.uint8], at: int, count: int, kind: Any) -> tuple[NDArray[Any], int]:
-    """The next numbers of a segment, and where they end."""
-    end = at + count * np.dtype(kind).itemsize
-    return np.frombuffer(data[at:end].tobytes(), dtype=kind), end
+def _pieces(data: NDArray[np.uint8], segment: Segment) -> list[NDArray[Any]]:
+    """The columns of a segment: marks, values, runs, then the lengths and the text of each column of ids."""
+    at = 0
+
+    def numbers(kind: str) -> NDArray[Any]:
+        nonlocal at
+        size = segment.rows * np.dtype(kind).itemsize
+        at += size
+        return data[at - size : at].view(kind)
+
+    pieces = [numbers("i8"), numbers("f8"), numbers("i8") if segment.has_runs else np.zeros(segment.rows, np.int64)]
+    for _ in range(segment.columns):
+        lengths = numbers("i4")
+        size = int(lengths.sum())
+        pieces += [lengths, data[at : at + size]]
+        at += size
+    return pieces
+
+
+def _ids(lengths: Sequence[NDArray[Any]], texts: Sequence[NDArray[np.uint8]]) -> Ids:
+    """A column of ids from the lengths and the texts of several segments."""
+    length = np.concatenate(lengths).astype(np.int64)
+    text = np.concatenate([*texts, np.zeros(PADDING, dtype=np.uint8)])
+    return Ids(text, np.cumsum(length) - length, length)
