@@ -25,14 +25,15 @@ from benchmarks.measure import cost
 
 DEPTH, CHUNK, DOCUMENTS, JUDGED_QUERIES = 100, 1_000_000, 8_800_000, 20_000
 EVALUATE = """
-import sys, time
+import os, sys, time
 from rankgauge import evaluate
 from rankgauge.io import Reading
 last = [0.0]
 def progress(at, total):
     if time.monotonic() - last[0] > 5:
         last[0] = time.monotonic()
-        print(f"  {at / total:.0%} of {total / 1e6:,.0f} MB", file=sys.stderr)
+        with open(os.environ["PROGRESS_FILE"], "a") as out:
+            print(f"  {at / total:.0%} of {total / 1e6:,.0f} MB", file=out)
 print(repr(evaluate(sys.argv[1], sys.argv[2], "nDCG@10", reading=Reading(progress=progress))["nDCG@10"]))
 """
 READ = """
@@ -73,6 +74,8 @@ def main() -> None:
     parser.add_argument("--folder", metavar="DIR", help="where the data goes")
     options = parser.parse_args()
     rows = int(options.rows * 1e6)
+    # The standard error of what is measured is kept for messages, so progress goes to that of this process.
+    environment = {**os.environ, "PROGRESS_FILE": f"/proc/{os.getpid()}/fd/2"}
     print(f"{'million rows':>14}{'format':>10}{'order':>11}{'tool':>20}{'CPU s':>9}{'peak MB':>9}")
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
@@ -84,7 +87,7 @@ def main() -> None:
                 write_run(path, rows, format, is_scattered=order == "scattered")
                 for tool, code, *more in list(tools(format))[: 1 if options.alone else None]:
                     command = [sys.executable, "-c", code, str(folder / "qrels"), str(path), *more]
-                    costs = [cost(command, dict(os.environ)) for _ in range(options.repeat)]
+                    costs = [cost(command, environment) for _ in range(options.repeat)]
                     cpu, peak = min(one.cpu for one in costs), min(one.peak for one in costs)
                     print(f"{options.rows:>14}{format:>10}{order:>11}{tool:>20}{cpu:>9.1f}{peak:>9.0f}", flush=True)
                 path.unlink()
