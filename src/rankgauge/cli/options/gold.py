@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli.options.groups import Option, is_given, option_group
 from rankgauge.cli.options.view import TOPICS
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
