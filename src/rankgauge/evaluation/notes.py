@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints

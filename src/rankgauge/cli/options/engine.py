@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
 import click
 
 from rankgauge.cli.options.groups import Command, Option, is_given, with_options
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, shown
 
 LOCAL_OPTIONS = {  # what only the local engine has

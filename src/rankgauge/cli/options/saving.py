@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli.options.groups import Option, option_group, option_names
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, printable
 
 if TYPE_CHECKING:
