@@ -74,7 +74,8 @@ def test_every_measure_has_the_same_bits(join: bool) -> None:
         cases.assert_same(scores[run], cases.local_scores(JUDGED, ROWS, run, MEASURES))
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 60), st.integers(1, 400), st.booleans(), st.integers(0, 10**6))
 def test_batches_partitions_and_blocks_change_nothing(
     partitions: int, batch: int, block: int, join: bool, seed: int
