@@ -17,6 +17,8 @@ from rankgauge.cli.main import run
         (["--engine", "spark", "--ties"], "--engine spark cannot be combined with --ties"),
         (["--engine", "spark", "--memory", "1G"], "--engine spark cannot be combined with --memory"),
         (["--engine", "spark", "--html", "page.html"], "--engine spark cannot be combined with --html"),
+        (["--engine", "spark", "--save"], "--engine spark cannot be combined with --save"),
+        (["--engine", "spark", "--gold", "gold"], "--engine spark cannot be combined with --gold"),
         (
             ["--engine", "spark", "--on-duplicate", "first"],
             "--engine spark cannot be combined with --on-duplicate first",

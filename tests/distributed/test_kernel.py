@@ -15,7 +15,8 @@ from rankgauge import Conventions, InputError, Qrels, UsageError, measure
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.distributed import blocks, packing, results
 from rankgauge.distributed.kernel import Task
-from rankgauge.measures.registry import unregister
+from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.registry import DEFINITIONS, unregister
 from tests.distributed import cases
 from tests.measures.variants import ALL
 
@@ -74,7 +75,31 @@ def test_every_measure_has_the_same_bits(join: bool) -> None:
         cases.assert_same(scores[run], cases.local_scores(JUDGED, ROWS, run, MEASURES))
 
 
-@settings(max_examples=25, deadline=None)
+def group_judgments(kind: str) -> Qrels:
+    """The same judgments by two judges, as preferences, or by two subtopics."""
+    rows = [(query, half, doc, grade) for query in JUDGED for doc, grade in JUDGED[query].items() for half in "xy"]
+    queries, halves, docs = ([row[column] for row in rows] for column in range(3))
+    grades = [max(0, grade - (half == "y")) for _, half, _, grade in rows]
+    if kind == "subtopics":
+        return Qrels.from_columns(queries, docs, grades, iters=halves, by_subtopic=True)
+    subgroup = ["1"] * len(rows) if kind == "preferences" else None
+    return Qrels.from_groups(queries, halves, docs, grades, subgroup=subgroup)
+
+
+@pytest.mark.parametrize("kind", ["groups", "preferences", "subtopics"])
+def test_every_measure_of_judgments_by_group_has_the_same_bits(kind: str) -> None:
+    parse_measure("AP")  # registers all of them
+    own = [definition for definition in DEFINITIONS.values() if definition.judgments == kind]
+    measures = [one(**({"cutoff": 5} if "cutoff" in one.parameters else {})) for one in own]
+    assert measures
+    qrels = group_judgments(kind)
+    scores = evaluated(qrels, ROWS, measures)
+    for run in "ab":
+        cases.assert_same(scores[run], cases.local_scores(qrels, ROWS, run, measures))
+
+
+@pytest.mark.slow
+@settings(max_examples=15, deadline=None)
 @given(st.integers(1, 9), st.integers(1, 60), st.integers(1, 400), st.booleans(), st.integers(0, 10**6))
 def test_batches_partitions_and_blocks_change_nothing(
     partitions: int, batch: int, block: int, join: bool, seed: int

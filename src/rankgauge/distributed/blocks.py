@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
 from rankgauge.distributed.kernel import Task
@@ -32,7 +32,7 @@ def query_blocks(batches: Iterable[Any], block_rows: int = BLOCK_ROWS) -> Iterat
     for batch in batches:
         if not batch.num_rows:
             continue
-        last = int(_changes(batch)[-1])
+        last = int(_ids(batch, QUERY).changes()[-1])  # where the last query begins
         continues = bool(held) and last == 0 and _key(held[-1], -1) == _key(batch, 0)
         if rows + last >= block_rows and not continues:
             yield from _by_run([*held, batch.slice(0, last)])
@@ -52,12 +52,6 @@ def _by_run(batches: list[Any]) -> Iterator[tuple[str | None, Any]]:
     begins = _ids(table, RUN).changes().tolist()
     for begin, end in zip(begins, [*begins[1:], table.num_rows], strict=True):
         yield table.column(RUN)[begin].as_py() or "", table.slice(begin, end - begin)
-
-
-def _changes(batch: Any) -> Ints:
-    """The rows with which a query of a run begins."""
-    begins = _ids(batch, QUERY).changes()
-    return np.union1d(begins, _ids(batch, RUN).changes()) if RUN in batch.schema.names else begins
 
 
 def _key(batch: Any, row: int) -> tuple[Any, ...]:

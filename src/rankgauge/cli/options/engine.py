@@ -11,17 +11,11 @@ from rankgauge.cli.options.groups import Command, Option, is_given, with_options
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, shown
 
-LOCAL_OPTIONS = {  # what only the local engine has
-    "path": "--html",
-    "corpus": "--corpus",
-    "ties": "--ties",
-    "unjudged": "--unjudged",
-    "retriever": "--retriever",
-    "max_bytes": "--max-bytes",
-    "max_line": "--max-line",
-    "memory": "--memory",
-    "strict": "--strict",
-}
+# The options of `rankgauge evaluate` that Spark has too; any other one is refused.
+SHARED_OPTIONS = frozenset(
+    "measures rel graded query_set no_relevant on_duplicate compat config confidence_intervals confidence by kpi "
+    "per_query format plot topics qrels_format run_format columns engine master spark_settings".split()
+)
 OPTIONS: tuple[Option, ...] = (
     click.option(
         "--engine",
@@ -64,17 +58,19 @@ def engine_options(command: Command) -> Command:
         _check(values)
         from rankgauge.cli.commands.spark import evaluate_on_spark
 
-        kept = {name: values[name] for name in ("qrels", "runs", "topics", "settings", "reading", "view")}
-        return evaluate_on_spark(SparkOptions(master, _parse(spark_settings)), **kept)
+        kept = {name: values[name] for name in ("qrels", "runs", "settings", "reading", "view")}
+        options = SparkOptions(master, _parse(spark_settings))
+        return evaluate_on_spark(options, topics=values["sources"].topics, **kept)
 
     return with_options(wrapped, *OPTIONS)
 
 
 def _check(values: dict[str, Any]) -> None:
     """Raise if an option is given that Spark does not have: none is ignored silently."""
-    for name, flag in LOCAL_OPTIONS.items():
-        if is_given(name):
-            raise UsageError(f"--engine spark cannot be combined with {flag}")
+    for option in click.get_current_context().command.params:
+        name = option.name or ""
+        if isinstance(option, click.Option) and is_given(name) and name not in SHARED_OPTIONS:
+            raise UsageError(f"--engine spark cannot be combined with {option.opts[-1]}")
     if values["settings"].on_duplicate == "first":
         raise UsageError(
             "--engine spark cannot be combined with --on-duplicate first",
