@@ -15,6 +15,7 @@ from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import Chunking
 from rankgauge.labels.gold.evaluation import GoldInputs, evaluate_gold_runs
+from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.report.manifest import load
 from tests.conftest import Outcome
 
@@ -139,6 +140,8 @@ def test_chunkings_are_compared_at_equal_budgets_by_default(folder: Path) -> Non
         ("mode: lexical, k1: 0.9, chunking: sections", "mode: 'a:b'", "fixed is a retriever of your own"),
         ("  small:", "  documents:", "'documents' is the name of documents that are not split"),
         ("  small:", "  a/b:", "a chunking's name must be usable as a file name"),
+        ("gold: gold.jsonl", "qrels: q.txt, coverage: 0.9", "collection.coverage applies to labels by text"),
+        ("gold: gold.jsonl", "gold: gold.jsonl, tolerance: 0.5", "rankgauge.yaml:2: expected"),
         ("overlap: 30", "overlap: 150", "rankgauge.yaml:6: expected an overlap smaller than the size"),
         (
             "by: sentences",
@@ -164,3 +167,23 @@ def test_labels_of_other_queries_are_one_clear_message(folder: Path) -> None:
     (folder / "queries.jsonl").write_text('{"_id": "x", "text": "y"}\n')
     with pytest.raises(InputError, match="no query has a gold passage: 'q0', 'q1', 'q2', … in the labels, 'x' in the"):
         run_benchmark(plan_of_config(folder / "rankgauge.yaml"), folder / "out")
+
+
+def test_the_configuration_decides_how_passages_are_matched(folder: Path) -> None:
+    text = CONFIG.replace("name: animals", "name: animals, coverage: 0.9, tolerance: 0.05")
+    text = text.replace("{by: sentences, size: 60}", "{by: characters, size: 40}")
+    (folder / "strict.yaml").write_text(text)
+    out = folder / "out"
+    report = run_benchmark(plan_of_config(folder / "strict.yaml"), out)
+    manifest = load(out / "ExperimentManifest.json")
+    assert manifest["data"]["test collection"]["matching"] == {"coverage": 0.9, "tolerance": 0.05}
+    assert "found at coverage 0.9, matched with tolerance 0.05" in (out / "BenchmarkComparison.md").read_text()
+    chunks, run = out / "inputs/chunks-small.jsonl", out / manifest["method"]["retrieval"][0]["run"]["path"]
+    options = GoldOptions(0.9, 0.05)
+    strict, usual = (
+        evaluate_gold_runs(GoldInputs(folder / "gold.jsonl", chunks, folder / "docs", each), [run], MEASURES).scores[0]
+        for each in (options, GoldOptions())
+    )
+    assert report.scores[0].values.tolist() == strict.values.tolist()
+    assert strict.values.tolist() != usual.values.tolist()
+    assert verify_benchmark(out).ok

@@ -38,7 +38,21 @@ def unfinished(query):
     if query == "third" and len(asked) == 3:
         raise KeyboardInterrupt
     return ["b"]
+
+TEXTS = {"a": "Open Settings and choose Security.", "b": "Invoices come on the first day of each month."}
+
+def with_texts(query):
+    asked.append(query)
+    if query == "third" and len(asked) == 3:
+        raise KeyboardInterrupt
+    best = "ba" if query == "second" else "ab"
+    return [{"id": name, "text": TEXTS[name]} for name in best]
 """
+GOLD: list[dict[str, Any]] = [
+    {"query_id": "q1", "query": "fine", "gold": ["Open Settings and choose Security."]},
+    {"query_id": "q2", "query": "second", "gold": ["Open Settings and choose Security."]},
+    {"query_id": "q3", "query": "third", "gold": ["Invoices come on the first day of each month."]},
+]
 ROWS: list[dict[str, Any]] = [
     {"id": "q1", "query": "fine", "relevant_ids": ["b"], "kind": "x"},
     {"id": "q2", "query": "second", "relevant_ids": ["a"], "kind": "x"},
@@ -131,6 +145,49 @@ def test_an_interrupted_evaluation_resumes(folder: Path, command: Command) -> No
     assert (done.code, sys.modules["my_live_app"].asked) == (0, ["fine", "second", "third", "third"]), done.err
     assert len((folder / "run.trec").read_text().splitlines()) == 3
     assert not (folder / "run.trec.journal").exists()
+
+
+def test_an_interrupted_evaluation_on_gold_resumes_with_the_same_numbers(folder: Path, command: Command) -> None:
+    (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in GOLD))
+    words = ["evaluate", "--retriever", "my_live_app:with_texts", "--gold", "gold.jsonl", "-m", "ERR_IA@5", "-q"]
+    assert command(*words, "-o", "run.trec").code == 130
+    journal = (folder / "run.trec.journal").read_text()
+    assert journal.count("choose Security") == 1  # each text once
+    done = command(*words, "-o", "run.trec")
+    assert (done.code, sys.modules["my_live_app"].asked) == (0, ["fine", "second", "third", "third"]), done.err
+    assert done.out == command(*words).out
+    assert not (folder / "run.trec.journal").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "is_refused"),
+    [
+        ("gold", ["Open Settings and choose Security."], True),
+        ("expected", ["two words"], True),
+        ("relevant_ids", ["Open Settings and choose Security."], False),
+        ("gold", ["b"], False),
+    ],
+)
+def test_cases_with_quotes_are_not_scored_as_ids(
+    folder: Path, command: Command, key: str, values: list[str], is_refused: bool
+) -> None:
+    (folder / "quotes.jsonl").write_text(json.dumps({"query_id": "q1", "query": "fine", key: values}) + "\n")
+    done = live(command, cases="quotes.jsonl")
+    assert (done.code == 2) == is_refused, done.err
+    if is_refused:
+        assert "error: quotes.jsonl: expected the ids of relevant documents for query 'q1', found text" in done.err
+        assert "--gold in place of --cases" in done.err
+
+
+def test_ids_with_white_space_are_ids_if_they_are_retrieved() -> None:
+    cases = [{"query": "one", "gold": ["My notes.md"]}, {"query": "two", "gold": ["Other notes.md"]}]
+    result = rg.evaluate_retriever(lambda query: ["My notes.md", "b"], cases)
+    assert result.mean_recall_at_k == 0.5
+    missed = rg.evaluate_retriever(lambda query: ["Third notes.md"], cases)
+    assert missed.mean_recall_at_k == 0
+    sentence = [{"query": "one", "gold": ["My notes are in the other folder."]}]
+    with pytest.raises(rg.InputError, match="the id of no result"):
+        rg.evaluate_retriever(lambda query: ["Third notes.md"], sentence)
 
 
 def test_failed_queries_keep_the_journal_and_write_no_run(folder: Path, command: Command) -> None:

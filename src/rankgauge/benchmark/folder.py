@@ -22,6 +22,7 @@ from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.records import parse_record
 from rankgauge.io.rows import build_qrels, build_run
 from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
+from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import evaluate_for_report, report_of
@@ -215,7 +216,10 @@ def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> B
     unknown = next((name for name in chunking_of.values() if name not in chunks), None)
     if unknown is not None:
         raise InputError.at(MANIFEST, None, f"no chunking is called {shown(unknown)}")
-    return BenchmarkGold(stored_labels(folder, collection["qrels"]["path"], queries), chunks, chunking_of)
+    labels = stored_labels(folder, collection["qrels"]["path"], queries)
+    matching = collection.get("matching")
+    options = GoldOptions() if matching is None else GoldOptions(matching["coverage"], matching["tolerance"])
+    return BenchmarkGold(labels, chunks, chunking_of, options)
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:

@@ -30,7 +30,7 @@ from rankgauge.io.writing import write_atomically
 from rankgauge.labels.gold.evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
-from rankgauge.labels.gold.matching import match_quotes
+from rankgauge.labels.gold.matching import match_labels
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.labels.gold.reading import read_gold
 from rankgauge.labels.gold.resolution import resolve_labels
@@ -44,12 +44,12 @@ class BenchmarkGold:
     labels: GoldLabels
     chunks: Mapping[str, Corpus]  # by chunking
     chunking_of: Mapping[str, str]  # by system
+    options: GoldOptions
 
     def evaluate(self, runs: Mapping[str, Run], settings: Settings, queries: Queries) -> Evaluation:
         """Score every run, in its order, with judgments of its own chunking."""
-        quotes = [str(passage.text) for passage in self.labels.passages]
-        combined, options = CombinedCorpus(self.chunks), GoldOptions()
-        matches = match_quotes(quotes, combined, options.tolerance)
+        combined, options = CombinedCorpus(self.chunks), self.options
+        matches = match_labels(self.labels, combined, options.tolerance)
         judgments = gold_judgments(self.labels, matches, combined, list(runs.values()), options)
         notes = (
             *self.labels.notes,
@@ -121,10 +121,10 @@ def resolved_path(chunking: str) -> str:
     return f"{INPUTS_FOLDER}/labels-{chunking}.qrels"
 
 
-def write_resolved(labels: GoldLabels, chunks: Mapping[str, Corpus], folder: Path) -> None:
+def write_resolved(labels: GoldLabels, chunks: Mapping[str, Corpus], folder: Path, options: GoldOptions) -> None:
     """Write what `rankgauge labels resolve` would for each chunking; raises if a chunking has no gold at all."""
     for name, corpus in chunks.items():
-        rows = resolve_labels(labels, corpus).subtopic_rows()
+        rows = resolve_labels(labels, corpus, options).subtopic_rows()
         with write_atomically(folder / resolved_path(name)) as file:
             write_trec_rows(rows, "qrels", file)
 

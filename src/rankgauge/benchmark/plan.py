@@ -14,6 +14,7 @@ from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.chunking.options import Chunking
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
+from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.measures.sets import GOLD_MEASURES
 from rankgauge.report.manifest_shape import SYSTEM_NAME
 from rankgauge.retrieval.fetch.modes import (
@@ -39,6 +40,7 @@ RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
 BUDGET_MEASURES = tuple(f"{name}(budget=2000)" for name in ("TokenRecall", "TokenPrecision", "TokenIoU"))
+DEFAULT_OPTIONS = GoldOptions()
 CALLS = 50  # of the pass that measures latency
 DEPTH = 100
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
@@ -97,6 +99,7 @@ class BenchmarkPlan:
     max_failures: int = 0  # queries of a system that may fail; if more do, the system has failed
     command: str = "rankgauge benchmark run"  # what reproduces it
     gold: str | None = None
+    matching: GoldOptions = DEFAULT_OPTIONS  # of gold
     chunkings: Mapping[str, Chunking] = field(default_factory=dict)
 
     @property
@@ -211,6 +214,7 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         max_failures=config.benchmark.max_failures,
         command=f"rankgauge benchmark run {Path(path).name}",
         gold=None if collection.gold is None else str(home / collection.gold),
+        matching=GoldOptions(collection.coverage, collection.tolerance),
         chunkings=chunkings,
     )
 
@@ -225,6 +229,11 @@ def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
 def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | None]:
     """The files of queries and judgments; those in the corpus's folder if the configuration names none."""
     collection = config.collection
+    for name in ("coverage", "tolerance"):
+        if collection.gold is None and name in collection.model_fields_set:
+            raise UsageError(
+                f"collection.{name} applies to labels by text", hint="name them in the configuration: collection: gold"
+            )
     if collection.gold is not None:
         if collection.qrels is not None:
             raise UsageError("collection.gold and collection.qrels are two kinds of labels", hint="keep one of the two")

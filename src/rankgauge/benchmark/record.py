@@ -18,6 +18,7 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.io.sources import LoadedFile
+from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
@@ -100,7 +101,7 @@ def manifest_of(
                 },
                 "qrels": _file(inputs.labels, plan.labels),
                 "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
-                **({"chunkings": dict(chunkings)} if chunkings else {}),
+                **({"chunkings": dict(chunkings), "matching": _matching(plan.matching)} if chunkings else {}),
             },
             "other": _models(results),
         },
@@ -126,6 +127,10 @@ def manifest_of(
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
         "times": {"costs": {name: asdict(result.cost) for name, result in results.items()}},
     }
+
+
+def _matching(options: GoldOptions) -> dict[str, float]:
+    return {"coverage": options.coverage, "tolerance": options.tolerance}
 
 
 def groupable_columns(queries: Queries) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def run_benchmark(
         inputs = BenchmarkInputs(plan, *copies, queries)
         chunks = _chunks(plan, documents, work)
         if labels is not None:
-            write_resolved(labels, chunks, work)
+            write_resolved(labels, chunks, work, plan.matching)
         with _index_folder(index) as indexes:
             runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
             results, failed = _run_systems(runner)
@@ -126,7 +126,8 @@ def _stored_gold(
 ) -> BenchmarkGold:
     """The gold of a benchmark as `report verify` will read it."""
     labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
-    return BenchmarkGold(labels, chunks, {name: chunking_of(inputs.plan.systems[name]) for name in systems})
+    chunkings = {name: chunking_of(inputs.plan.systems[name]) for name in systems}
+    return BenchmarkGold(labels, chunks, chunkings, inputs.plan.matching)
 
 
 def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:

@@ -23,6 +23,7 @@ from rankgauge.comparison.statistics import Correction
 from rankgauge.config.chunking import ChunkingSection
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.sections import ConfigSection, Text
+from rankgauge.core.passage_tables import DEFAULT_COVERAGE, DEFAULT_TOLERANCE, LARGEST_TOLERANCE
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import NoRelevant, QuerySet
@@ -236,6 +237,13 @@ class CollectionSection(ConfigSection):
     qrels: Text | None = Field(default=None, description="The judgments. Default: those in the corpus's folder.")
     gold: Text | None = Field(
         default=None, description="Labels by text, quotes or spans, instead of judgments; `chunking` needs them."
+    )
+    coverage: Annotated[float, Field(gt=0, le=1)] = Field(
+        default=DEFAULT_COVERAGE, description="The share of a gold passage that chunks must contain for it to be found."
+    )
+    tolerance: Annotated[float, Field(ge=0, le=LARGEST_TOLERANCE)] = Field(
+        default=DEFAULT_TOLERANCE,
+        description="The largest edit distance of a quote that is in no chunk exactly, as a share of its length.",
     )
     name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
 

@@ -60,7 +60,8 @@ class PassageJudgments:
     and ``ordinal`` are the rows of the passage and of the chunk.
 
     A passage is found at the rank where the chunks so far together cover at least the share ``coverage`` of its
-    characters. Tokens are counted beside characters if there is a tokenizer.
+    characters. ``tolerance`` is the edit distance within which texts were matched, as a share of the characters that
+    were compared: the pieces are what it led to. Tokens are counted beside characters if there is a tokenizer.
     """
 
     docs: Ids
@@ -71,6 +72,7 @@ class PassageJudgments:
     ordinal: Ints
     extents: Mapping[Unit, Extents]
     coverage: float
+    tolerance: float = 0.0
     ideal_chunks: NDArray[np.bool_] | None = (
         None  # those that the ideal ranking is made of, by their rows; None for all
     )
@@ -208,6 +210,7 @@ def _side_by_side(parts: Sequence[PassageJudgments]) -> PassageJudgments:
         ordinal=shifted("ordinal", [len(part.docs) for part in parts]),
         extents={unit: _joined_extents([part.extents[unit] for part in parts]) for unit in sorted(shared)},
         coverage=parts[0].coverage,
+        tolerance=parts[0].tolerance,
         ideal_chunks=_joined_ideal(parts),
     )
 

@@ -16,6 +16,8 @@ from rankgauge.core.tables import frozen, offsets_of
 from rankgauge.errors import InputError, shown
 
 DEFAULT_COVERAGE = 0.5
+DEFAULT_TOLERANCE = 0.1
+LARGEST_TOLERANCE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +25,8 @@ class PassageRows:
     """One row per gold passage: its query, its name, and its length in each unit.
 
     ``position`` says where each passage begins in the gold text of its query, which is any line of numbers on which
-    passages that share text overlap: for spans, their offsets in all source documents laid end to end. Without it, the
-    passages of a query are laid end to end, as if none shared text with another.
+    passages that share text overlap. Without it, the passages of a query are laid end to end, as if none shared text
+    with another.
     """
 
     query: Ids
@@ -67,6 +69,7 @@ def build_passage_judgments(
     pieces: PieceRows,
     *,
     coverage: float = DEFAULT_COVERAGE,
+    tolerance: float = 0.0,
     name: str = "gold",
 ) -> Qrels:
     """Judgments from tables whose rows are in any order; characters are needed, tokens are optional.
@@ -104,6 +107,7 @@ def build_passage_judgments(
             for unit in passages.length
         },
         coverage=float(coverage),
+        tolerance=float(tolerance),
     )
     return Qrels(
         name=name,

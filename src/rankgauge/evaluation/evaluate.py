@@ -144,6 +144,10 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
+    if hits.judgments == "passages":
+        from rankgauge.evaluation.passage_conventions import conventions_on
+
+        conventions = conventions_on(qrels, conventions)
     return Scores(
         run=joined.name,
         run_sha256=joined.sha256,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,7 @@ from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
+from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.rows import build_qrels
 from rankgauge.io.sources import read_bytes, source_name
 from rankgauge.io.text import check_text
@@ -48,6 +49,8 @@ class Cases:
     cases: Sequence[Case]
     judgments: Mapping[str, QueryJudgments]
     columns: Mapping[str, Mapping[str, Any]]
+    source: str = field(default=CASES_SOURCE, compare=False)
+    has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
 
 
 def read_cases(test_cases: AnyCases) -> Cases:
@@ -79,7 +82,8 @@ def read_cases(test_cases: AnyCases) -> Cases:
         cases.append(Case(query_id, texts[key], _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))))
     if WEIGHT in columns:
         checked_weights([columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    return Cases(cases, _judgments(cases_log, qrels, cases), columns)
+    has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(normalize_name, log.KEYS["relevant"][1])
+    return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
 
 
 def _judgments(cases_log: log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,12 +13,14 @@ import numpy as np
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.evaluation.conventions import MeasureNames
+from rankgauge.io.text import replace_lone_surrogates
 from rankgauge.measures.parse import parse_measures
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.cases import AnyCases, Cases, read_cases
 from rankgauge.rag.evaluator import warn_of_repeats
 from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.progress import Progress, progress_function
+from rankgauge.rag.quotes import check_no_quotes
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
 from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
@@ -149,6 +151,7 @@ class _LiveEvaluation:
                     repeated = facts.repeated + facts.collapsed
                     ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
                     self.outcomes[index] = self._outcome(index, ranking, None)
+                    self._keep_texts(kept.texts)
             self.pending = [index for index in self.pending if index not in self.outcomes]
             self.journal = journal
             try:
@@ -175,28 +178,40 @@ class _LiveEvaluation:
         index = self.pending[row]
         case = self.cases.cases[index]
         ranking = RankedResults()
+        texts: list[tuple[str, str]] = []
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
             ranking = self.rules.rank(call.answer, case.id)
-            self._keep_texts(call.answer, case.id)
+            texts = self._keep_texts(self._texts_of(call.answer, case.id))
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
             scores = list(run_scores(ranking.ids, ranking.scores))
             facts = self.rules.facts(ranking, call.error)
-            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
+            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
         if self.report_progress is not None:
             self.report_progress(len(self.outcomes), len(self.cases.cases))
 
-    def _keep_texts(self, answer: Answer, query: str) -> None:
-        """Keep the texts that come with chunks, which labels by text are compared with."""
-        if self.rules.unit != "chunk":
-            return
-        ids = document_ids(answer.documents, self.rules.id, self.rules.unit, query)
-        for name, item in zip(ids, answer.documents, strict=True):
-            text = text_of(item)
-            if text is not None and self.texts.setdefault(name, text) != text:
+    def _texts_of(self, answer: Answer, query: str) -> Iterator[tuple[str, str]]:
+        """The texts that come with chunks, by id."""
+        if self.rules.unit == "chunk":
+            ids = document_ids(answer.documents, self.rules.id, self.rules.unit, query)
+            for name, item in zip(ids, answer.documents, strict=True):
+                text = text_of(item)
+                if text is not None:
+                    yield name, replace_lone_surrogates(text)
+
+    def _keep_texts(self, texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Keep texts, which labels by text are compared with; returns those that are new, for the journal."""
+        new = []
+        for name, text in texts:
+            if name not in self.texts:
+                self.texts[name] = text
+                new.append((name, text))
+            elif self.texts[name] not in (text, None):
                 self.texts[name] = None
+                new.append((name, text))
+        return new
 
     def _outcome(self, index: int, ranking: RankedResults, call: CallResult | None) -> QueryOutcome:
         """The outcome of a case, from a call or from the journal."""
@@ -226,6 +241,7 @@ class _LiveEvaluation:
 
     def result(self, max_failures: int | None) -> RetrievalResult:
         outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
+        check_no_quotes(self.cases, {name for outcome in outcomes for name in outcome.retrieved})
         columns = {name: dict(values) for name, values in self.cases.columns.items()}
         cutoff: int | str = self.k
         if "k" in columns:

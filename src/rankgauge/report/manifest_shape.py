@@ -68,6 +68,7 @@ MANIFEST_SHAPE = {
             "qrels": STORED_FILE,
             "topics": STORED_FILE,
             "chunkings?": MapOf({"description": str, "path": INSIDE, "chunks": AtMost(2**62)}, keys=NAME),
+            "matching?": {"coverage": float, "tolerance": float},
         }
     },
     "method": {"retrieval": [{"name": NAME, "run": STORED_FILE, "failed queries?": MapOf(str), "chunking?": NAME}]},

@@ -12,7 +12,9 @@ import pytest
 
 import rankgauge
 from rankgauge.errors import InputError, UsageError
+from rankgauge.evaluation import evaluate_cached
 from rankgauge.labels import GoldInputs, GoldOptions, evaluate_gold, evaluate_gold_runs, read_gold
+from rankgauge.labels.gold.evaluation import judge_runs
 
 Command = Callable[..., Any]
 CHUNKS = {
@@ -175,7 +177,7 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
     assert result.code == 0, result.err
     assert "no significant drop" in result.out
     changed = command("gate", "--gold", gold, "--coverage", "1", "--chunks", other, second, "--against", baseline)
-    assert "the judgments changed" in changed.err
+    assert "coverage was '0.5' and is now '1.0'" in changed.err
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
@@ -183,3 +185,57 @@ def test_the_report_of_runs_on_several_chunkings_is_refused(tmp_path: Path, name
     words = ["--gold", "g", "--chunks", "a", "--chunks", "b", "r", "s", "--html", str(tmp_path / "x.html")]
     result = command(name, *words)
     assert (result.code, "same chunks" in result.err) == (64, True)
+
+
+def test_the_conventions_say_coverage_and_tolerance(tmp_path: Path, command: Command) -> None:
+    gold = lines(tmp_path / "gold.jsonl", GOLD)
+    chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
+    run = tmp_path / "a.json"
+    run.write_text(json.dumps(RANKINGS))
+    arguments = [str(run), "--gold", gold, "--chunks", chunks, "--coverage", "0.7", "--tolerance", "0.05"]
+    sentence = "a passage is found at coverage 0.7, matched with tolerance 0.05, and counts once (alpha=1)"
+    table = command("evaluate", *arguments)
+    assert f"conventions: {sentence}; every query with gold averaged" in table.out
+    content = json.loads(command("evaluate", *arguments, "--format", "json").out)
+    assert content["conventions"]["passages"] == {"coverage": 0.7, "tolerance": 0.05, "alpha": 1}
+    page = tmp_path / "page.html"
+    command("evaluate", *arguments, "--html", page)
+    assert sentence in page.read_text()
+    assert str(evaluate_gold(GoldInputs(GOLD, CHUNKS), RANKINGS).conventions).startswith(
+        "a passage is found at coverage 0.5, matched with tolerance 0.1,"
+    )
+    assert "passages" not in rankgauge.evaluate({"q": {"a": 1}}, {"q": ["a"]}).conventions.to_dict()
+
+
+def test_values_on_passages_are_not_cached() -> None:
+    """The hash of the judgments is that of the labels, and the chunks can be others."""
+    cache = rankgauge.MetricsCache()
+    for chunks in (CHUNKS, {**CHUNKS, "a": CHUNKS["b"], "b": CHUNKS["a"]}):
+        inputs = GoldInputs(GOLD, chunks)
+        part = judge_runs(inputs, [RANKINGS])[0]
+        cached = evaluate_cached(part.judgments, part.runs[0], MEASURES, cache=cache)
+        assert values(cached) == values(evaluate_gold(inputs, RANKINGS, MEASURES))
+
+
+def test_labels_check_sends_labels_by_text_to_labels_resolve(tmp_path: Path, command: Command) -> None:
+    corpus = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
+    span = {"query_id": "q1", "doc": "a", "start": 0, "end": 4}
+    contexts = {"user_input": "Why?", "reference_contexts": ["Open Settings now."]}
+    for records in (GOLD, [span], [contexts], [{**GOLD[0], "gold": [{"text": "Open"}]}]):
+        gold = lines(tmp_path / "gold.jsonl", records)
+        result = command("labels", "check", gold, "--corpus", corpus)
+        assert result.code == 2
+        assert "labels by text do not rot" in result.err
+        assert f"rankgauge labels resolve {gold} --chunks {corpus} -o FILE" in result.err
+    ids = lines(tmp_path / "ids.jsonl", [{"query_id": "q1", "query": "Why?", "gold": ["a"]}])
+    assert command("labels", "check", ids, "--corpus", corpus).code == 0
+
+
+def test_runs_of_the_same_name_are_named_by_their_chunks(tmp_path: Path) -> None:
+    chunks = [{"_id": name, "text": text} for name, text in CHUNKS.items()]
+    files = [lines(tmp_path / f"{name}.jsonl", chunks) for name in ("large", "small")]
+    run = rankgauge.Run.from_lists(RANKINGS, name="bm25")
+    both = evaluate_gold_runs(GoldInputs(GOLD, files), [run, run], ["StRecall@2"])
+    assert [scores.run for scores in both.scores] == ["bm25 (large)", "bm25 (small)"]
+    same = evaluate_gold_runs(GoldInputs(GOLD, files[:1]), [run, run], ["StRecall@2"])
+    assert [scores.run for scores in same.scores] == ["bm25", "bm25 (2)"]

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
+from rankgauge.labels.gold.approximate import ApproximateMatcher
+from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.edit_distance import best_distance
 from rankgauge.labels.gold.matching import match_quotes
 from rankgauge.labels.gold.normalization import normalized
@@ -137,3 +139,30 @@ def test_random_edits_within_the_tolerance_are_found(seed: int) -> None:
         quote[rng.randrange(len(quote))] = rng.choice("xyz")
     matches = match(["".join(quote)], " ".join(words[:20]), text)
     assert {piece.chunk for piece in matches.pieces} == {1}
+
+
+@given(
+    st.lists(st.sampled_from(["alpha ", "beta", "gamma. ", "delta,", " epsilon", "zeta"]), min_size=8, max_size=30),
+    st.lists(st.tuples(st.integers(0, 150), st.sampled_from(["", "x", "yy", " "])), max_size=8),
+    st.integers(0, 40),
+)
+def test_the_lower_bound_of_the_edit_distance_is_one(
+    words: list[str], edits: list[tuple[int, str]], skipped: int
+) -> None:
+    quote, text = normalized("".join(words)), "".join(words)
+    for place, replacement in edits:
+        text = text[:place] + replacement + text[place + 1 :]
+    matcher = ApproximateMatcher([quote], [0], 0.2)
+    chunk = NormalizedChunk.of(0, CorpusDocument(b"c", "", text[skipped % 20 :] + " and more text"))
+    matcher.add([chunk])
+    for candidate in matcher._best[0]:
+        for overlap in matcher._overlaps(0, candidate):
+            distance = matcher._piece(0, candidate, overlap).distance
+            assert distance > int(0.2 * overlap.size) or overlap.least_distance <= distance
+
+
+def test_progress_counts_chunks_in_both_passes() -> None:
+    reports: list[tuple[int, int | None]] = []
+    corpus = InMemoryCorpus({"a": "The first sentence is here.", "b": "The second one is there."})
+    match_quotes(["This is in no chunk at all."], corpus, progress=lambda *report: reports.append(report))
+    assert reports == [(2, None), (2, 2)]

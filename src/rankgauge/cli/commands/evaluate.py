@@ -115,6 +115,8 @@ def command(
 
         return evaluate_live(live, sources, settings, view, output)
     if qrels is None:
+        if sources.gold is not None:
+            raise UsageError("name the runs to score on --gold, or a --retriever")
         raise UsageError("name the judgments and a run, or a --retriever and its --cases")
     check_one_stdin(qrels, *runs)
     output.check(qrels, *runs, *sources.files)

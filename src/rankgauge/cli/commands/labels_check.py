@@ -15,8 +15,11 @@ from rankgauge.cli.options.view import (
     rows_text,
     view_options,
 )
-from rankgauge.errors import Note, printable
+from rankgauge.errors import InputError, Note, printable
+from rankgauge.io.formats.head import Head
 from rankgauge.io.options import Reading
+from rankgauge.io.sources import is_dataset, read_bytes
+from rankgauge.labels.gold.reading import is_gold_record
 from rankgauge.render.text import label_check as render
 from rankgauge.render.text.labels import text_of
 from rankgauge.validation.label_rot import LabelCheck, check_labels
@@ -38,6 +41,7 @@ def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
     documents gives the same ids to other texts. Judgments of `rankgauge judge` and `rankgauge labels stamp` keep the
     hash of the text; without it, only missing documents are found. Exit codes: 0 if no label rotted, 1 if some did.
     """
+    _check_not_gold(labels, corpus, reading)
     with collected_notes() as notes:
         check = check_labels(labels, corpus, reading=reading)
     match view.format:
@@ -51,6 +55,21 @@ def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
             write(text_of(render.check_parts(check), color=use_color()) + "\n")
     print_warnings([*notes, *_unverified(check)])
     return EXIT_ROTTED if check.rotted else 0
+
+
+def _check_not_gold(labels: str, corpus: str, reading: Reading) -> None:
+    """Raise if labels are quotes, which need no check."""
+    if is_dataset(labels):
+        return
+    record = Head(read_bytes(labels, limits=reading.limits)[0]).record
+    if record is not None and is_gold_record(record):
+        out = f"--chunks {printable(corpus, None)} -o FILE"
+        raise InputError.at(
+            labels,
+            None,
+            "labels by text do not rot: a quote is in the documents, or it is not",
+            hint=f"list the quotes that are not: rankgauge labels resolve {printable(labels, None)} {out}",
+        )
 
 
 def _unverified(check: LabelCheck) -> list[Note]:

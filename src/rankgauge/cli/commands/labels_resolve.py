@@ -6,6 +6,7 @@ import click
 
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
 from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import plural
@@ -40,9 +41,9 @@ def command(
     """
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
-    with collected_notes() as notes:
+    with collected_notes() as notes, match_progress() as progress:
         gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), topics, Reading())
-        resolved = resolve_labels(gold, corpus, options)
+        resolved = resolve_labels(gold, corpus, options, progress)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:
         write_trec_rows(rows, "qrels", file)

@@ -11,6 +11,7 @@ from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, 
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
+from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.cli.options.view import View
 from rankgauge.config.settings import Settings
@@ -73,7 +74,9 @@ def _evaluate_gold(sources: LabelSources, result: RetrievalResult, settings: Set
     """Score what the retriever returned on labels by text."""
     from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-    return evaluate_gold_runs(sources.inputs, [result], settings.measures, conventions=settings.conventions)
+    with match_progress() as progress:
+        inputs = replace(sources.inputs, progress=progress)
+        return evaluate_gold_runs(inputs, [result], settings.measures, conventions=settings.conventions)
 
 
 def _check_output(live: LiveOptions, cases: AnyCases) -> None:
@@ -91,7 +94,6 @@ def _check_output(live: LiveOptions, cases: AnyCases) -> None:
 
 
 def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalResult:
-    keeps_journal = live.out is not None and live.cases is not None  # which has ids, and not the texts that gold needs
     return evaluate_retriever(
         live.retriever,
         cases,
@@ -100,7 +102,7 @@ def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalRes
         id=live.id,
         unit=live.unit,
         scores=live.scores,
-        calls=replace(live.calls, journal=f"{live.out}.journal") if keeps_journal else live.calls,
+        calls=replace(live.calls, journal=f"{live.out}.journal") if live.out is not None else live.calls,
         max_failures=live.max_failures,
         progress=True,
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli.options.groups import Option, is_given, option_group
+from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
@@ -24,7 +26,7 @@ COVERAGE: Option = click.option(
     default=0.5,
     show_default=True,
     metavar="SHARE",
-    help="Count a gold passage as found where the chunks so far contain this share of it.",
+    help="Count a gold passage as found at the rank where the chunks so far contain this share of it.",
 )
 TOLERANCE: Option = click.option(
     "--tolerance",
@@ -74,7 +76,7 @@ class LabelSources:
         if needs_join and len(set(self.chunks)) > 1:
             raise UsageError(
                 "--html, --ties and --unjudged are for runs on the same chunks",
-                hint="name one --chunks, or leave them out",
+                hint="write a page for each chunking, or compare chunkings with `rankgauge benchmark run`",
             )
         for name in ("chunks", "documents", "coverage", "tolerance"):
             if self.gold is None and is_given(name):
@@ -99,14 +101,15 @@ class LabelSources:
         """Score runs on labels by text."""
         from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-        return evaluate_gold_runs(
-            self.inputs,
-            runs,
-            settings.measures,
-            conventions=settings.conventions,
-            reading=reading,
-            topics=self.topics,
-        )
+        with match_progress() as progress:
+            return evaluate_gold_runs(
+                replace(self.inputs, progress=progress),
+                runs,
+                settings.measures,
+                conventions=settings.conventions,
+                reading=reading,
+                topics=self.topics,
+            )
 
     def judge(self, runs: Sequence[AnyRun], reading: Reading) -> JudgedRuns:
         """Judgments by text of runs on the same chunks."""
@@ -114,7 +117,8 @@ class LabelSources:
 
         if len(self.chunks) > 1:
             raise UsageError("a gate has one --chunks", hint="store a baseline for runs on other chunks")
-        return judge_runs(self.inputs, runs, reading=reading, topics=self.topics)[0]
+        with match_progress() as progress:
+            return judge_runs(replace(self.inputs, progress=progress), runs, reading=reading, topics=self.topics)[0]
 
 
 gold_options = option_group("sources", LabelSources, *GOLD_OPTIONS)

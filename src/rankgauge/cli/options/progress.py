@@ -1,10 +1,10 @@
-"""Progress on standard error: a bar for reading that takes longer than a second, and a line for fetching."""
+"""Progress on standard error: a bar for reading that takes over a second, and lines for fetching and matching."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -103,3 +103,28 @@ class FetchLine:
         """Clear the line."""
         if self._open:
             echo("\r\x1b[K", err=True, nl=False)
+
+
+class MatchLine(FetchLine):
+    """Progress of matching quotes with chunks, in the same way; the number of chunks may not be known yet."""
+
+    def show(self, completed: int, total: int | None) -> None:
+        """Print the line if the last one is old enough."""
+        now = time.monotonic()
+        if now - self._last < (DELAY if self._terminal else 10):
+            return
+        self._last = now
+        chunks = plural(completed, "chunk") if total is None else f"{completed:,} of {plural(total, 'chunk')}"
+        line = f"compared quotes with {chunks}{', allowing edits' if total is not None else ''}"
+        echo(f"\r{line}\x1b[K" if self._terminal else line, err=True, nl=not self._terminal)
+        self._open = self._terminal
+
+
+@contextmanager
+def match_progress() -> Iterator[Callable[[int, int | None], None]]:
+    """A function to report chunks to."""
+    line = MatchLine()
+    try:
+        yield line.show
+    finally:
+        line.end()

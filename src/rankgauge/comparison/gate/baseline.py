@@ -31,6 +31,7 @@ from rankgauge.io.writing import write_atomically
 BASELINE_SCHEMA = "rankgauge.baseline/1"  # one run
 RUNS_SCHEMA = "rankgauge.baseline/2"  # several runs of the same system
 SCORES = "rankgauge.scores/1"
+PASSAGE_CONVENTIONS = ("coverage", "tolerance")
 QUERIES_NAMED = 3
 RENEW = "name the baseline's run file instead, or store a new baseline with `rankgauge gate --write-baseline`"
 
@@ -152,6 +153,12 @@ class Baseline:
             if self.conventions.get(name) != now[name]:
                 before = shown(str(self.conventions.get(name)))
                 raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now[name]))}", None)
+        stored, current = self.conventions.get("passages"), now.get("passages")
+        if isinstance(stored, dict) and isinstance(current, dict):
+            for name in PASSAGE_CONVENTIONS:
+                if stored.get(name) != current[name]:
+                    before, after = shown(str(stored.get(name))), shown(str(current[name]))
+                    raise self._error(f"{problem}: {name} was {before} and is now {after}", RENEW)
 
     def _error(self, message: str, hint: str | None) -> InputError:
         return InputError.at(self.source, None, message, hint=hint)

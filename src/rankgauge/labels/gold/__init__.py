@@ -7,6 +7,7 @@ exact          quotes, or what a chunk's edges leave of them, character by chara
 approximate    the same within an edit distance (edit_distance)
 matching       which chunk contains which part of which quote (pieces), over all chunks
 judgments      matches as judgments; options says how passages count
+positions      which text spans share; token_places has the tokens of a text
 run_texts      the texts that runs carry themselves
 evaluation     evaluate_gold, evaluate_gold_runs
 """

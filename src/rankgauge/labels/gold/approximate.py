@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,12 +35,27 @@ class _Candidate:
     text_position: Ints = field(compare=False)
 
 
+class _Overlap(NamedTuple):
+    """The characters ``start`` to ``end`` of a quote, and the part of a chunk that they may match."""
+
+    start: int
+    end: int
+    place: int
+    window: slice
+    least_distance: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
 class ApproximateMatcher:
     """Collects the chunks most like each quote, and then compares them with it."""
 
     def __init__(self, quotes: Sequence[str], numbers: Sequence[int], tolerance: float) -> None:
         self._quotes, self._tolerance = quotes, tolerance
         self._index = SeedIndex({number: quotes[number] for number in numbers}, largest=GRAM, most=COMMON)
+        self._indexed = {number: places.tolist() for number, places in self._index.positions().items()}
         self._best: dict[int, list[_Candidate]] = {number: [] for number in numbers}
         self._least = np.full(len(quotes), MIN_SHARED)  # n-grams that a further candidate of each quote needs
 
@@ -72,8 +89,10 @@ class ApproximateMatcher:
         pieces = []
         for number, candidates in self._best.items():
             for candidate in candidates:
-                for piece in self._compared(number, candidate):
-                    if 0 < piece.distance <= int(self._tolerance * (piece.end - piece.start)):
+                for overlap in self._overlaps(number, candidate):
+                    most = int(self._tolerance * overlap.size)
+                    piece = self._piece(number, candidate, overlap) if overlap.least_distance <= most else None
+                    if piece is not None and 0 < piece.distance <= most:
                         pieces.append(piece)
                         break
         return pieces
@@ -82,33 +101,55 @@ class ApproximateMatcher:
         """The text most like a quote."""
         near: NearText | None = None
         for candidate in sorted(self._best[number], reverse=True)[:8]:
-            for piece in self._compared(number, candidate):
-                distance = piece.distance + len(self._quotes[number]) - (piece.end - piece.start)
-                if near is None or distance < near.distance:
+            for overlap in self._overlaps(number, candidate):
+                left_out = len(self._quotes[number]) - overlap.size
+                if near is not None and overlap.least_distance + left_out >= near.distance:
+                    continue
+                piece = self._piece(number, candidate, overlap)
+                if near is None or piece.distance + left_out < near.distance:
                     source = NormalizedText.of(candidate.chunk.document.full_text)
-                    text = source.source(piece.place, piece.place + piece.end - piece.start)
-                    near = NearText(candidate.chunk.document.id, text, distance)
+                    text = source.source(piece.place, piece.place + overlap.size)
+                    near = NearText(candidate.chunk.document.id, text, piece.distance + left_out)
         return near
 
-    def _compared(self, number: int, candidate: _Candidate) -> list[Piece]:
-        """What the chunk's edges leave of the quote, with its edit distance: a piece for each edge it may begin at."""
+    def _overlaps(self, number: int, candidate: _Candidate) -> Iterator[_Overlap]:
+        """What the chunk's edges leave of the quote: a part for each edge it may begin at."""
         quote, text = self._quotes[number], candidate.chunk.text
-        first, last = self._alignment(number, candidate)
-        pieces: list[Piece] = []
+        first, last, shared = self._alignment(number, candidate)
         end = min(len(quote), len(text) - last)
         for edge in candidate.chunk.edges:
             start = max(0, edge - first)
             if end - start < min(len(quote), MIN_APPROXIMATE_PIECE):
                 continue
             slack = int(self._tolerance * (end - start)) + 1
-            window = text[max(edge, start + first - slack) : end + last + slack]
-            distance = best_distance(quote[start:end], window)
-            place = max(edge, start + first)
-            pieces.append(Piece(number, candidate.chunk.number, start, with_cut_space(quote, end), place, distance))
-        return pieces
+            window = slice(max(edge, start + first - slack), max(end + last + slack, 0))
+            yield _Overlap(
+                start, end, max(edge, start + first), window, self._least_distance(number, start, end, shared)
+            )
 
-    def _alignment(self, number: int, candidate: _Candidate) -> tuple[int, int]:
-        """Where the quote would begin in the chunk, by the first and by the last n-gram of the densest stretch."""
+    def _least_distance(self, number: int, start: int, end: int, shared: int) -> int:
+        """A lower bound of the edit distance: one edit changes at most as many n-grams as an n-gram has characters.
+
+        The others are on diagonals of the chunk that are close together, of which ``shared`` is the largest number.
+        """
+        if len(self._quotes[number]) < GRAM:
+            return 0
+        indexed = self._indexed.get(number, [])
+        count = bisect_left(indexed, end - GRAM + 1) - bisect_left(indexed, start)
+        return -(-(count - shared) // GRAM)
+
+    def _piece(self, number: int, candidate: _Candidate, overlap: _Overlap) -> Piece:
+        """The overlap as a piece, with its edit distance."""
+        quote = self._quotes[number]
+        distance = best_distance(quote[overlap.start : overlap.end], candidate.chunk.text[overlap.window])
+        end = with_cut_space(quote, overlap.end)
+        return Piece(number, candidate.chunk.number, overlap.start, end, overlap.place, distance)
+
+    def _alignment(self, number: int, candidate: _Candidate) -> tuple[int, int, int]:
+        """Where the quote would begin in the chunk, by the first and by the last n-gram of the densest stretch.
+
+        The last number is that of the n-grams there.
+        """
         diagonal = candidate.text_position - candidate.quote_position
         order = np.argsort(diagonal, kind="stable")
         ordered = diagonal[order]
@@ -117,4 +158,4 @@ class ApproximateMatcher:
         begin = int(np.argmax(size))
         members = order[begin : begin + int(size[begin])]
         by_position = members[np.argsort(candidate.text_position[members], kind="stable")]
-        return int(diagonal[by_position[0]]), int(diagonal[by_position[-1]])
+        return int(diagonal[by_position[0]]), int(diagonal[by_position[-1]]), len(members)

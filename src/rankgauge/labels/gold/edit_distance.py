@@ -21,10 +21,13 @@ def best_distance(pattern: str, text: str) -> int:
         diagonal = (((matches & increases) + increases) ^ increases) | matches | decreases
         up = decreases | (full & ~(diagonal | increases))
         down = increases & diagonal
-        distance += bool(up & last) - bool(down & last)
+        if up & last:
+            distance += 1
+        elif down & last:
+            distance -= 1
+            if distance < smallest:
+                smallest = distance
         up = up << 1 & full  # no 1 comes in: the match may begin anywhere in the text
-        down = down << 1 & full
-        increases = down | (full & ~(diagonal | up))
+        increases = (down << 1 | ~(diagonal | up)) & full
         decreases = up & diagonal
-        smallest = min(smallest, distance)
     return smallest

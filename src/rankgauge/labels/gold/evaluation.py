@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from rankgauge.core.formatting import plural
@@ -20,7 +21,7 @@ from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels
-from rankgauge.labels.gold.matching import match_quotes
+from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.labels.gold.pieces import QuoteMatches
 from rankgauge.labels.gold.reading import AnyGold, read_gold
@@ -38,13 +39,15 @@ class GoldInputs:
     """Where labels by text, the chunks and the source documents come from, and how passages are matched.
 
     ``chunks`` is one corpus for all runs, or a list with one per run; without it, the runs must carry their texts.
-    ``documents`` are those that spans count in. ``options`` is a :class:`GoldOptions`.
+    ``documents`` are those that spans count in. ``options`` is a :class:`GoldOptions`. ``progress`` is called with the
+    number of chunks that were compared, and with their total if it is known.
     """
 
     gold: AnyGold
     chunks: Any = None
     documents: Any = None
     options: GoldOptions = DEFAULT_OPTIONS
+    progress: MatchProgress | None = None
 
     def measures(self, names: MeasureNames | None, conventions: Conventions) -> tuple[Measure, ...]:
         """The measures to compute: the default ones, or those named; raises if one needs chunks that are not known.
@@ -104,7 +107,7 @@ def evaluate_gold_runs(
         evaluation = evaluate_runs(part.judgments, part.runs, requested, conventions=conventions, reading=reading)
         scores = tuple(replace(run, notes=(*run.notes, *part.notes)) for run in evaluation.scores)
         parts.append((part, replace(evaluation, scores=scores, texts=part.query_texts)))
-    return _merged(parts, len(runs))
+    return _merged(parts, inputs.chunks, len(runs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,7 @@ def judge_runs(
     loaded = [as_run(run, reading) for run in runs]
     parts = []
     for corpus, rows in _by_chunks(inputs, runs, loaded, reading):
-        matches = match_quotes([str(passage.text) for passage in labels.passages], corpus, inputs.options.tolerance)
+        matches = match_labels(labels, corpus, inputs.options.tolerance, inputs.progress)
         members = [loaded[row] for row in rows]
         judgments = gold_judgments(labels, matches, corpus, members, inputs.options)
         notes = (*labels.notes, *match_notes(labels, matches, is_complete=inputs.chunks is not None))
@@ -197,12 +200,20 @@ def _by_chunks(
     return list(by_source.values())
 
 
-def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], size: int) -> Evaluation:
-    """All runs in their order. Runs on different chunks have no documents in common, so no join is kept."""
+def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], chunks: Any, size: int) -> Evaluation:
+    """All runs in their order. Runs on different chunks have no documents in common, so no join is kept.
+
+    Runs of the same name have the name of the file of their chunks after it.
+    """
     if len(parts) == 1:
         return parts[0][1]
     scores: dict[int, Scores] = {}
     for part, evaluation in parts:
         scores.update(zip(part.rows, evaluation.scores, strict=True))
     merged = replace(parts[0][1], scores=tuple(scores[row] for row in range(size)), joined=())
-    return merged.uniquely_named()
+    merged_names = [run.run for run in merged.scores]
+    names = list(merged_names)
+    for row, name in enumerate(merged_names):
+        if merged_names.count(name) > 1 and isinstance(chunks[row], (str, Path)):
+            names[row] = f"{name} ({Path(chunks[row]).stem})"
+    return merged.renamed(names).uniquely_named()

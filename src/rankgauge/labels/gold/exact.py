@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from rankgauge.io.corpus.chunking.chunks import Chunk
 from rankgauge.labels.gold.chunks import NormalizedChunk
+from rankgauge.labels.gold.labels import GoldPassage
 from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
 from rankgauge.labels.gold.seeds import SeedIndex
 
@@ -17,16 +19,19 @@ CONTEXT = 24  # characters on each side by which occurrences are told apart
 class ExactMatcher:
     """Finds quotes in blocks of chunks, and which of them occur at more than one place.
 
-    A whole quote contains its n-gram in the middle; a part of it that a chunk's edge cuts off is next to that edge.
+    A whole quote contains its n-gram in the middle; a part of it that a chunk's edge cuts off is next to that edge. A
+    quote is not found inside another word. A span may begin or end there: it is found so in the chunks whose ids say
+    that they are from its place, and ``within_words`` has what other chunks contain of it so.
     """
 
-    def __init__(self, quotes: Sequence[str]) -> None:
-        self._quotes = quotes
+    def __init__(self, quotes: Sequence[str], spans: Mapping[int, GoldPassage] | None = None) -> None:
+        self._quotes, self._spans = quotes, spans or {}
         self._whole = SeedIndex(dict(enumerate(quotes)), largest=GRAM, only_middle=True)
         long = {number: quote for number, quote in enumerate(quotes) if len(quote) >= MIN_SPLIT_QUOTE}
         self._cut = SeedIndex(long, largest=GRAM)
         self._contexts: dict[int, tuple[str, str]] = {}
         self.repeated: set[int] = set()
+        self.within_words: list[Piece] = []
 
     def find(self, block: Sequence[NormalizedChunk]) -> Iterator[Piece]:
         """The pieces in a block of chunks, each once."""
@@ -58,12 +63,25 @@ class ExactMatcher:
             start = max(0, edge - place)
             if end - start < shortest_piece(quote) or quote[start:end] != text[start + place : end + place]:
                 continue
-            if (start == 0 and splits_word(text, place)) or (end == len(quote) and splits_word(text, end + place)):
+            piece = Piece(number, chunk.number, start, with_cut_space(quote, end), start + place)
+            is_in_word = (start == 0 and splits_word(text, place)) or (
+                end == len(quote) and splits_word(text, end + place)
+            )
+            if is_in_word and not self._is_from(chunk, number):
+                self.within_words += [piece] if number in self._spans else []
                 continue
             if start == 0 and end == len(quote):
                 self._note_context(number, text[max(0, place - CONTEXT) : place], text[end + place :][:CONTEXT])
-            return Piece(number, chunk.number, start, with_cut_space(quote, end), start + place)
+            return piece
         return None
+
+    def _is_from(self, chunk: NormalizedChunk, number: int) -> bool:
+        """Whether a chunk says that it has the place of a span."""
+        span = self._spans.get(number)
+        if span is None:
+            return False
+        document = str(span.document).encode("utf-8", "surrogateescape")
+        return Chunk.overlaps(chunk.document.id, document, span.start, span.end)
 
     def _note_context(self, number: int, before: str, after: str) -> None:
         """Compare what surrounds two occurrences: chunks that overlap show the same one twice."""

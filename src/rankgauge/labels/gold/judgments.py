@@ -20,33 +20,12 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.labels.gold.chunks import NormalizedChunk
-from rankgauge.labels.gold.labels import GoldLabels
+from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.normalization import normalized
 from rankgauge.labels.gold.options import GoldOptions, Tokenizer
 from rankgauge.labels.gold.pieces import QuoteMatches
-
-
-@dataclass(frozen=True, eq=False)
-class TokenPlaces:
-    """Where the tokens of a text begin and end."""
-
-    characters: int
-    starts: Ints
-    ends: Ints
-
-    @classmethod
-    def of(cls, text: str, tokenizer: Tokenizer) -> TokenPlaces:
-        """Tokenize a text."""
-        spans = np.array([(start, end) for start, end in tokenizer(text)], dtype=np.int64).reshape(-1, 2)
-        return cls(len(text), spans[:, 0], spans[:, 1])
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def within(self, start: int, end: int) -> tuple[int, int]:
-        """The tokens that lie between two characters completely."""
-        first = int(np.searchsorted(self.starts, start))
-        return first, max(first, int(np.searchsorted(self.ends, end, side="right")))
+from rankgauge.labels.gold.positions import passage_positions
+from rankgauge.labels.gold.token_places import TokenPlaces
 
 
 def gold_judgments(
@@ -62,10 +41,12 @@ def gold_judgments(
             query,
             Ids.from_text(labels.passage_names(), "passage"),
             _units([(quote.characters, len(quote)) for quote in quotes]),
+            _units(passage_positions(labels.passages, quotes, options.tokenizer)),
         ),
         ChunkRows(pairs.query, pairs.doc, _units([(lengths[doc].characters, len(lengths[doc])) for doc in pairs.doc])),
         _piece_rows(matches, pairs, quotes, lengths),
         coverage=options.coverage,
+        tolerance=options.tolerance,
         name=labels.name,
     )
     qrels = qrels.with_columns(labels.columns) if labels.columns else qrels
@@ -75,9 +56,14 @@ def gold_judgments(
 
 
 def _labels_sha256(labels: GoldLabels, options: GoldOptions) -> str:
-    passages = sorted((passage.query, normalized(str(passage.text))) for passage in labels.passages)
+    passages = sorted((passage.query, normalized(str(passage.text)), *_span(passage)) for passage in labels.passages)
     content = json.dumps(["rankgauge gold 1", passages, options.coverage, options.tolerance])
     return hashlib.sha256(content.encode("ascii")).hexdigest()
+
+
+def _span(passage: GoldPassage) -> tuple[object, ...]:
+    """What decides which text a passage shares with others."""
+    return (passage.document, passage.start, passage.end) if passage.is_span else ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,11 @@ class GoldPassage:
     line: int = 0
 
     @property
+    def is_span(self) -> bool:
+        """Whether it is known where in a document the text is."""
+        return self.document is not None and self.text is not None and len(self.text) == self.end - self.start
+
+    @property
     def place(self) -> str:
         """The file and line of the label."""
         return location(self.source, self.line or None).removesuffix(": ")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rankgauge.core.passage_tables import DEFAULT_COVERAGE
+from rankgauge.core.passage_tables import DEFAULT_COVERAGE, DEFAULT_TOLERANCE, LARGEST_TOLERANCE
 from rankgauge.errors import UsageError
 from rankgauge.io.corpus.chunking.tokens import token_spans
 
-DEFAULT_TOLERANCE = 0.1
-LARGEST_TOLERANCE = 0.3
 Tokenizer = Callable[[str], Iterable[tuple[int, int]]]
 
 

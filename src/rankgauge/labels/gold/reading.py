@@ -51,6 +51,23 @@ def read_gold(source: AnyGold, *, limits: Limits = DEFAULT_LIMITS) -> GoldLabels
     return _GoldReader("gold").read("\n".join(lines).encode("ascii"), "gold")
 
 
+def is_gold_record(record: Record) -> bool:
+    """Whether an object has quotes or spans; ids may be under the same key, but have no white space."""
+    if all(key in record for key in SPAN_KEYS):
+        return True
+    for key, value in record.items():
+        if normalize_name(key) in map(normalize_name, GOLD_KEYS):
+            items = value if isinstance(value, list) else [value]
+            return any(_is_span_or_quote(item) for item in items)
+    return False
+
+
+def _is_span_or_quote(item: object) -> bool:
+    if isinstance(item, JsonPairs):
+        return {QUOTE_KEY, *SPAN_KEYS} & set(dict(item)) != set()
+    return isinstance(item, str) and len(item.split()) > 1
+
+
 class _GoldReader:
     """The labels of one source; what is wrong is collected and raised at the end."""
 

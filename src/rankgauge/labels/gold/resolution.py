@@ -14,7 +14,7 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.rows import Rows
 from rankgauge.labels.gold.labels import GoldLabels
-from rankgauge.labels.gold.matching import match_quotes
+from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.labels.gold.pieces import Piece, QuoteMatches, covered_characters
 
@@ -64,10 +64,12 @@ class ResolvedLabels:
             yield Note("gold-missing", f"{passage.place}: {shown(str(passage.text))} is in no chunk; {nearest}")
 
 
-def resolve_labels(labels: GoldLabels, corpus: Corpus, options: GoldOptions | None = None) -> ResolvedLabels:
+def resolve_labels(
+    labels: GoldLabels, corpus: Corpus, options: GoldOptions | None = None, progress: MatchProgress | None = None
+) -> ResolvedLabels:
     """Find the passages in the chunks; raises if none of them is there."""
     options = options or GoldOptions()
-    matches = match_quotes([str(passage.text) for passage in labels.passages], corpus, options.tolerance)
+    matches = match_labels(labels, corpus, options.tolerance, progress)
     if not matches.pieces:
         first = labels.passages[0]
         near = matches.nearest.get(0)

@@ -43,10 +43,15 @@ class Seeds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _GramTable:
-    """The n-grams of one size, sorted by hash, behind a table that tells at once that most hashes are absent."""
+    """The n-grams of one size, sorted by hash, behind a table that tells at once that most hashes are absent.
+
+    ``hashes`` has each hash once; its n-grams are ``count`` rows from ``first`` on.
+    """
 
     size: int
     hashes: Hashes
+    first: Ints
+    count: Ints
     quote: Ints
     position: Ints
     present: NDArray[np.bool_]
@@ -59,14 +64,18 @@ class _GramTable:
         shift = np.uint32(32 - bits)
         present = np.zeros(1 << bits, dtype=bool)
         present[hashes >> shift] = True
-        return cls(size, hashes[order], quote[order], position[order], present, shift)
+        unique, first, count = np.unique(hashes[order], return_index=True, return_counts=True)
+        return cls(size, unique, first, count, quote[order], position[order], present, shift)
 
     def find(self, hashes: Hashes) -> tuple[Ints, Ints, Ints]:
         """The rows of hashes that are in the table: (row, quote, position), once for each place in the quotes."""
         rows = np.flatnonzero(self.present[hashes >> self.shift])
-        first = np.searchsorted(self.hashes, hashes[rows], side="left")
-        count = np.searchsorted(self.hashes, hashes[rows], side="right") - first
-        rows, first, count = rows[count > 0], first[count > 0], count[count > 0]
+        if not len(rows):
+            return rows, rows, rows
+        found = np.minimum(np.searchsorted(self.hashes, hashes[rows]), len(self.hashes) - 1)
+        is_found = self.hashes[found] == hashes[rows]
+        rows, found = rows[is_found], found[is_found]
+        first, count = self.first[found], self.count[found]
         begins = np.cumsum(count) - count
         entry = np.repeat(first - begins, count) + np.arange(int(count.sum()))
         return np.repeat(rows, count), self.quote[entry], self.position[entry]
@@ -81,6 +90,16 @@ class SeedIndex:
             size = max(size for size in GRAM_SIZES if size <= min(len(quote), largest))
             by_size.setdefault(size, []).append((number, quote))
         self._tables = [_table(size, members, only_middle, most) for size, members in by_size.items()]
+
+    def positions(self) -> dict[int, Ints]:
+        """Where the n-grams of each quote are that the index has, ascending."""
+        found: dict[int, Ints] = {}
+        for table in self._tables:
+            order = np.lexsort((table.position, table.quote))
+            numbers, begins = np.unique(table.quote[order], return_index=True)
+            parts = np.split(table.position[order], begins[1:])
+            found.update(zip(numbers.tolist(), parts, strict=True))
+        return found
 
     def find(self, texts: Sequence[str]) -> Seeds:
         """Every n-gram of the texts that the index has."""

@@ -11,7 +11,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.normalization import normalized
 
-DOCUMENTS_HINT = "name the documents that the spans count in: --documents DOCS"
+DOCUMENTS_HINT = "name the documents that the spans count in: --documents PATH"
 
 
 def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
@@ -36,7 +36,7 @@ def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
     if needed - set(texts):
         missing = sorted(needed - set(texts))
         close = nearest(missing[0], names)
-        found = f"{listing(map(shown, missing), 5)} not in {documents.source}"
+        found = f"{listing(map(shown, missing), 5)}, not in {documents.source}"
         line = next(passage.line for passage in spans if passage.document == missing[0])
         action = f"did you mean {close}?" if close else None
         faults.add("document", [line], expected="a document of the corpus", found=found, action=action)

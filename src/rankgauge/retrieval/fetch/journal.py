@@ -11,7 +11,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,7 @@ ANSWER_SHAPE = {
     "fault?": str,
     "short_of?": int,
     "decision?": dict,
+    "texts?": [[str]],
 }
 SYNC_INTERVAL = 1.0  # seconds between two calls of fsync
 SHOWN_DIFFERENCES = 3
@@ -47,7 +48,10 @@ SHOWN_DIFFERENCES = 3
 
 @dataclass(frozen=True)
 class FetchedAnswer:
-    """One query's results, best first."""
+    """One query's results, best first.
+
+    ``texts`` are those of results that no earlier answer of the journal has, as pairs of an id and a text.
+    """
 
     query: str
     docs: list[str]
@@ -55,6 +59,7 @@ class FetchedAnswer:
     status: int
     decision: dict[str, Any] = field(default_factory=dict)
     facts: AnswerFacts = field(default_factory=AnswerFacts)
+    texts: Sequence[tuple[str, str]] = ()
 
     def to_line(self) -> bytes:
         """The line of the journal."""
@@ -65,6 +70,8 @@ class FetchedAnswer:
         row |= {name: value for name in FACT_FIELDS if (value := getattr(self.facts, name))}
         if self.decision:
             row["decision"] = self.decision
+        if self.texts:
+            row["texts"] = self.texts
         return json.dumps(row, separators=(",", ":")).encode("ascii") + b"\n"
 
     @classmethod
@@ -78,7 +85,11 @@ class FetchedAnswer:
         status = Status.FAILED if failed else Status.ANSWERED if docs else Status.EMPTY
         error = failed if isinstance(failed, str) else None
         facts = AnswerFacts(error, **{name: row[name] for name in FACT_FIELDS if name in row})
-        return cls(row["query"], docs, scores, status, row.get("decision", {}), facts)
+        pairs = row.get("texts", [])
+        if any(len(pair) != 2 for pair in pairs):
+            raise InputError("expected pairs of an id and a text")
+        texts = [(name, text) for name, text in pairs]
+        return cls(row["query"], docs, scores, status, row.get("decision", {}), facts, texts)
 
 
 class Journal:

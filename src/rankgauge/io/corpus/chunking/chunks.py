@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from rankgauge.io.corpus.chunking.options import Chunking
 from rankgauge.io.corpus.chunking.splitting import split_text
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.writing import write_atomically
+
+CHUNK_SPAN = re.compile(rb"#([0-9]+)-([0-9]+)")
 
 
 class Chunk(NamedTuple):
@@ -29,6 +32,14 @@ class Chunk(NamedTuple):
     def id(self) -> bytes:
         """The document and the span: ``guide.md#120-310``. Splitting it otherwise gives no other text this id."""
         return self.document + f"#{self.start}-{self.end}".encode("ascii")
+
+    @staticmethod
+    def overlaps(chunk_id: bytes, document: bytes, start: int, end: int) -> bool:
+        """Whether an id says that its chunk has some of the characters of a document."""
+        if chunk_id == document:
+            return True
+        span = CHUNK_SPAN.fullmatch(chunk_id.removeprefix(document)) if chunk_id.startswith(document) else None
+        return span is not None and int(span[1]) < end and int(span[2]) > start
 
     def to_line(self) -> bytes:
         """The line of a file of chunks."""

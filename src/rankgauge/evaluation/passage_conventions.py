@@ -1,0 +1,47 @@
+"""The conventions behind scores on gold passages: coverage and tolerance take the place of grades."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rankgauge.core.passage_judgments import PassageJudgments
+from rankgauge.core.qrels import Qrels
+from rankgauge.evaluation.conventions import Conventions
+
+ALPHA = 1  # a passage that was found adds nothing again
+
+
+@dataclass(frozen=True)
+class PassageConventions(Conventions):
+    """How values on gold passages are made: a passage is found where the chunks so far cover enough of it.
+
+    ``coverage`` is the share of its characters that is enough, ``tolerance`` the largest edit distance within which
+    texts match, as a share of the characters that are compared.
+    """
+
+    coverage: float = 0.5
+    tolerance: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            **super().to_dict(),
+            "measures": "unless the name says otherwise: a passage counts once (alpha=1)",
+            "passages": {"coverage": self.coverage, "tolerance": self.tolerance, "alpha": ALPHA},
+        }
+
+    def __str__(self) -> str:
+        averaged = "every query with gold" if self.query_set == "qrels" else "queries in run and gold"
+        return (
+            f"a passage is found at coverage {self.coverage:g}, matched with tolerance {self.tolerance:g}, and counts "
+            f"once (alpha={ALPHA}); {averaged} averaged; ties by document id descending, scores as {self.precision}"
+        )
+
+
+def conventions_on(qrels: Qrels, conventions: Conventions) -> PassageConventions:
+    """The conventions as they apply to judgments that are gold passages."""
+    passages = qrels.by_group
+    assert isinstance(passages, PassageJudgments)
+    shared = {entry.name: getattr(conventions, entry.name) for entry in fields(Conventions)}
+    return PassageConventions(**shared, coverage=passages.coverage, tolerance=passages.tolerance)
