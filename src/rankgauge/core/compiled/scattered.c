@@ -54,10 +54,15 @@ static int64_t scattered_query(Scattered *all, const Join *join, Block *block, c
     }
     FoundQuery *query = new_query(block);
     if (!query) return -1;
-    FoundQuery fresh = {line->query, length, -1, 0, 0};
+    FoundQuery fresh = {line->query, length, -1, 0, 0, (int64_t)all->count};
     *query = fresh;
     all->table[at] = block->query_count;
     return block->query_count - 1;
+}
+
+/* A row of a query follows a row of another one. */
+INLINE void note_resumed(FoundQuery *found, int64_t line) {
+    if (found->rows && !found->resumed) found->resumed = line;
 }
 
 static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, Blanks *blanks) {
@@ -71,18 +76,22 @@ static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, 
         if (is_end) break;
         const RunLine *line = &reading.line;
         if (number < 0 || !is_same_query(&query, block->text, line)) {
-            uint32_t known = block->query_count;
             begin_query(&query, block->text, line, 0);
             if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
             if ((number = scattered_query(all, join, block, line)) < 0) return BLOCK_MEMORY;
-            FoundQuery *found = block->queries + number;
-            if (number < known && !found->resumed) found->resumed = (int64_t)reading.lines;
+            if (!block->marks) note_resumed(block->queries + number, (int64_t)reading.lines);
+        }
+        if (block->marks) {
+            if (all->count == block->mark_count) return BLOCK_ODD;
+            int64_t mark = block->marks[all->count];
+            if (mark & 1) note_resumed(block->queries + number, mark >> 1);
         }
         if (all->count == all->room && !grow_scattered(all)) return BLOCK_MEMORY;
         ScatteredRow row = {line->doc, line->doc_end - line->doc, line->score, line->score_end - line->score, (uint32_t)number};
         all->rows[all->count++] = row;
         block->queries[number].rows++;
     }
+    if (block->marks && all->count != block->mark_count) return BLOCK_ODD;
     block->tag = reading.line.tag;
     block->tag_length = reading.line.tag_end - reading.line.tag;
     block->used = block->size;
