@@ -1,7 +1,7 @@
 """The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, NumPy does the same.
 
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
-``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` and ``partition`` (queries in many places) and
+``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` and ``partition`` (queries in many places),
 ``columns`` (rows that are columns already); for other formats ``cells`` (columns of a table), ``json``, ``records`` and
 ``mapping`` (JSON), ``delimited`` (CSV). Only ``dicts``, ``tables`` and ``module`` know Python, and ``json`` for the
 conversion of long numbers.

@@ -23,10 +23,12 @@
 #define INLINE static __forceinline
 #define NOINLINE __declspec(noinline)
 #define LIKELY(condition) (condition)
+#define PREFETCH(address) ((void)(address))
 #else
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define PREFETCH(address) __builtin_prefetch(address)
 #endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

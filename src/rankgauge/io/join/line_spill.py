@@ -32,7 +32,7 @@ class LineSegment:
 
 
 class LineSpill:
-    """Lines by partition in a temporary file. ``depth`` is 0, and higher for what was one partition of another spill."""
+    """Lines by partition in a temporary file. ``depth`` is 0, and higher for a partition of another spill."""
 
     def __init__(self, depth: int = 0) -> None:
         self._depth = depth
@@ -62,8 +62,9 @@ class LineSpill:
         begins = self._file.append(data) + np.cumsum(sizes) - sizes
         marks_begins = self._file.append(data_marks) + 4 * (np.cumsum(rows) - rows)
         for number in np.flatnonzero(rows).tolist():
-            cells = (begins[number], sizes[number], marks_begins[number], rows[number])
-            self._segments[number].append(LineSegment(*map(int, cells), lines_before))
+            begin, size = int(begins[number]), int(sizes[number])
+            segment = LineSegment(begin, size, int(marks_begins[number]), int(rows[number]), lines_before)
+            self._segments[number].append(segment)
         self.size += len(data)
         return int(lines)
 

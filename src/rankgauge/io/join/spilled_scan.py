@@ -10,6 +10,7 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.blocks import Scan
 from rankgauge.io.join.compiled_blocks import CompiledBlockScanner
 from rankgauge.io.join.line_spill import LineSpill
@@ -32,7 +33,7 @@ class SpilledScanner(CompiledBlockScanner):
         self._first_marks: list[Ints] = []  # of their first rows
         self._last = (-1, b"")  # the highest mark, and the tag on its line
 
-    def scan_part(self, text: Ints, marks: Ints) -> bool:
+    def scan_part(self, text: Bytes, marks: Ints) -> bool:
         """Scan a partition; whether nothing in it is odd."""
         found = self.scan_whole(text, marks)
         if found is None:
