@@ -15,8 +15,10 @@ from rankgauge.core import compiled
 from rankgauge.core.ids import PADDING, Ints
 from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.grouping import MAX_DEPTH
-from rankgauge.io.join.spill import PARTITION_BITS, PARTITIONS, SpillFile
+from rankgauge.io.join.spill import SpillFile
 
+PARTITION_BITS = 10  # as in core/compiled/scanner.h
+PARTITIONS = 1 << PARTITION_BITS
 Part = tuple[Bytes, Ints]  # a padded text, and for each of its lines twice its number in the file, perhaps 1 more
 
 

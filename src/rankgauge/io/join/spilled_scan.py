@@ -19,8 +19,8 @@ from rankgauge.io.options import Reading
 from rankgauge.io.sources import ByteStream
 
 PART_SHARE = 8  # the text of a partition has up to this share of the memory budget: scanning it takes a multiple
-BLOCK_SHARE = 32  # a block, which is in memory twice
-LEAST_BLOCK, MOST_BLOCK = 1 << 16, 1 << 24  # bytes
+BLOCK_SHARE = 16  # a block, which is in memory twice
+LEAST_BLOCK, MOST_BLOCK = 1 << 16, 1 << 25  # bytes
 SPILLING_SHARE = 0.5  # of the progress, the part in which lines are partitioned
 
 
