@@ -31,9 +31,11 @@ from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.join import scan as scanning
+from rankgauge.io.join import spilled_scan
 from rankgauge.io.join.blocks import Scan, ScatteredError
+from rankgauge.io.options import Reading
 from rankgauge.io.reading import rows_from_stream, run_from_rows
-from rankgauge.io.sources import Limits, LoadedFile, open_source
+from rankgauge.io.sources import ByteStream, Limits, LoadedFile, open_source
 from scripts.compile_scanner import compile_scanner
 
 ROOT = Path(__file__).parents[1]
@@ -54,6 +56,7 @@ SCORES = b"""
 ODD_SCORES = [*b"inf -Infinity nan x . - 1e 1e+ 0x10 1_0 1,5 1e999 --1".split(), b""]
 SEPARATORS = [b" ", b" ", b" ", b" ", b"\t", b"  ", b" \t", b"\v", b"\r", b"\f"]
 ENDS = [b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b" more\n", b"\n \n"]
+SPILLED_BLOCK = 1000  # with blocks below this, scattered runs go to a temporary file
 BLOCKS = [32, 64, 200, 333, 1000, 1000, 4096, 4096, 1 << 16, 1 << 16]
 QRELS = Qrels.from_dict(
     {
@@ -164,7 +167,10 @@ def scattered_outcome(case: Case, extension: Any) -> tuple[object, ...]:
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-        scan = scanning.scan_scattered(stream, QRELS, faults, compat=case.compat)
+        try:
+            scan = _scan_scattered(case, stream, faults)
+        except RankgaugeError as error:
+            return (str(error),)
         if scan is None:
             stream.rewind()
             try:
@@ -180,6 +186,19 @@ def scattered_outcome(case: Case, extension: Any) -> tuple[object, ...]:
                 run.queries,
             )
     return *_seen(scan), sorted(map(str, faults.examples)), sorted(faults.counts.items())
+
+
+def _scan_scattered(case: Case, stream: ByteStream, faults: Faults) -> Scan | None:
+    """In memory, or if blocks are small in a temporary file."""
+    if case.block >= SPILLED_BLOCK:
+        return scanning.scan_scattered(stream, QRELS, faults, compat=case.compat)
+    before = spilled_scan.LEAST_BLOCK, spilled_scan.MOST_BLOCK
+    spilled_scan.LEAST_BLOCK = spilled_scan.MOST_BLOCK = case.block
+    try:
+        reading = Reading(memory=case.block * spilled_scan.PART_SHARE)
+        return spilled_scan.scan_spilled(stream, QRELS, faults, reading, case.compat, None)
+    finally:
+        spilled_scan.LEAST_BLOCK, spilled_scan.MOST_BLOCK = before
 
 
 def _seen(scan: Scan) -> tuple[object, ...]:

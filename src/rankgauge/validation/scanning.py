@@ -82,7 +82,7 @@ class _Checker:
         if found is None:
             raise _OddError
         used, _, rows, table, _, _ = found
-        begin, length, _, sizes, is_suspect = np.frombuffer(table, dtype=np.int64).reshape(-1, 5).T
+        begin, length, _, sizes, is_suspect, _ = np.frombuffer(table, dtype=np.int64).reshape(-1, 6).T
         before = len(self.queries)
         self.queries.update(Ids(buffer, begin, length))
         if len(self.queries) < before + len(begin):

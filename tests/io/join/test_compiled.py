@@ -162,7 +162,7 @@ def test_a_scanner_refuses_what_would_lead_outside_of_its_buffers(extension: Any
         with pytest.raises(ValueError, match="offsets do not fit"):
             extension.Scanner(good, good, np.array(wrong), False, 100, 1)
     with pytest.raises(ValueError, match="needs padding"):
-        extension.Scanner(good, good, offsets, False, 100, 1).scan(b"", True, False)
+        extension.Scanner(good, good, offsets, False, 100, 1).scan(b"", True)
     with pytest.raises(ValueError, match="aligned"):
         extension.Scanner(good, good, memoryview(bytes(32))[1:25], False, 100, 1)
 
@@ -180,7 +180,7 @@ def test_other_threads_run_during_a_scan(extension: Any) -> None:
         may_run.set()
         for _ in range(200):
             if not has_run:
-                assert scanner.scan(buffer, True, False)[2] == 100_000
+                assert scanner.scan(buffer, True)[2] == 100_000
         assert has_run
     finally:
         sys.setswitchinterval(interval)

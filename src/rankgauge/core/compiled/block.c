@@ -143,7 +143,7 @@ static BlockStatus finish_query(Join *join, Block *block, const Current *query) 
     if (!query->count) return BLOCK_OK;
     FoundQuery *found = new_query(block);
     if (!found) return BLOCK_MEMORY;
-    FoundQuery complete = {query->begin, query->length, -1, query->count, 0};
+    FoundQuery complete = {query->begin, query->length, -1, query->count, 0, 0};
     *found = complete;
     return join_rows(join, block, found);
 }

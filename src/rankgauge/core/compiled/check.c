@@ -62,7 +62,7 @@ static BlockStatus check_query(Join *join, Block *block, const Checks *checks, c
     if (!query->count) return BLOCK_OK;
     FoundQuery *found = new_query(block);
     if (!found) return BLOCK_MEMORY;
-    FoundQuery complete = {query->begin, query->length, -1, query->count, 0};
+    FoundQuery complete = {query->begin, query->length, -1, query->count, 0, 0};
     *found = complete;
     block->rows += query->count;
     QueryRows rows = {.text = block->text, .rows = join->rows, .count = query->count, .query = -1};

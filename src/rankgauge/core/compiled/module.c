@@ -16,6 +16,7 @@
 #include "join.c"
 #include "block.c"
 #include "scattered.c"
+#include "partition.c"
 #include "columns.c"
 #include "check.c"
 #include "dicts.c"
@@ -27,7 +28,7 @@
 #include "tables.c"
 
 #define VIEWS 7
-#define INTERFACE 5 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
+#define INTERFACE 6 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 /* Buffers that are held until they are released together. */
 typedef struct {
@@ -158,7 +159,7 @@ static PyObject *block_result(const Block *block) {
 }
 
 /* Scan a padded block, or only check it: what was found, or None if it is odd. */
-static PyObject *run_block(Scanner *self, PyObject *source, int is_last, int is_scattered, Checks *checks) {
+static PyObject *run_block(Scanner *self, PyObject *source, Block block, Checks *checks) {
     PyObject *result = NULL;
     Py_buffer view;
     if (self->is_busy) {
@@ -173,8 +174,8 @@ static PyObject *run_block(Scanner *self, PyObject *source, int is_last, int is_
         return NULL;
     }
     PyThreadState *state;
-    Block block = {.text = view.buf, .size = (uint32_t)(view.len - PADDING), .is_last = is_last};
-    block.is_scattered = is_scattered;
+    block.text = view.buf;
+    block.size = (uint32_t)(view.len - PADDING);
     block.hard = python_float;
     block.context = &state;
     block.queries = self->queries;
@@ -196,12 +197,28 @@ static PyObject *run_block(Scanner *self, PyObject *source, int is_last, int is_
     return result;
 }
 
-/* scan(buffer, is_last, is_scattered): what was found in a padded block, or None if it must be read by the other scanner. */
+/* scan(buffer, is_last): what was found in a padded block, or None if it must be read by the other scanner. */
 static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
     PyObject *source;
-    int is_last, is_scattered;
-    if (!PyArg_ParseTuple(arguments, "Opp", &source, &is_last, &is_scattered)) return NULL;
-    return run_block((Scanner *)object, source, is_last, is_scattered, NULL);
+    Block block = {.is_last = 0};
+    if (!PyArg_ParseTuple(arguments, "Op", &source, &block.is_last)) return NULL;
+    return run_block((Scanner *)object, source, block, NULL);
+}
+
+/* scan_scattered(buffer, marks): the same of all rows of some queries, which may be anywhere in the text. `marks` is None,
+   or has for each row twice its line in the file, and 1 more if its query differs from that of the row before. */
+static PyObject *scanner_scan_scattered(PyObject *object, PyObject *arguments) {
+    PyObject *source, *marks, *result = NULL;
+    Py_ssize_t count = 0;
+    Held held = {.count = 0};
+    Block block = {.is_last = 1, .is_scattered = 1};
+    if (!PyArg_ParseTuple(arguments, "OO", &source, &marks)) return NULL;
+    if (marks == Py_None || (block.marks = hold(&held, marks, sizeof(int64_t), &count))) {
+        block.mark_count = (uint64_t)count;
+        result = run_block((Scanner *)object, source, block, NULL);
+    }
+    release(&held);
+    return result;
 }
 
 /* check(buffer, is_last, cutoffs, least, most): the same without a join; the last number of a query is 1 if it may have
@@ -209,10 +226,10 @@ static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
 static PyObject *scanner_check(PyObject *object, PyObject *arguments) {
     Scanner *self = (Scanner *)object;
     PyObject *source, *cutoffs;
-    int is_last;
+    Block block = {.is_last = 0};
     long long least, most;
     Held held = {.count = 0};
-    if (!PyArg_ParseTuple(arguments, "OpOLL", &source, &is_last, &cutoffs, &least, &most)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OpOLL", &source, &block.is_last, &cutoffs, &least, &most)) return NULL;
     if (self->is_busy) {
         PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
         return NULL;
@@ -220,7 +237,7 @@ static PyObject *scanner_check(PyObject *object, PyObject *arguments) {
     self->checks.cutoffs = hold(&held, cutoffs, sizeof(int64_t), &self->checks.cutoff_count);
     self->checks.least = least;
     self->checks.most = most;
-    PyObject *result = self->checks.cutoffs ? run_block(self, source, is_last, 0, &self->checks) : NULL;
+    PyObject *result = self->checks.cutoffs ? run_block(self, source, block, &self->checks) : NULL;
     release(&held);
     return result;
 }
@@ -283,6 +300,7 @@ static PyObject *scanner_join(PyObject *object, PyObject *arguments) {
 static PyMethodDef scanner_methods[] = {
     {"join", scanner_join, METH_VARARGS, "Join rows of whole queries; False if a document appears twice."},
     {"scan", scanner_scan, METH_VARARGS, "Scan a padded block; None if it is odd."},
+    {"scan_scattered", scanner_scan_scattered, METH_VARARGS, "Scan all rows of some queries; None if anything is odd."},
     {"check", scanner_check, METH_VARARGS, "Find the queries of a padded block that may have a fault; None if it is odd."},
     {"hits", scanner_hits, METH_NOARGS, "The columns of all hits so far."},
     {NULL, NULL, 0, NULL},
@@ -478,7 +496,67 @@ static PyObject *module_order(PyObject *module, PyObject *arguments) {
     return result;
 }
 
+/* The lines and marks of all partitions, what each has of both, the number of lines, and the last query. */
+static PyObject *partition_result(const Partitions *parts, const PartLines *all) {
+    int64_t size = 0;
+    for (int part = 0; part < PARTITIONS; part++) size += parts->bytes[part];
+    PyObject *text = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size), *result = NULL;
+    PyObject *marks = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(all->count * sizeof(uint32_t)));
+    if (text && marks) {
+        byte *out = (byte *)PyBytes_AsString(text);
+        uint32_t *out_marks = (uint32_t *)(void *)PyBytes_AsString(marks);
+        Py_BEGIN_ALLOW_THREADS
+        place_part_lines(parts, all, out, out_marks);
+        Py_END_ALLOW_THREADS
+        result = Py_BuildValue("(OOy#y#Ky#)", text, marks, (const char *)parts->bytes, (Py_ssize_t)sizeof parts->bytes,
+                               (const char *)parts->rows, (Py_ssize_t)sizeof parts->rows,
+                               (unsigned long long)parts->line_count, (const char *)parts->last,
+                               (Py_ssize_t)parts->last_length);
+    }
+    Py_XDECREF(text);
+    Py_XDECREF(marks);
+    return result;
+}
+
+/* partition(buffer, before, marks, shift, seed): the lines of a padded text by a hash of their query; `before` is the query
+   on the line before, `marks` is None or has the marks of the lines. */
+static PyObject *module_partition(PyObject *module, PyObject *arguments) {
+    PyObject *source, *marks, *result = NULL;
+    unsigned long long seed;
+    Py_ssize_t size = 0, before = 0, count = 0;
+    Held held = {.count = 0};
+    Partitions parts = {.shift = 0};
+    PartLines all = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "Oy#OIK", &source, &parts.last, &before, &marks, &parts.shift, &seed)) return NULL;
+    if ((parts.text = hold(&held, source, 1, &size)) &&
+        (marks == Py_None || (parts.marks = hold(&held, marks, sizeof(uint32_t), &count)))) {
+        if (size < PADDING || size - PADDING > (Py_ssize_t)MAX_TEXT || before > (Py_ssize_t)MAX_TEXT || parts.shift > 63) {
+            PyErr_SetString(PyExc_ValueError, "a padded text of less than 2 GB and a shift below 64 are expected");
+        } else {
+            PartStatus status;
+            parts.size = (uint32_t)(size - PADDING);
+            parts.last_length = (uint32_t)before;
+            parts.mark_count = (uint64_t)count;
+            parts.seed = seed;
+            Py_BEGIN_ALLOW_THREADS
+            status = find_part_lines(&parts, &all);
+            Py_END_ALLOW_THREADS
+            if (status == PART_OK)
+                result = partition_result(&parts, &all);
+            else if (status == PART_MEMORY)
+                PyErr_NoMemory();
+            else
+                PyErr_SetString(PyExc_ValueError, "a mark for each line is expected");
+        }
+    }
+    free(all.lines);
+    release(&held);
+    return result;
+}
+
 static PyMethodDef module_methods[] = {
+    {"partition", module_partition, METH_VARARGS, "The lines of a text by a hash of their query."},
     {"gather", module_gather, METH_O, "The texts of a column next to one another."},
     {"number", module_number, METH_VARARGS, "A number for each distinct id of a group."},
     {"hashes", module_hashes, METH_VARARGS, "The hash of each id."},

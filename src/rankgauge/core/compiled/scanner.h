@@ -23,10 +23,12 @@
 #define INLINE static __forceinline
 #define NOINLINE __declspec(noinline)
 #define LIKELY(condition) (condition)
+#define PREFETCH(address) ((void)(address))
 #else
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define PREFETCH(address) __builtin_prefetch(address)
 #endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -268,13 +270,16 @@ typedef int (*HardDecimal)(void *context, const byte *text, uint32_t length, dou
 typedef struct {
     int64_t begin, length, number, rows; /* of its id in the text; its number among the judged ones or -1; its size */
     int64_t resumed;                     /* the line on which it resumes after other queries, if it does */
+    int64_t first;                       /* the place of its first row among the rows, if queries are scattered */
 } FoundQuery;
 
 typedef struct {
     const byte *text;
     uint32_t size;
     int is_last;                   /* whether the file ends here; otherwise the last query may continue */
-    int is_scattered;              /* whether the rows of a query may be anywhere, and this is the whole file */
+    int is_scattered;              /* whether the rows of a query may be anywhere, and all of them are in the text */
+    const int64_t *marks;          /* if the text is a part of a file: for each row twice its line in the file, and 1 more */
+    uint64_t mark_count;           /* if its query differs from that of the row before; NULL if it is the whole file */
     HardDecimal hard;
     void *context;
     FoundQuery *queries;
@@ -288,6 +293,25 @@ typedef enum { BLOCK_OK, BLOCK_ODD, BLOCK_MEMORY, BLOCK_RAISED } BlockStatus;
 
 static int grow(void **list, uint64_t count, size_t item);
 static BlockStatus scan_block(Join *join, Block *block);
+
+/* -- partition.c: lines by a hash of their query ---------------------------------------------------------------------- */
+
+#define PARTITIONS 1024 /* so many that one fits into a cache: io/join/line_spill.py expects the same number */
+
+typedef struct {
+    const byte *text;
+    uint32_t size;
+    const byte *last;              /* the last query of the text before, then that of this text */
+    uint32_t last_length;
+    const uint32_t *marks;         /* those of the rows, if they are known */
+    uint64_t mark_count;
+    uint64_t seed;
+    uint32_t shift;                /* the bits of the hash that are used by now */
+    uint64_t line_count;
+    int64_t rows[PARTITIONS], bytes[PARTITIONS];
+} Partitions;
+
+typedef enum { PART_OK, PART_WRONG, PART_MEMORY } PartStatus;
 
 static int join_prepare(Join *join);
 static void join_free(Join *join);

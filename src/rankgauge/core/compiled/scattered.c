@@ -5,16 +5,23 @@
 #include "scanner.h"
 
 #define FIRST_ROOM 4096
+#define ROWS_AHEAD 16 /* the row that is fetched while another one is copied */
 
 /* One row: where its document and its score are, and its query. */
 typedef struct {
     uint32_t doc, doc_length, score, score_length, query;
 } ScatteredRow;
 
+/* A query in the table: its length and first bytes, so that most are told apart without a look at the text. */
+typedef struct {
+    uint64_t word;
+    uint32_t length, number; /* number + 1 */
+} KnownQuery;
+
 typedef struct {
     ScatteredRow *rows;
     uint64_t count, room;
-    uint32_t *table; /* the queries by their hash: number + 1 */
+    KnownQuery *table; /* the queries by their hash */
     uint64_t mask;
 } Scattered;
 
@@ -25,16 +32,21 @@ static int grow_scattered(Scattered *all) {
     return 1;
 }
 
+INLINE KnownQuery known_query(const byte *text, uint32_t length, uint32_t number) {
+    KnownQuery known = {keep_bytes(load_word(text), length), length, number + 1};
+    return known;
+}
+
 /* A table that is at most half full, with the queries so far. */
 static int grow_query_table(Scattered *all, const Join *join, const Block *block) {
     uint64_t size = all->mask ? 2 * (all->mask + 1) : FIRST_ROOM;
-    uint32_t *table = calloc((size_t)size, sizeof *table);
+    KnownQuery *table = calloc((size_t)size, sizeof *table);
     if (!table) return 0;
     for (uint32_t number = 0; number < block->query_count; number++) {
         const FoundQuery *query = block->queries + number;
         uint64_t at = id_hash(block->text + query->begin, (uint32_t)query->length, join->seed) & (size - 1);
-        while (table[at]) at = (at + 1) & (size - 1);
-        table[at] = number + 1;
+        while (table[at].number) at = (at + 1) & (size - 1);
+        table[at] = known_query(block->text + query->begin, (uint32_t)query->length, number);
     }
     free(all->table);
     all->table = table;
@@ -46,18 +58,25 @@ static int grow_query_table(Scattered *all, const Join *join, const Block *block
 static int64_t scattered_query(Scattered *all, const Join *join, Block *block, const RunLine *line) {
     if (2 * (uint64_t)block->query_count >= all->mask && !grow_query_table(all, join, block)) return -1;
     uint32_t length = line->query_end - line->query;
-    uint64_t at = id_hash(block->text + line->query, length, join->seed) & all->mask;
-    for (; all->table[at]; at = (at + 1) & all->mask) {
-        const FoundQuery *query = block->queries + all->table[at] - 1;
-        if (query->length == length && id_same(block->text + query->begin, block->text + line->query, length))
-            return all->table[at] - 1;
+    const byte *text = block->text + line->query;
+    uint64_t at = id_hash(text, length, join->seed) & all->mask, word = keep_bytes(load_word(text), length);
+    for (; all->table[at].number; at = (at + 1) & all->mask) {
+        const KnownQuery *known = all->table + at;
+        if (known->length == length && known->word == word &&
+            (length <= 8 || id_same(block->text + block->queries[known->number - 1].begin, text, length)))
+            return known->number - 1;
     }
     FoundQuery *query = new_query(block);
     if (!query) return -1;
-    FoundQuery fresh = {line->query, length, -1, 0, 0};
+    FoundQuery fresh = {line->query, length, -1, 0, 0, (int64_t)all->count};
     *query = fresh;
-    all->table[at] = block->query_count;
+    all->table[at] = known_query(text, length, block->query_count - 1);
     return block->query_count - 1;
+}
+
+/* A row of a query follows a row of another one. */
+INLINE void note_resumed(FoundQuery *found, int64_t line) {
+    if (found->rows && !found->resumed) found->resumed = line;
 }
 
 static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, Blanks *blanks) {
@@ -71,18 +90,22 @@ static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, 
         if (is_end) break;
         const RunLine *line = &reading.line;
         if (number < 0 || !is_same_query(&query, block->text, line)) {
-            uint32_t known = block->query_count;
             begin_query(&query, block->text, line, 0);
             if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
             if ((number = scattered_query(all, join, block, line)) < 0) return BLOCK_MEMORY;
-            FoundQuery *found = block->queries + number;
-            if (number < known && !found->resumed) found->resumed = (int64_t)reading.lines;
+            if (!block->marks) note_resumed(block->queries + number, (int64_t)reading.lines);
+        }
+        if (block->marks) {
+            if (all->count == block->mark_count) return BLOCK_ODD;
+            int64_t mark = block->marks[all->count];
+            if (mark & 1) note_resumed(block->queries + number, mark >> 1);
         }
         if (all->count == all->room && !grow_scattered(all)) return BLOCK_MEMORY;
         ScatteredRow row = {line->doc, line->doc_end - line->doc, line->score, line->score_end - line->score, (uint32_t)number};
         all->rows[all->count++] = row;
         block->queries[number].rows++;
     }
+    if (block->marks && all->count != block->mark_count) return BLOCK_ODD;
     block->tag = reading.line.tag;
     block->tag_length = reading.line.tag_end - reading.line.tag;
     block->used = block->size;
@@ -92,12 +115,15 @@ static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, 
 
 /* Join the queries one by one; `order` has the rows by query, in the order of the file. */
 static BlockStatus join_collected(const Scattered *all, const uint32_t *order, Join *join, Block *block) {
+    const uint32_t *end = order + all->count;
     for (uint32_t number = 0; number < block->query_count; number++) {
         FoundQuery *found = block->queries + number;
         while (join->row_room < (uint64_t)found->rows)
             if (!join_grow_rows(join)) return BLOCK_MEMORY;
         for (int64_t at = 0; at < found->rows; at++) {
             const ScatteredRow *from = all->rows + *order++;
+            if (end - order > ROWS_AHEAD) PREFETCH(all->rows + order[ROWS_AHEAD]);
+            PREFETCH(block->text + from->doc);
             Row *row = join->rows + at;
             row->doc = from->doc, row->doc_length = from->doc_length;
             row->text.begin = from->score, row->text.length = from->score_length;

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankgauge.core.ids import Ids
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.io.checks import ranks
 from rankgauge.io.checks.odd import report_split_queries
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.blocks import BlockScanner
+
+Found = tuple[int, int, int, bytes, int, int]  # bytes, lines and rows; the queries; where the tag is
+Sizes = tuple[Ints, Ints]  # the number of rows of each query, and the place of its first row (of scattered ones)
 
 
 class CompiledBlockScanner(BlockScanner):
@@ -23,20 +26,25 @@ class CompiledBlockScanner(BlockScanner):
         """Scan the complete queries of a block and return their size in bytes."""
         if self.usual_columns not in (0, len(trec.RUN_COLUMNS)):
             return super().scan_block(buffer, is_last)
-        used = self._scan(buffer, is_last=is_last)
-        return super().scan_block(buffer, is_last) if used is None else used
-
-    def scan_whole(self, buffer: Bytes) -> bool:
-        """Scan a whole file, whose queries need not be contiguous; whether nothing in it is odd but that."""
-        return self._scan(buffer, is_last=True, is_scattered=True) is not None
-
-    def _scan(self, buffer: Bytes, *, is_last: bool, is_scattered: bool = False) -> int | None:
-        """The size of the queries that were scanned; None if there is something odd, and then nothing was."""
-        found = self.builder.scanner.scan(buffer, is_last, is_scattered)
+        found = self.builder.scanner.scan(buffer, is_last)
         if found is None:
-            return None
-        used, lines, rows, table, tag, tag_length = found
-        begin, length, number, sizes, resumed = np.frombuffer(table, dtype=np.int64).reshape(-1, 5).T
+            return super().scan_block(buffer, is_last)
+        self._take(buffer, found, is_last=is_last)
+        return int(found[0])
+
+    def scan_whole(self, buffer: Bytes, marks: Ints | None = None) -> Sizes | None:
+        """Scan all rows of some queries, in whatever order they are; None if anything but that is odd.
+
+        Without ``marks`` it is a whole file. Otherwise they have for each row twice its line in the file, and 1 more if
+        its query differs from that of the row before.
+        """
+        found = self.builder.scanner.scan_scattered(buffer, marks)
+        return None if found is None else self._take(buffer, found, is_last=True)
+
+    def _take(self, buffer: Bytes, found: Found, *, is_last: bool) -> Sizes:
+        """Take over what the extension found."""
+        _, lines, rows, table, tag, tag_length = found
+        begin, length, number, sizes, resumed, first = np.frombuffer(table, dtype=np.int64).reshape(-1, 6).T
         names = list(Ids(buffer, begin, length))
         self._see(names)
         again = np.flatnonzero(resumed)
@@ -50,4 +58,4 @@ class CompiledBlockScanner(BlockScanner):
             self.builder.count(number, sizes)
             if is_last:
                 self.tag = buffer[tag : tag + tag_length].tobytes()
-        return int(used)
+        return sizes, first

@@ -20,10 +20,11 @@ from rankgauge.io.formats.text_blocks import NotInBlocksError
 from rankgauge.io.join import joining
 from rankgauge.io.join.blocks import Scan
 from rankgauge.io.join.scan import Progress, trec_batches
+from rankgauge.io.join.spilled_scan import scan_spilled
 from rankgauge.io.join.table_join import BatchSource, TableJoin, first_results
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import check_has_names, runs_from_rows
-from rankgauge.io.rows import Rows
+from rankgauge.io.rows import Rows, warn_of_faults
 from rankgauge.io.sources import ByteStream, sha256_of_part, source_name
 
 
@@ -91,7 +92,14 @@ def join_scattered(
         return trec_batches(faults, stream)
 
     source = BatchSource(stream.path, batches, lambda: stream.bytes_read, has_many_runs=False)
-    (scan,), notes = _join(qrels, source, reading, compat, progress)
+    faults = Faults(stream.path, strict=reading.limits.strict)
+    stream.rewind()
+    scan = scan_spilled(stream, qrels, faults, reading, compat, progress)
+    if scan is not None:
+        warn_of_faults(faults)
+        notes = tuple(faults.notes("note"))
+    else:
+        (scan,), notes = _join(qrels, source, reading, compat, progress)
     return _joined(qrels, path, scan, stream.sha256, notes, source)
 
 

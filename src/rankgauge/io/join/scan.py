@@ -45,7 +45,7 @@ def scan(
     """Read a run from a stream and join it with judgments; raises if anything is wrong."""
     kind = BlockScanner if compiled.scanner is None else CompiledBlockScanner
     scanner = kind(qrels, faults, compat, on_duplicate, stream.limits.line)
-    scan_blocks(stream, scanner.scan_block, lambda *first: _check_first_block(faults, *first), progress)
+    scan_blocks(stream, scanner.scan_block, lambda *first: check_first_block(faults, *first), progress)
     faults.raise_errors()
     if not scanner.rows:
         raise InputError.at(faults.source, None, "no lines with content")
@@ -53,10 +53,15 @@ def scan(
 
 
 def scan_blocks(
-    stream: ByteStream, scan_block: ScanBlock, check_first: CheckFirst, progress: Progress | None = None
+    stream: ByteStream,
+    scan_block: ScanBlock,
+    check_first: CheckFirst,
+    progress: Progress | None = None,
+    *,
+    block_bytes: int | None = None,
 ) -> None:
     """Read a stream block by block, each of complete lines; what a call leaves unused comes again in the next one."""
-    buffer = np.zeros(BLOCK_BYTES + PADDING, dtype=np.uint8)
+    buffer = np.zeros((block_bytes or BLOCK_BYTES) + PADDING, dtype=np.uint8)
     kept, is_last, is_first = 0, False, True
     while not is_last:
         filled, is_last = _fill(stream, buffer, kept)
@@ -80,7 +85,7 @@ def trec_batches(faults: Faults, stream: ByteStream) -> Iterator[Rows]:
     while not is_last:
         filled, is_last = _fill(stream, buffer, kept)
         if is_first:
-            filled, is_first = _check_first_block(faults, buffer, filled, is_last), False
+            filled, is_first = check_first_block(faults, buffer, filled, is_last), False
         size = filled if is_last else _complete_lines(stream, buffer, filled)
         rest = buffer[size:filled].copy()
         if size:
@@ -113,7 +118,7 @@ def scan_scattered(
         del data[: len(BOM)]
     data += bytes(PADDING)
     scanner = CompiledBlockScanner(qrels, faults, compat, "error", stream.limits.line)
-    is_read = scanner.scan_whole(np.frombuffer(data, dtype=np.uint8)) and not faults.total("error")
+    is_read = scanner.scan_whole(np.frombuffer(data, dtype=np.uint8)) is not None and not faults.total("error")
     return scanner.result() if is_read else None
 
 
@@ -129,7 +134,7 @@ def _fill(stream: ByteStream, buffer: Bytes, kept: int) -> tuple[int, bool]:
     return filled, False
 
 
-def _check_first_block(faults: Faults, buffer: Bytes, filled: int, is_last: bool) -> int:
+def check_first_block(faults: Faults, buffer: Bytes, filled: int, is_last: bool) -> int:
     """Raise if the first block is not the text of a run; skip a byte order mark and return the new size."""
     data = check_text(faults, buffer[:filled].tobytes())
     check_kind(faults.source, data if is_last else data[: data.rfind(b"\n") + 1], "run")

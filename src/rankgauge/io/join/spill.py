@@ -75,20 +75,12 @@ class Segment:
     has_runs: bool
 
 
-class Spill:
-    """Rows by partition in a temporary file. ``depth`` is 0, and higher for what was one partition of another spill."""
+class SpillFile:
+    """A temporary file without a name, which exists as soon as something is written."""
 
-    def __init__(self, depth: int = 0) -> None:
-        self.depth = depth
-        self.segments: list[list[Segment]] = [[] for _ in range(PARTITIONS)]
+    def __init__(self) -> None:
         self._file: IO[bytes] | None = None
         self._end = 0
-
-    def __enter__(self) -> Spill:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Delete the file."""
@@ -99,6 +91,56 @@ class Spill:
     def is_empty(self) -> bool:
         """Whether nothing was written."""
         return self._file is None
+
+    def append(self, data: bytes) -> int:
+        """Write at the end, and return where that is."""
+        begin = self._end
+        try:
+            if self._file is None:
+                self._file = nameless_file()
+            self._file.seek(begin)
+            view = memoryview(data)
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:
+            raise InputError(f"cannot write a temporary file: {error.strerror or error}", hint=HINT) from None
+        self._end += len(data)
+        return begin
+
+    def read_into(self, begin: int, data: NDArray[np.uint8]) -> None:
+        """Fill an array with the bytes from a place on."""
+        assert self._file is not None
+        self._file.seek(begin)
+        filled = 0
+        while filled < len(data):
+            size = self._file.readinto(data.data[filled:])  # type: ignore[attr-defined]  # the file is not buffered
+            if not size:
+                raise InputError("a temporary file ends early", hint=HINT)
+            filled += size
+
+
+class Spill:
+    """Rows by partition in a temporary file. ``depth`` is 0, and higher for what was one partition of another spill."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.depth = depth
+        self.segments: list[list[Segment]] = [[] for _ in range(PARTITIONS)]
+        self._file = SpillFile()
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was written."""
+        return self._file.is_empty
 
     def sizes(self) -> Ints:
         """The bytes of each partition in the file."""
@@ -128,18 +170,9 @@ class Spill:
         for ids in rows.ids:
             first, last = int(ids.start[begin]), int(ids.start[end - 1] + ids.length[end - 1])
             parts += [ids.length[begin:end].astype(np.int32), ids.buffer[first:last]]
-        size = sum(part.nbytes for part in parts)
-        try:
-            if self._file is None:
-                self._file = nameless_file()
-            self._file.seek(self._end)
-            view = memoryview(b"".join(part.data for part in parts))
-            while view:
-                view = view[self._file.write(view) :]
-        except OSError as error:
-            raise InputError(f"cannot write a temporary file: {error.strerror or error}", hint=HINT) from None
-        self.segments[number].append(Segment(self._end, size, end - begin, len(rows.ids), rows.run is not None))
-        self._end += size
+        data = b"".join(part.data for part in parts)
+        place = self._file.append(data)
+        self.segments[number].append(Segment(place, len(data), end - begin, len(rows.ids), rows.run is not None))
 
     def read(self, segments: Sequence[Segment]) -> MarkedRows:
         """The rows of some segments, one after another."""
@@ -155,15 +188,8 @@ class Spill:
 
     def _load(self, segment: Segment) -> NDArray[np.uint8]:
         """The bytes of a segment."""
-        assert self._file is not None
-        self._file.seek(segment.begin)
         data = np.empty(segment.size, dtype=np.uint8)
-        filled = 0
-        while filled < segment.size:
-            size = self._file.readinto(data.data[filled:])  # type: ignore[attr-defined]  # the file is not buffered
-            if not size:
-                raise InputError("a temporary file ends early", hint=HINT)
-            filled += size
+        self._file.read_into(segment.begin, data)
         return data
 
 
