@@ -126,9 +126,7 @@ def pooled_noise(repeats: Sequence[Floats], runs: int, units: Units | None = Non
         return None
     total, within = (sum(parts[index] * parts[2] for parts in known) / degrees for index in (0, 1))
     ratio = total / within if within else None
-    return RunNoise(
-        runs, max(0.0, total - within), within, ratio, repeats=None if degrees == runs - 1 else degrees
-    )
+    return RunNoise(runs, max(0.0, total - within), within, ratio, repeats=None if degrees == runs - 1 else degrees)
 
 
 def _mean_squares(values: Floats, units: Units | None) -> tuple[float, float, int] | None:

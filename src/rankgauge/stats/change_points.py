@@ -1,19 +1,21 @@
 """When did the mean of many series change? Queries are series, and all of them may change at the same time.
 
 For a split and a number of columns before and after it, each query has a contrast: its mean after minus its mean before
-(see ``contrasts``). If nothing changed within these columns, a query's contrasts are as likely as their mirror images. So
-all contrasts of a query keep their distribution if their signs flip together. The largest |t| of any contrast, in random
-flips of whole queries, is what chance alone reaches over all splits and numbers of columns: one critical value for all.
+(see ``contrasts``). If nothing changed within these columns, a query's contrasts are as likely as their mirror images.
+So all contrasts of a query keep their distribution if their signs flip together. The largest |t| of any contrast, in
+random flips of whole queries, is what chance alone reaches over all splits and numbers of columns: one critical value
+for all.
 
-From the contrasts that exceed it, the shortest are taken that do not overlap. With probability 1 − alpha each of them has
-a change within its columns, whatever else changed elsewhere: contrasts over a change only make the critical value larger.
-So there are at most as many change points as changes.
+From the contrasts that exceed it, the shortest are taken that do not overlap. With probability 1 − alpha each of them
+has a change within its columns, whatever else changed elsewhere: contrasts over a change only make the critical value
+larger. So there are at most as many change points as changes.
 
-A shift of a whole run moves all queries together, which flips of queries do not show. If repeats of the same system tell
-its variance τ² (see ``between_runs``), the squared error of a contrast of a runs before and b after has τ² (1/a + 1/b) too.
+A shift of a whole run moves all queries together, which flips of queries do not show. If repeats of the same system
+tell its variance τ² (see ``between_runs``), the squared error of a contrast of a runs before and b after has τ² (1/a +
+1/b) too.
 
-Westfall and Young, Resampling-Based Multiple Testing, 1993 (the correction); Fryzlewicz, Narrowest significance pursuit:
-inference for multiple change-points in linear models, JASA 2024 (shortest parts, and what they claim).
+Westfall and Young, Resampling-Based Multiple Testing, 1993 (the correction); Fryzlewicz, Narrowest significance
+pursuit: inference for multiple change-points in linear models, JASA 2024 (shortest parts, and what they claim).
 """
 
 from __future__ import annotations

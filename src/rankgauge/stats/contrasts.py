@@ -1,7 +1,7 @@
 """Contrasts of series: the mean of some columns after a split minus the mean of as many before it.
 
-As many on both sides, because only then is a contrast symmetric about 0 if nothing changed, however skewed the noise of a
-query is: one column against nine others is as skewed as that noise, and tests that flip signs would call it a change.
+As many on both sides, because only then is a contrast symmetric about 0 if nothing changed, however skewed the noise of
+a query is: one column against nine others is as skewed as that noise, and tests that flip signs would call it a change.
 
 Moving sums of several widths: Eichinger and Kirch, A MOSUM procedure for the estimation of multiple random change
 points, Bernoulli 2018.
@@ -43,6 +43,7 @@ class SeriesSums:
 
     @classmethod
     def of(cls, values: Floats, runs: Floats, unit: Ints) -> SeriesSums:
+        """The sums of values, queries × columns, of which each column is the mean of some runs."""
         present = ~np.isnan(values)
         first = np.zeros((len(values), 1))
         weight = present * runs

@@ -4,31 +4,31 @@ A sequence has periods of N tests. Within a period,
 
 any      each test has the level α / N. The probability of any false alarm is at most α, by the union bound, under any
          dependence.
-lond     the level is α / N · (D + 1) after D alarms: the expected share of false alarms among alarms is at most α if the
-         p values are positively dependent (PRDS), as those of tests that share a baseline are. Javanmard and Montanari, On
-         online control of false discovery rate, 2015; Zrnic, Ramdas and Jordan, Asynchronous online testing of multiple
-         hypotheses, JMLR 2021 (dependence, and tests that run at the same time).
-e-lond   the same with e-values: an alarm is an e-value of at least 1 / level, under any dependence. Xu and Ramdas, Online
-         multiple testing with e-values, AISTATS 2024.
+lond     the level is α / N · (D + 1) after D alarms: the expected share of false alarms among alarms is at most α if
+         the p values are positively dependent (PRDS), as those of tests that share a baseline are. Javanmard and
+         Montanari, On online control of false discovery rate, 2015; Zrnic, Ramdas and Jordan, Asynchronous online
+         testing of multiple hypotheses, JMLR 2021 (dependence, and tests that run at the same time).
+e-lond   the same with e-values: an alarm is an e-value of at least 1 / level, under any dependence. Xu and Ramdas,
+         Online multiple testing with e-values, AISTATS 2024.
 
 All tests of a period have the same share of α. Shares of an endless sequence must sum to α, so that they become smaller
-than any number of draws can show. Rules that earn back α from small p values (LORD++, SAFFRON) assume independent tests.
+than any number of draws can show. Rules that earn back α from small p values (LORD++, SAFFRON) assume independent
+tests.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.errors import UsageError
+from rankgauge.stats.names import ONLINE_CONTROLS as ONLINE_CONTROLS
+from rankgauge.stats.names import OnlineControl as OnlineControl
 from rankgauge.stats.results import Alternative, check_alternative, check_between, check_choice
 from rankgauge.stats.samples import Units, sample
 
-OnlineControl = Literal["any", "lond", "e-lond"]
-ONLINE_CONTROLS: tuple[OnlineControl, ...] = get_args(OnlineControl)
 DRAWS_BEYOND = 10  # draws that exceed a critical value at least, on average
 MAX_DRAWS = 1_000_000
 
@@ -57,9 +57,9 @@ def sign_flip_e_value(
 ) -> float:
     """An e-value of the hypothesis that each difference is as likely as its negative: its mean is at most 1 under it.
 
-    With x the differences in the direction that is tested, divided by the root of their sum of squares, it is
-    Π exp(λ x) / cosh(λ x). Given the sizes |x|, the signs are fair coins, and each factor has the mean 1. For the level
-    at which it is wanted, λ = sqrt(2 ln(1 / level)) is the best choice: the e-value is about exp(λ z − λ² / 2) for a sum
+    With x the differences in the direction that is tested, divided by the root of their sum of squares, it is Π exp(λ
+    x) / cosh(λ x). Given the sizes |x|, the signs are fair coins, and each factor has the mean 1. For the level at
+    which it is wanted, λ = sqrt(2 ln(1 / level)) is the best choice: the e-value is about exp(λ z − λ² / 2) for a sum
     z, and reaches 1 / level at z = λ. The level must not depend on other tests, since λ must not.
 
     De la Peña, A general class of exponential inequalities for martingales and ratios, Annals of Probability 1999; Vovk
