@@ -25,7 +25,7 @@ from rankgauge.history.entries import EntrySummary, SavedEntry
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
-from rankgauge.stats.change_points import ChangePoints, change_points
+from rankgauge.stats.change_detection import ChangePoints, change_points
 from rankgauge.stats.seeds import Resampling
 
 

@@ -15,7 +15,7 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     sparse_rows        an exact test and an interval for a row that hardly varies
     between_runs       run_noise  pooled_noise  family_noise: how much runs of the same system differ as a whole
     false_alarms       false_alarm_quantile: how often an unchanged system fails against the mean of a few runs
-    change_points      change_points: when the mean of many series changed, by joint sign flips of whole series
+    change_detection   change_points: when the mean of many series changed, by joint sign flips of whole series
     contrasts          the means before and after the splits of a sequence
     online             online_level  sign_flip_e_value: errors over a sequence of tests
     detectable         the smallest difference that a new sample would show

@@ -7,9 +7,9 @@ from rankgauge.stats.between_runs import family_noise as family_noise
 from rankgauge.stats.between_runs import pooled_noise as pooled_noise
 from rankgauge.stats.between_runs import run_noise as run_noise
 from rankgauge.stats.bootstrap import bootstrap_test as bootstrap_test
-from rankgauge.stats.change_points import ChangePoint as ChangePoint
-from rankgauge.stats.change_points import ChangePoints as ChangePoints
-from rankgauge.stats.change_points import change_points as change_points
+from rankgauge.stats.change_detection import ChangePoint as ChangePoint
+from rankgauge.stats.change_detection import ChangePoints as ChangePoints
+from rankgauge.stats.change_detection import change_points as change_points
 from rankgauge.stats.correction import benjamini_hochberg as benjamini_hochberg
 from rankgauge.stats.correction import benjamini_yekutieli as benjamini_yekutieli
 from rankgauge.stats.correction import bonferroni as bonferroni
