@@ -19,10 +19,10 @@ from rankgauge.comparison.gate.online import OnlineBuild, at_level, online_tests
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.testing import PairedColumns, family_tests, sign_flip_p
 from rankgauge.stats.distributions import t_tail
-from rankgauge.stats.online import ONLINE_CONTROLS, OnlineControl, online_level
+from rankgauge.stats.online import ONLINE_CONTROLS, OnlineControl, online_level, sign_flip_e_value
 
 QUERIES = 50
-DRAWS = 100  # sequences
+DRAWS = 200  # sequences
 BUILDS = 1000
 DROP_EVERY, DROPS = 50, (0.03, 0.05, 0.08)
 SCREEN = -2.4
@@ -49,7 +49,9 @@ def fails(differences: Floats, build: OnlineBuild) -> bool:
     """Whether a build fails, as ``decide`` does it: by sign flips, and by the draws if these are not needless."""
     columns = PairedColumns(differences[:, np.newaxis], np.zeros((len(differences), 1)), ((-math.inf, math.inf),))
     statistics = at_level(Statistics(confidence=1 - build.alpha, alternative="less"), build.level)
-    if build.control != "e-lond" and (sign_flip_p(columns, statistics)[0] or 0.0) > build.level:
+    if build.control == "e-lond":
+        return sign_flip_e_value(differences, level=build.alpha / build.builds) >= 1 / build.level
+    if (sign_flip_p(columns, statistics)[0] or 0.0) > build.level:
         return False
     tests = family_tests(columns, statistics, sensitivity=False)
     p = online_tests(tests, columns, statistics, build)[0].p_corrected
