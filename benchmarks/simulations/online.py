@@ -1,7 +1,7 @@
 """A gate on every build: false alarms in 1,000 builds without a change, and which true drops are found.
 
 Builds share queries and a baseline. The noise of a query is normal, or rare and large, or skewed toward losses. A build
-whose t is above −2.4 passes without its draws: no test at the levels of a sequence is significant there. Beside the
+whose t is above −2.9 passes without its draws: no test at the levels of a sequence is significant there. Beside the
 controls is the plain gate, at 5% in each build.
 """
 
@@ -23,10 +23,11 @@ from rankgauge.stats.online import ONLINE_CONTROLS, OnlineControl, online_level,
 
 QUERIES = 50
 DRAWS = 200  # sequences
-BUILDS = 1000
+PERIOD = 1000
 DROP_EVERY, DROPS = 50, (0.03, 0.05, 0.08)
-SCREEN = -2.4
+SCREEN = -2.9
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Noise = Callable[[np.random.Generator, tuple[int, int]], Floats]
 
 
@@ -58,23 +59,21 @@ def fails(differences: Floats, build: OnlineBuild) -> bool:
     return p is not None and p <= build.level
 
 
-def sequence(
-    rng: np.random.Generator, noise: Noise, control: OnlineControl | None, drop: float
-) -> tuple[Floats, Floats]:
+def sequence(rng: np.random.Generator, noise: Noise, control: OnlineControl | None, drop: float) -> tuple[Flags, Flags]:
     """Which builds failed, and in which the retriever was worse; the plain gate is Student's t at 5%."""
     baseline = noise(rng, (1, QUERIES))
-    differences = noise(rng, (BUILDS, QUERIES)) - baseline
-    worse = (np.arange(BUILDS) % DROP_EVERY == DROP_EVERY - 1) & (drop > 0)
+    differences = noise(rng, (PERIOD, QUERIES)) - baseline
+    worse = (np.arange(PERIOD) % DROP_EVERY == DROP_EVERY - 1) & (drop > 0)
     differences[worse] -= drop
     t = differences.mean(axis=1) / (differences.std(axis=1, ddof=1) / math.sqrt(QUERIES))
-    failed = np.zeros(BUILDS, dtype=bool)
+    failed = np.zeros(PERIOD, dtype=bool)
     if control is None:
         failed[:] = [t_tail(value, QUERIES - 1, "less") <= ALPHA for value in t.tolist()]
         return failed, worse
     for number in np.flatnonzero(t < SCREEN).tolist():
         alarms = int(failed.sum())
-        level = online_level(ALPHA, BUILDS, alarms, control)
-        build = OnlineBuild("main", "c", number + 1, 1, BUILDS, ALPHA, control, level, alarms)
+        level = online_level(ALPHA, PERIOD, alarms, control)
+        build = OnlineBuild("main", "c", number + 1, 1, PERIOD, ALPHA, control, level, alarms)
         failed[number] = fails(differences[number], build)
     return failed, worse
 
@@ -101,7 +100,7 @@ def rows() -> Iterator[list[str]]:
 
 def tables(_population: Population) -> Iterator[str]:
     yield table(
-        f"Builds that share {QUERIES} queries and a baseline: P(any false alarm in {BUILDS:,} builds without a change) "
+        f"Builds that share {QUERIES} queries and a baseline: P(any false alarm in {PERIOD:,} builds without a change) "
         f"over {DRAWS} sequences; and with a true drop in every {DROP_EVERY}th build, the share of drops found and the "
         "largest share of false alarms among alarms",
         ["noise", "control", "any false alarm", *(f"drop {drop}" for drop in DROPS), "false share"],

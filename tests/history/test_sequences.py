@@ -105,9 +105,9 @@ def test_two_processes_share_a_sequence(tmp_path: Path) -> None:
     ended = [process.communicate("\n", timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], [err for _, err in ended]
     numbers = [[int(line) for line in out.split()] for out, _ in ended]
-    assert sorted(number for own in numbers for number in own[:-1]) != []
     assert numbers[0][-1] == numbers[1][-1]  # the same test is one build
     assert sorted({number for own in numbers for number in own}) == list(range(1, 82))
     with History.open(path) as history:
         build = history.online("main", "labels", builds=1000, control="lond").claim("last", 0.05)
-        assert (build.number, build.alarms, build.level) == (82, 8, pytest.approx(9 * 0.05 / 1000))
+        assert (build.number, build.alarms) == (82, 8)
+        assert build.level == pytest.approx(9 * 0.05 / 1000)
