@@ -7,7 +7,16 @@ import importlib
 import pytest
 from benchmarks.simulations import __main__, _families, _populations, _single_tests, coverage
 
-SHORT = {"DRAWS": 2, "MORE_DRAWS": 2, "PILOTS": 3, "SAMPLES": 1, "BASELINES": 3, "BUILDS": 1, "RESAMPLES": 99}
+SHORT = {
+    "DRAWS": 2,
+    "MORE_DRAWS": 2,
+    "PILOTS": 3,
+    "SAMPLES": 1,
+    "BASELINES": 3,
+    "BUILDS": 1,
+    "PERIOD": 100,
+    "RESAMPLES": 99,
+}
 
 
 def test_simulations_use_the_numbers_of_the_public_calls() -> None:

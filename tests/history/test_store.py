@@ -161,7 +161,7 @@ def test_a_newer_schema_is_refused_and_the_file_stays_as_it_is(history: History,
     plain.execute("PRAGMA user_version = 7")
     plain.close()
     before = history.path.read_bytes()
-    with pytest.raises(InputError, match=r"written by a newer rankgauge: its schema has version 7, and .* up to 1"):
+    with pytest.raises(InputError, match=r"written by a newer rankgauge: its schema has version 7, and .* up to 2"):
         history.entries()
     assert history.path.read_bytes() == before
 
@@ -178,7 +178,7 @@ def test_an_older_schema_is_migrated_with_all_entries(history: History, save: Sa
     database = OwnedDatabase(history.path, newer)
     assert database.query("SELECT note FROM entries") == [(b"none",)]
     assert database.query("SELECT id FROM extra") == [(5,)]
-    assert database.query("PRAGMA user_version") == [(3,)]
+    assert database.query("PRAGMA user_version") == [(HISTORY_KIND.version + 2,)]
     database.close()
     upgraded = History(history.path)
     upgraded.database = OwnedDatabase(history.path, newer)

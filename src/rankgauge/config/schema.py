@@ -30,6 +30,7 @@ from rankgauge.evaluation.conventions import NoRelevant, QuerySet
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
+from rankgauge.stats.names import OnlineControl
 from rankgauge.stats.results import PairedTest
 
 
@@ -161,7 +162,8 @@ class GateSection(ConfigSection):
 
     require: Required | None = Field(default=None, description="Values that measures must reach: nDCG@10>=0.35.")
     against: Text | None = Field(
-        default=None, description="A stored baseline or a run; no measure may drop against it."
+        default=None,
+        description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop against it.",
     )
     measures: Names | None = Field(
         default=None, description="Gated or stored measures. Default: the baseline's, else the required ones."
@@ -169,6 +171,12 @@ class GateSection(ConfigSection):
     margin: Annotated[float, Field(ge=0)] = Field(default=0.0, description="A smaller drop never fails.")
     confidence: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         default=None, description="Instead of statistics.confidence: 0.99 lets 1% of unchanged builds fail."
+    )
+    online: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Control false alarms over this many builds, instead of in each."
+    )
+    online_control: OnlineControl = Field(
+        default="any", description="What online controls: any false alarm, or their share (lond, e-lond)."
     )
 
 

@@ -22,6 +22,7 @@ from rankgauge.measures.parse import parse_measure
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
 
+HISTORY_PREFIX = "history:"  # of a baseline that is not a file
 CONVENTIONS = tuple(entry.name for entry in fields(Conventions))
 STATISTICS = tuple(entry.name for entry in fields(Statistics))
 
@@ -107,7 +108,7 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
         if name in values:
             values[name] = tuple(values[name])
     for name in ("cache_file", "against"):
-        if name in values and folder is not None:
+        if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / Path(values[name]).expanduser())
     return values | {"bands": configured_bands(config, folder)}
 

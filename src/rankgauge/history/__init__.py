@@ -13,6 +13,10 @@ times         times as users write them
 names         the names of entries and tags
 lines         entries and judgments as JSON Lines; reading reads them back, shapes says what they are
 exchange      export to and import from a folder of such files
+series        entries of one system as they can be compared: values of queries over time
+trends        Trend: a measure over time, with intervals, change points, and what else changed
+baselines     a baseline for a gate: the mean since the last change point, and an anchor
+sequences     BuildSequence: gated builds over which errors are controlled
 pruning       which old entries are deleted
 """
 

@@ -28,10 +28,13 @@ from rankgauge.history.times import time_text
 from rankgauge.io.databases import OwnedDatabase
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.comparison.statistics import Statistics
     from rankgauge.comparison.versions.compare import VersionComparison
     from rankgauge.history.exchange import ImportedEntries
     from rankgauge.history.pruning import PruneRule
+    from rankgauge.history.sequences import BuildSequence
+    from rankgauge.history.trends import Trend, TrendOptions
 
 NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
@@ -167,6 +170,24 @@ class History:
 
         older, newer = (self.entry(name).version for name in (before, after))
         return compare_versions(older, newer, measures, statistics=statistics, by=by)
+
+    def trend(self, measure: str, filter: EntryFilter = ALL_ENTRIES, options: TrendOptions | None = None) -> Trend:
+        """A measure over the entries of one system and collection, with intervals and change points."""
+        from rankgauge.history.trends import trend_of
+
+        return trend_of(self, measure, filter, options)
+
+    def baseline(self, branch: str, filter: EntryFilter = ALL_ENTRIES, **options: Any) -> Baseline:
+        """The mean since the last change point of a branch, and an anchor: for ``against`` of ``gate``."""
+        from rankgauge.history.baselines import branch_baseline
+
+        return branch_baseline(self, replace(filter, branch=branch), **options)
+
+    def online(self, branch: str, collection: str, **options: Any) -> BuildSequence:
+        """The sequence of builds of a branch and a collection: for ``online`` of ``gate``."""
+        from rankgauge.history.sequences import BuildSequence
+
+        return BuildSequence(self, branch, collection, **options)
 
     def tag(self, name: str, *tags: str, remove: bool = False) -> EntrySummary:
         """Add tags to an entry, or remove them."""

@@ -37,10 +37,34 @@ VERSION_1 = (
         PRIMARY KEY (entry, tag)
     ) WITHOUT ROWID""",
 )
+VERSION_2 = (
+    """CREATE TABLE sequences (
+        id INTEGER PRIMARY KEY,
+        branch TEXT NOT NULL,
+        collection TEXT NOT NULL,
+        started TEXT NOT NULL,
+        ended TEXT,
+        builds INTEGER NOT NULL,
+        alpha REAL NOT NULL,
+        control TEXT NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX open_sequences ON sequences (branch, collection) WHERE ended IS NULL",
+    """CREATE TABLE builds (
+        sequence INTEGER NOT NULL REFERENCES sequences (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        started TEXT NOT NULL,
+        level REAL NOT NULL,
+        alarms INTEGER NOT NULL,
+        failed INTEGER,
+        PRIMARY KEY (sequence, number),
+        UNIQUE (sequence, key)
+    ) WITHOUT ROWID""",
+)
 HISTORY_KIND = DatabaseKind(
     "a history",
     0x726B6768,  # "rkgh"
-    (VERSION_1,),
+    (VERSION_1, VERSION_2),
     hint="restore the file from a copy, or import an export into a new one: rankgauge history import DIR",
     durable=True,
 )

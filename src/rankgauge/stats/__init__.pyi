@@ -4,8 +4,12 @@ from rankgauge.stats.agreement import rbo as rbo
 from rankgauge.stats.agreement import tau_ap as tau_ap
 from rankgauge.stats.between_runs import RunNoise as RunNoise
 from rankgauge.stats.between_runs import family_noise as family_noise
+from rankgauge.stats.between_runs import pooled_noise as pooled_noise
 from rankgauge.stats.between_runs import run_noise as run_noise
 from rankgauge.stats.bootstrap import bootstrap_test as bootstrap_test
+from rankgauge.stats.change_detection import ChangePoint as ChangePoint
+from rankgauge.stats.change_detection import ChangePoints as ChangePoints
+from rankgauge.stats.change_detection import change_points as change_points
 from rankgauge.stats.correction import benjamini_hochberg as benjamini_hochberg
 from rankgauge.stats.correction import benjamini_yekutieli as benjamini_yekutieli
 from rankgauge.stats.correction import bonferroni as bonferroni
@@ -25,6 +29,8 @@ from rankgauge.stats.joint import JointResult as JointResult
 from rankgauge.stats.joint import JointRow as JointRow
 from rankgauge.stats.joint import joint_test as joint_test
 from rankgauge.stats.max_t import maxt as maxt
+from rankgauge.stats.online import online_level as online_level
+from rankgauge.stats.online import sign_flip_e_value as sign_flip_e_value
 from rankgauge.stats.power_analysis import Power as Power
 from rankgauge.stats.power_analysis import detectable_difference as detectable_difference
 from rankgauge.stats.power_analysis import power as power

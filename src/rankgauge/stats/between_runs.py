@@ -10,6 +10,8 @@ If that is 0 for one of several measures, which happens by chance with few runs,
 measure is taken to be the median over all measures, if that is above 1: runs that differ as a whole do so on most
 measures.
 
+The variance may also come from other runs than those of the mean: groups of runs of the same system (``pooled_noise``).
+
 The degrees of freedom are Satterthwaite's for a sum of mean squares, of which MS_runs has only R − 1: An approximate
 distribution of estimates of variance components, Biometrics Bulletin 1946. They are at least R − 1, which is exact if
 nothing but noise differs.
@@ -38,6 +40,12 @@ class RunNoise:
     between: float  # τ²: the variance that all queries of a run share
     within: float  # the variance due to noise of single queries: MS_error / n
     ratio: float | None = None  # MS_runs / MS_error, if there is noise of single queries
+    repeats: int | None = None  # degrees of freedom of the estimate, if it is not that of these runs: runs − 1
+
+    @property
+    def estimated(self) -> int:
+        """The degrees of freedom of the estimated variance."""
+        return self.runs - 1 if self.repeats is None else self.repeats
 
     @property
     def deviation(self) -> float:
@@ -62,13 +70,17 @@ class RunNoise:
         """The degrees of freedom of that error; ``units`` is the number of independent queries."""
         if not self.between:
             return units - 1.0
-        factor = 1 + 1 / self.runs
+        return self.degrees_beside(standard_error, units, 1 + 1 / self.runs)
+
+    def degrees_beside(self, standard_error: float, units: int, factor: float) -> float:
+        """The same if the variance of whole runs counts ``factor`` times in a squared standard error."""
         uncertainty = (
             standard_error**4 / (units - 1)
-            + (factor * (self.between + self.within)) ** 2 / (self.runs - 1)
-            + (factor * self.within) ** 2 / ((self.runs - 1) * (units - 1))
+            + (factor * (self.between + self.within)) ** 2 / self.estimated
+            + (factor * self.within) ** 2 / (self.estimated * (units - 1))
         )
-        return min(max(self.error(standard_error) ** 4 / uncertainty, self.runs - 1.0), units - 1.0)
+        squared = standard_error**2 + factor * self.between
+        return min(max(squared**2 / uncertainty, float(self.estimated)), units - 1.0)
 
     def widened(self, standard_error: float, units: int, outside: float) -> float:
         """The error that takes the place of the standard error beside a critical value for ``units`` queries.
@@ -100,11 +112,30 @@ def run_noise(values: Floats, units: Units | None = None) -> RunNoise | None:
 
     A query that lacks a value in any run is left out. Queries that share a unit count as one, as in a standard error.
     """
+    return pooled_noise([values], len(values), units)
+
+
+def pooled_noise(repeats: Sequence[Floats], runs: int, units: Units | None = None) -> RunNoise | None:
+    """The noise in the mean of some runs, as groups of runs show it, each of the same system: rows of a matrix.
+
+    The variances of the groups are averaged, weighted by their degrees of freedom; None if these are fewer than 2.
+    """
+    known = [parts for parts in (_mean_squares(values, units) for values in repeats) if parts is not None]
+    degrees = sum(own for _, _, own in known)
+    if degrees < FEWEST_RUNS - 1:
+        return None
+    total, within = (sum(parts[index] * parts[2] for parts in known) / degrees for index in (0, 1))
+    ratio = total / within if within else None
+    return RunNoise(runs, max(0.0, total - within), within, ratio, repeats=None if degrees == runs - 1 else degrees)
+
+
+def _mean_squares(values: Floats, units: Units | None) -> tuple[float, float, int] | None:
+    """The variance of the means of runs, what noise of single queries has of it, and the degrees of freedom."""
     complete = ~np.isnan(values).any(axis=0)
     unit = unit_numbers(units, values.shape[1])[complete]
     numbers, unit = np.unique(unit, return_inverse=True)
     runs, groups = len(values), len(numbers)
-    if runs < FEWEST_RUNS or groups < 2:
+    if runs < 2 or groups < 2:
         return None
     kept = values[:, complete]
     shifts = kept - kept[0]  # exactly 0 if the runs are the same
@@ -114,7 +145,7 @@ def run_noise(values: Floats, units: Units | None = None) -> RunNoise | None:
     n = kept.shape[1]
     within = float(np.square(totals).sum()) * groups / (groups - 1) / (runs - 1) / n**2
     total = float(np.square(means - means.mean()).sum()) / (runs - 1)
-    return RunNoise(runs, max(0.0, total - within), within, total / within if within else None)
+    return total, within, runs - 1
 
 
 def family_noise(noises: Sequence[RunNoise | None]) -> tuple[RunNoise | None, ...]:

@@ -17,6 +17,7 @@ SYMMETRY = (
     "joint symmetry: under the null hypothesis, flipping the signs of all differences of a query (or unit) together, "
     "over all systems and measures, is equally likely"
 )
+_TABLE_CELLS = 1 << 21  # of the tables of sums that are in memory at once
 
 
 def maxt(
@@ -51,14 +52,8 @@ def maxt(
     own = np.array([_standard(sign * column.total, root) for column, root in zip(columns, spread, strict=True)])
     moving = parts[np.any(parts != 0, axis=1)][:, alive]
     exact = 1 << len(moving) <= resamples
-    if alive.any():
-        drawn = enumerated_sums(moving) if exact else flipped_sums(moving, resamples, resampling.stream)
-        two_sided = alternative == "two-sided"
-        scale = spread[alive][:, np.newaxis]
-        best = [((np.abs(sums) if two_sided else sums) / scale).max(axis=0) for sums in drawn]
-        largest = np.sort(np.concatenate(best))
-    else:
-        largest = np.zeros(1)
+    two_sided = alternative == "two-sided"
+    largest = largest_flipped(moving, spread[alive], None if exact else resampling, two_sided=two_sided)
     bounds = (np.abs(own) if alternative == "two-sided" else own) - _slack(columns, spread)
     reached = len(largest) - np.searchsorted(largest, bounds, side="left")
     p = reached / len(largest) if exact else (reached + 1) / (resamples + 1)
@@ -78,6 +73,25 @@ def maxt(
         resamples=None if exact else resamples,
         seed=None if exact else int(resampling.seed),
     )
+
+
+def largest_flipped(parts: Floats, spread: Floats, resampling: Resampling | None, *, two_sided: bool) -> Floats:
+    """The largest S / sqrt(Σd²) of any column under each pattern of signs, in ascending order.
+
+    ``parts`` has one row per unit, and ``spread`` the root of each column's sum of squares. Without ``resampling`` all
+    patterns are enumerated.
+    """
+    width = max(1, _TABLE_CELLS // (256 * (len(parts) // 8 + 1)))
+    largest = np.zeros(1)
+    for start in range(0, len(spread), width):
+        columns, scale = parts[:, start : start + width], spread[start : start + width, np.newaxis]
+        if resampling is None:
+            drawn = enumerated_sums(columns)
+        else:
+            drawn = flipped_sums(columns, resampling.count(PERMUTATIONS), resampling.stream)
+        best = np.concatenate([((np.abs(sums) if two_sided else sums) / scale).max(axis=0) for sums in drawn])
+        largest = np.maximum(largest, best) if start else best
+    return np.sort(largest)
 
 
 def _standard(total: float, spread: float) -> float:

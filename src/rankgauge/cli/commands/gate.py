@@ -12,6 +12,7 @@ import click
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
+from rankgauge.cli.options.over_time import ONLINE_OPTIONS, ONLINE_RESTART, OverTime, is_history
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
@@ -36,6 +37,7 @@ from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
+from rankgauge.stats.names import OnlineControl
 
 EXIT_FAILED, EXIT_ROTTED = 1, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -51,6 +53,7 @@ class GateOutput:
     append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
+    online_restart: bool  # whether a new sequence of builds begins
 
     @property
     def page(self) -> PageRequest:
@@ -66,6 +69,8 @@ class GateRequest:
     against: str | None
     margin: float
     two_sided: bool
+    online: int | None  # the builds of a period
+    online_control: OnlineControl
 
 
 @click.command("gate")
@@ -82,7 +87,8 @@ class GateRequest:
         "--against",
         type=click.Path(allow_dash=True),
         metavar="FILE",
-        help="Compare with a baseline written by --write-baseline, or with a run: no gated measure may drop.",
+        help="Compare with a baseline written by --write-baseline, with a run, or with the saved results of a branch "
+        "(history:main): no gated measure may drop.",
     ),
     measure_option(
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
@@ -99,6 +105,7 @@ class GateRequest:
     click.option(
         "--two-sided", is_flag=True, help="Test both ways, as `rankgauge compare` does, instead of for drops only."
     ),
+    *ONLINE_OPTIONS,
     *statistics_options([name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
     CONFIG,
@@ -148,6 +155,7 @@ class GateRequest:
         help='Also write the Markdown to FILE; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
     ),
     HTML,
+    ONLINE_RESTART,
 )
 @gold_options
 @saving_options
@@ -177,10 +185,12 @@ def command(
     if output.store is not None and not is_given("against"):
         against = None  # a configured baseline is being replaced
     inputs = [*filter(None, (qrels, run)), *sources.files, *(file for file in (against, output.corpus) if file)]
+    inputs = [file for file in inputs if not is_history(file)]
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
-    saving.check(stores_run=output.store is not None)
+    over_time = OverTime(against, request.online, request.online_control, output.online_restart)
+    saving.check(stores_run=output.store is not None, reads_history=over_time.check())
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:
@@ -194,17 +204,22 @@ def command(
         judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)
     if output.store is not None and not request.require and against is None:
         return store_baseline(output, judged, settings, saving, reading)
-    with collected_notes() as notes, bar("reading") as progress:
+    with (
+        over_time.opened(saving.history_file, judged.judgments, settings) as (baseline, sequence),
+        collected_notes() as notes,
+        bar("reading") as progress,
+    ):
         result = gate(
             judged.judgments,
             judged.run,
             settings.measures,
             require=request.require,
-            against=judged.against,
+            against=judged.against if baseline is None else baseline,
             margin=request.margin,
             two_sided=request.two_sided,
             statistics=settings.statistics,
             corpus=output.corpus,
+            online=sequence,
             conventions=settings.conventions,
             reading=replace(reading, progress=progress),
         )
@@ -241,6 +256,7 @@ def judged_by_gold(
     """The run judged by labels by text, with the measures that these have by default."""
     from rankgauge.comparison.gate.inputs import runs_or_baseline
 
+    against = None if is_history(against) else against
     baseline_runs, stored = runs_or_baseline(against, reading)
     part = sources.judge([run, *([] if stored is not None or against is None else [against])], reading)
     if not settings.measures and stored is None and not request.require:

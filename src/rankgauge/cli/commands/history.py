@@ -10,6 +10,7 @@ HISTORY_COMMANDS = {
     "list": "List the entries of the history.",
     "show": "Show one entry.",
     "compare": "Compare two entries, although labels may have changed.",
+    "trend": "Show a measure over time, with intervals and change points.",
     "tag": "Add tags to an entry, or remove them.",
     "export": "Write entries as JSON Lines, one file for each.",
     "import": "Read exported entries into the history.",

@@ -48,13 +48,15 @@ class SaveRequest:
     date: str | None = None
     history_file: str | None = None
 
-    def check(self, *, stores_run: bool = False) -> None:
+    def check(self, *, stores_run: bool = False, reads_history: bool = False) -> None:
         """Raise, before any work, if the options contradict each other or the history cannot be used.
 
-        ``stores_run`` says that the command stores the run elsewhere too.
+        ``stores_run`` says that the command stores the run elsewhere too, ``reads_history`` that it needs the history
+        for more than saving.
         """
         if not self.save:
-            given: dict[str, object] = {"--tag": self.tags, "--date": self.date, "--history": self.history_file}
+            given: dict[str, object] = {"--tag": self.tags, "--date": self.date}
+            given["--history"] = None if reads_history else self.history_file
             given["--save-run"] = self.save_run and not stores_run
             unused = next((name for name, value in given.items() if value), None)
             if unused is not None:

@@ -21,12 +21,13 @@ from rankgauge.comparison.gate.kept import kept_data, storable_judgments
 from rankgauge.comparison.gate.runs import BaselineRun, always_retrieved, common_name, common_sha256, mean_values
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats
+from rankgauge.core.tables import Column, Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.writing import write_atomically
+from rankgauge.stats.between_runs import RunNoise, pooled_noise
 
 BASELINE_SCHEMA = "rankgauge.baseline/1"  # one run
 RUNS_SCHEMA = "rankgauge.baseline/2"  # several runs of the same system
@@ -49,6 +50,9 @@ class Baseline:
     runs: tuple[BaselineRun, ...]  # at least one
     judged_queries: int = 0
     judgments: Qrels | None = None  # those that it was made with, if they are known
+    repeats: tuple[tuple[int, ...], ...] | None = None  # runs of the same system each; None if all runs are
+    anchor: Baseline | None = None  # a fixed one to compare with besides
+    description: str | None = None  # which entries of a history it is made of
 
     @classmethod
     def of(cls, evaluation: Evaluation, *indices: int) -> Baseline:
@@ -116,6 +120,12 @@ class Baseline:
         """The values of a measure for some of its queries: runs × queries."""
         rows, column = [self.row_of[query] for query in queries], self._column_of(measure)
         return np.array([run.values[rows, column] for run in self.runs])
+
+    def run_noise(self, measure: str, queries: Sequence[str], units: Column | None) -> RunNoise | None:
+        """The noise of whole runs in its mean, as repeats of the same system show it."""
+        values = self.by_run(measure, queries)
+        groups = [values] if self.repeats is None else [values[[*group]] for group in self.repeats]
+        return pooled_noise(groups, len(self.runs), units)
 
     def _column_of(self, measure: str) -> int:
         if measure not in self.measures:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankgauge.comparison.gate.pairing import PairedQueries
     from rankgauge.comparison.gate.result import ComparedMeasure
 
-Cause = Literal["retriever", "lost documents", "both", "unclear"]
+Cause = Literal["retriever", "lost documents", "both", "unclear", "unknown"]
 Bounds = tuple[float | None, float | None]
 Retrieved = Mapping[str, Sequence[str]]  # query → the judged documents that a run has for it
 

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
+from rankgauge.comparison.gate.comparing import compare_with_baselines
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
-from rankgauge.comparison.gate.growth import with_current_labels
 from rankgauge.comparison.gate.inputs import AnyCorpus, checked_judgments, corpus_ids, runs_or_baseline
-from rankgauge.comparison.gate.pairing import (
-    PairedQueries,
-    compare_measures,
-    pair_queries,
-    sensitivity_notes,
-    unpaired_notes,
-)
+from rankgauge.comparison.gate.online import OnlineSequence
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
 from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_baseline, fitting_part, grade_zero_notes
 from rankgauge.comparison.gate.storing import stored_measures
 from rankgauge.comparison.statistics import Statistics
-from rankgauge.core.ids import Ids
 from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures
@@ -43,6 +35,7 @@ def gate(
     two_sided: bool = False,
     statistics: Statistics = GATE_STATISTICS,
     corpus: AnyCorpus | None = None,
+    online: OnlineSequence | None = None,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
 ) -> GateResult:
@@ -54,8 +47,9 @@ def gate(
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
     retriever that got worse from documents that are gone; if the judgments keep text hashes, labels that no longer fit
     are found, and the run is tested on the queries whose labels do. If labels changed since a baseline was stored, both
-    sides are compared with the same labels on the queries they share, and ``growth`` says what the labels did. A run of
-    a live retriever that failed for a query fails. If the judgments have no relevant document at all, the gate is
+    sides are compared with the same labels on the queries they share, and ``growth`` says what the labels did.
+    ``online`` is a sequence of builds over which errors are controlled, as ``History.online`` keeps it. A run of a live
+    retriever that failed for a query fails. If the judgments have no relevant document at all, the gate is
     skipped.
     """
     conventions = conventions or Conventions()
@@ -94,27 +88,12 @@ def gate(
         stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        result = _compare(replace(result, against=stored), len(gated), known_ids)
+        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids, online)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
     missed = not all(row.met for row in result.required)
     has_failed = missed or result.blame is not None or bool(result.failed_queries)
     return replace(result, verdict="fail" if has_failed else "pass" if rot is None else "rotted")
-
-
-def _compare(result: GateResult, gated: int, known_ids: Callable[[], Ids] | None) -> GateResult:
-    """The result with its comparison with the baseline, and with the cause if a measure got worse."""
-    stored = result.against
-    if stored is None:
-        return result
-    scores, stored, growth = with_current_labels(stored, result.evaluation, gated)
-    pairs = pair_queries(scores, stored, gated)
-    compared = compare_measures(pairs, result.rule)
-    notes = (*result.notes, *unpaired_notes(scores, stored, pairs), *sensitivity_notes(compared, result.rule))
-    result = replace(result, compared=compared, notes=notes, growth=growth)
-    if not any(row.decision.outcome == "worse" for row in compared):
-        return result
-    return replace(result, blame=_blame(result, pairs, known_ids))
 
 
 def _gated_measures(
@@ -155,24 +134,3 @@ def _required_values(scores: Scores, requirements: Sequence[Requirement], rule: 
         interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
         rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))
     return tuple(rows)
-
-
-def _blame(result: GateResult, pairs: PairedQueries, known_ids: Callable[[], Ids] | None) -> Blame:
-    """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
-    joined = result.evaluation.joined
-    before, now = result.against, Baseline.of(result.evaluation, 0)
-    run = joined[0].run if joined else None
-    gone: dict[str, list[str]] = {}
-    unknown: list[str] = []
-    if before is not None and joined:
-        gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
-    if gone and run is not None:
-        candidates = sorted({doc for docs in gone.values() for doc in docs})
-        run_docs, corpus_docs = run.docs, None if known_ids is None else known_ids()
-        unknown = [] if corpus_docs is None else unknown_documents(run_docs, corpus_docs)
-        # If the run has ids that the corpus never had, a document in the corpus may still have changed its id.
-        columns = [run_docs] if corpus_docs is None or unknown else [run_docs, corpus_docs]
-        missing = absent_documents(candidates, *columns)
-        gone = {query: [doc for doc in docs if doc in missing] for query, docs in gone.items()}
-    lost = {query: docs for query, docs in gone.items() if docs}
-    return blame(result.compared, pairs, result.rule, lost, unknown=unknown, corpus=known_ids is not None)

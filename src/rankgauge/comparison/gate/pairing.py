@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.comparison.gate.baseline import Baseline, query_sample
-from rankgauge.comparison.gate.decide import Rule, decide
+from rankgauge.comparison.gate.decide import Decision, Rule, decide
 from rankgauge.comparison.gate.result import ComparedMeasure
 from rankgauge.comparison.intervals import difference_range
 from rankgauge.comparison.shared_queries import shared_queries
@@ -22,7 +22,7 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.between_runs import RunNoise, family_noise, run_noise
+from rankgauge.stats.between_runs import RunNoise, family_noise
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.results import Interval
 
@@ -71,13 +71,43 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
         baseline.values[rows],
         current.values[rows],
         query_units,
-        family_noise([run_noise(stored.by_run(measure.name, queries), query_units) for measure in measures]),
+        family_noise([stored.run_noise(measure.name, queries, query_units) for measure in measures]),
     )
 
 
-def compare_measures(pairs: PairedQueries, rule: Rule) -> tuple[ComparedMeasure, ...]:
-    """One row per gated measure."""
-    decisions = decide(pairs.turned, rule)
+def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:
+    """The columns of one run beside several baselines, over all of their queries; NaN if a query is not in one."""
+    turned = [pairs.turned for pairs in several]
+    every = dict.fromkeys(query for pairs in several for query in pairs.queries)
+    row_of = {query: row for row, query in enumerate(every)}
+    rows = [[row_of[query] for query in pairs.queries] for pairs in several]
+    system, baseline = (
+        np.full((len(row_of), sum(len(columns.ranges) for columns in turned)), np.nan) for _ in range(2)
+    )
+    units: np.ndarray[Any, Any] | None = None
+    if any(columns.units is not None for columns in turned):
+        units = np.full(len(row_of), None, dtype=object)
+    place = 0
+    for columns, own in zip(turned, rows, strict=True):
+        where = np.ix_(own, range(place, place + len(columns.ranges)))
+        system[where], baseline[where] = columns.system, columns.baseline
+        if units is not None and columns.units is not None:
+            units[own] = columns.units
+        place += len(columns.ranges)
+    ranges = tuple(limits for columns in turned for limits in columns.ranges)
+    return PairedColumns(
+        system, baseline, ranges, units, noise=tuple(noise for columns in turned for noise in columns.noise)
+    )
+
+
+def compare_measures(several: Sequence[PairedQueries], rule: Rule) -> list[tuple[ComparedMeasure, ...]]:
+    """One row per gated measure and baseline; all are tested together."""
+    decisions = decide(several[0].turned if len(several) == 1 else joint_columns(several), rule)
+    count = len(several[0].measures)
+    return [_rows(pairs, decisions[count * place : count * (place + 1)]) for place, pairs in enumerate(several)]
+
+
+def _rows(pairs: PairedQueries, decisions: Sequence[Decision]) -> tuple[ComparedMeasure, ...]:
     rows = []
     for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
         before, now = pairs.before[:, column], pairs.now[:, column]

@@ -110,6 +110,7 @@ class GateResult:
     reason: str | None = None  # why it was skipped
     rot: LabelCheck | None = None  # if relevant labels rotted
     growth: LabelGrowth | None = None  # if labels changed since the baseline was stored
+    anchored: tuple[ComparedMeasure, ...] = ()  # the same beside the anchor of the baseline, if it has one
 
     @property
     def scores(self) -> Scores:
@@ -184,16 +185,16 @@ class GateResult:
         if self.against is None:
             return []
         name, baseline = show(self.scores.run), show(self.against.run)
-        if name == baseline:
+        if name == baseline or self.against.anchor is not None:
             name, baseline = "this run", "the baseline"
         elif len({run.name for run in self.against.runs}) > 1:
             baseline = "the baseline"
-        worse = [row for row in self.compared if row.decision.outcome == "worse"]
+        losses = [(baseline, self.compared)]
+        if self.against.anchor is not None:
+            losses.append((f"the anchor {show(self.against.anchor.run)}", self.anchored))
+        worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
         if worse:
-            listed = [
-                f"{row.measure} ({signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)})" for row in worse
-            ]
-            return [f"{name} is worse than {baseline} on {enumeration(listed)}"]
+            return [f"{name} is worse than {' and than '.join(worse)}"]
         outcomes = {row.decision.outcome for row in self.compared}
         if outcomes == {"unchanged"}:
             return [f"{name} has the same values as {baseline}"]
@@ -223,8 +224,19 @@ class GateResult:
         """How drops are tested."""
         statistics = self.rule.statistics
         sides = "two-sided" if self.rule.two_sided else "one-sided"
-        family = describe_family(statistics.correction, len(self.compared), (len(self.compared), "measure"))
-        return f"{sides} paired {statistics.test} test, {family}"
+        size = len(self.compared) + len(self.anchored)
+        factors = [(len(self.compared), "measure"), *([(2, "baseline")] if self.anchored else [])]
+        by_e_values = self.rule.online is not None and self.rule.online.control == "e-lond"
+        family = describe_family("bonferroni" if by_e_values else statistics.correction, size, *factors)
+        return f"{sides} paired {self._test_name} test, {family}"
+
+    @property
+    def _test_name(self) -> str:
+        """The test of a drop; a sequence of builds has sign flips too, or instead."""
+        test, online = self.rule.statistics.test, self.rule.online
+        if online is None:
+            return test
+        return "e-value" if online.control == "e-lond" else f"{test} and sign-flip"
 
     @cached_property
     def false_alarm_rate(self) -> float | None:
@@ -232,6 +244,8 @@ class GateResult:
 
         It is that of the noisiest measure, tested alone: as if all measures moved together, which is the worst case.
         """
+        if self.rule.online is not None:
+            return None  # the sequence says it
         alpha = self.rule.alpha / (2 if self.rule.two_sided else 1)
         rates = [
             false_alarm_quantile(row.noise, row.decision.units, alpha=alpha, margin=self.rule.margin)
@@ -278,12 +292,24 @@ class GateResult:
             "baseline": None if self.against is None else self._baseline_dict(self.against),
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
+            "anchor": None if self.against is None or self.against.anchor is None else self.against.anchor.run,
+            "anchored": [row.to_dict() for row in self.anchored],
+            "online": None if self.rule.online is None else self.rule.online.to_dict(),
             "blame": blame,
             "rot": None if self.rot is None else self._rot_dict(self.rot),
             "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
             "notes": [asdict(note) for note in self.notes],
         }
+
+
+def _drops(rows: tuple[ComparedMeasure, ...]) -> list[str]:
+    """The measures that got worse, each with its change."""
+    return [
+        f"{row.measure} ({signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)})"
+        for row in rows
+        if row.decision.outcome == "worse"
+    ]
 
 
 def enumeration(parts: list[str]) -> str:

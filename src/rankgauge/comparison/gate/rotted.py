@@ -52,6 +52,8 @@ def fitting_part(
 def fitting_baseline(stored: Baseline, judged_sha256: str, part: Evaluation) -> Baseline:
     """The baseline on the queries that are still tested; ``judged_sha256`` is the hash of all of today's judgments."""
     kept = stored.only(part.qrels.queries.to_text())
+    if stored.anchor is not None:
+        kept = replace(kept, anchor=fitting_baseline(stored.anchor, judged_sha256, part))
     is_unchanged = stored.qrels_sha256 == judged_sha256
     return replace(kept, qrels_sha256=part.qrels.sha256) if is_unchanged else kept
 

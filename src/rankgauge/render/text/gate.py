@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rankgauge.comparison.gate.blame import Bounds, Cause
 from rankgauge.comparison.gate.decide import Decision
-from rankgauge.comparison.gate.result import CHANGE_DIGITS, GateResult
+from rankgauge.comparison.gate.result import CHANGE_DIGITS, ComparedMeasure, GateResult
 from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence, parts_sentence
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, listing, number, p_value, percent, plural, signed, span
@@ -22,6 +22,7 @@ CAUSES: dict[Cause, str] = {
     "lost documents": "relevant documents are gone; the other queries are no worse",
     "both": "the retriever got worse, and relevant documents are gone",
     "unclear": "relevant documents are gone; whether the retriever got worse too is open",
+    "unknown": "the retriever got worse, or documents are gone: the baseline has no runs that show which (--save-run)",
 }
 
 
@@ -68,7 +69,9 @@ def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str
         out.append(_with_bands(result, _required(result), 2, values, bands))
     if result.compared:
         values = [(row.measure, row.now) for row in result.compared]
-        out.append(_with_bands(result, _compared(result), 3, values, bands))
+        out.append(_with_bands(result, _compared(result, result.compared, "baseline"), 3, values, bands))
+    if result.anchored:
+        out.append(_compared(result, result.anchored, "anchor"))
     return out
 
 
@@ -114,10 +117,10 @@ def _required(result: GateResult) -> list[list[str]]:
     ]
 
 
-def _compared(result: GateResult) -> list[list[str]]:
+def _compared(result: GateResult, compared: Sequence[ComparedMeasure], baseline: str) -> list[list[str]]:
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
-    rows = [["", "baseline", "now", "change", interval, "p", "", "detectable drop"]]
-    for row in result.compared:
+    rows = [["", baseline, "now", "change", interval, "p", "", "detectable drop"]]
+    for row in compared:
         outcome = row.decision.outcome
         rows.append(
             [
@@ -148,6 +151,8 @@ def blame_lines(result: GateResult, show: Callable[[str], str], *, of: str | Non
         return []
     unclear = "the retriever got worse, or ids changed: --corpus shows which"
     lines = [f"cause: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
+    if blame.cause == "unknown":
+        return lines
     if not blame.documents:
         location = "in this run or in the corpus" if blame.corpus else "in this run"
         return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {location}"]
@@ -196,7 +201,9 @@ def note_lines(result: GateResult) -> list[str]:
 
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
-    tested = [how_line(result), *false_alarm_lines(result)] if result.compared else []
+    online = [] if result.rule.online is None else [result.rule.online.describe()]
+    baseline = [] if result.against is None or result.against.description is None else [result.against.description]
+    tested = [*baseline, how_line(result), *false_alarm_lines(result), *online] if result.compared else []
     return [*tested, scores_render.conventions_line([result.scores])]
 
 
@@ -207,7 +214,7 @@ def how_line(result: GateResult) -> str:
     drop = f" of at least {rule.margin:g}" if rule.margin else ""
     bounds = "" if rule.two_sided else f"; bounds: each is one-sided, {percent(rule.statistics.confidence)}"
     return (
-        f"a drop{drop} fails if p is at most {rule.alpha:g} ({result.test_description}, {queries}); "
+        f"a drop{drop} fails if p is at most {rule.alpha:.3g} ({result.test_description}, {queries}); "
         f"detectable drop: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
         f"get worse{bounds}; {_noise(result)}"
     )
@@ -218,6 +225,8 @@ def _noise(result: GateResult) -> str:
     runs = 1 if result.against is None else len(result.against.runs)
     known = [(row.measure, row.noise) for row in result.compared if row.noise is not None]
     if not known:
+        if result.against is not None and result.against.repeats is not None:
+            return "run-to-run noise unknown (no commit of the baseline was saved three times)"
         return f"run-to-run noise unknown ({plural(runs, 'baseline run')})"
     noisy = [f"{measure} {number(noise.deviation)}" for measure, noise in known if noise.between]
     deviations = f"standard deviation {', '.join(noisy)}" if noisy else "none"

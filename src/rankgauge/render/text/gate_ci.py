@@ -70,8 +70,9 @@ def _required(result: GateResult) -> list[Xml.Element]:
 
 def _compared(result: GateResult) -> list[Xml.Element]:
     cases = []
-    for row in result.compared:
-        case = Xml.Element("testcase", classname=f"{SUITE}.against", name=printable(row.measure, None))
+    rows = [*(("against", row) for row in result.compared), *(("anchor", row) for row in result.anchored)]
+    for kind, row in rows:
+        case = Xml.Element("testcase", classname=f"{SUITE}.{kind}", name=printable(row.measure, None))
         if row.decision.outcome == "worse":
             message = f"{row.measure} dropped: {_evidence(row)}"
             failure = Xml.SubElement(case, "failure", type="drop", message=message)

@@ -25,7 +25,7 @@ MIN_WIDTH, MAX_WIDTH = 12, 60
 def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
     """One bar per run and measure, ending in the interval of its mean."""
     parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
-    return _drawn(
+    return drawn(
         [f"{LOW}{WHISKER}{MEAN}{WHISKER}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii
     )
 
@@ -34,10 +34,11 @@ def of_comparison(comparison: Comparison, *, width: int, ascii: bool = False) ->
     """The bars, then one strip of differences per measure and system, from the largest gain to the largest loss."""
     strips = [_strips(comparison, measure, width) for measure in comparison.scores[0].measures]
     bars = of_scores(comparison.scores, width=width, ascii=ascii, confidence=comparison.confidence)
-    return f"{bars}\n{_drawn(strips, ascii=ascii)}"
+    return f"{bars}\n{drawn(strips, ascii=ascii)}"
 
 
-def _drawn(parts: Sequence[str], *, ascii: bool) -> str:
+def drawn(parts: Sequence[str], *, ascii: bool) -> str:
+    """Parts of a chart as text, with plain characters if others cannot be shown."""
     text = "\n\n".join(parts) + "\n"
     return text.translate(ASCII) if ascii else text
 
@@ -48,15 +49,16 @@ def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: fl
     least, most = min([0.0, *ends]), max([0.0, *ends])
     texts = [(label, value_text(measure, value), interval_span(interval)) for label, value, interval in rows]
     widest = [max(len(row[column]) for row in texts) for column in range(3)]
-    size = _room(width, sum(widest) + 6)
-    lines = [f"{measure.name}, from {_short(least)} to {_short(most)}"]
+    size = room(width, sum(widest) + 6)
+    lines = [f"{measure.name}, from {short_number(least)} to {short_number(most)}"]
     for (label, value, between), (_, mean, interval) in zip(texts, rows, strict=True):
         bar = "" if mean is None else _bar(mean, interval, least, (size - 1) / ((most - least) or 1.0))
         lines.append(f"{label:<{widest[0]}}  {bar:<{size}}  {value:>{widest[1]}}  {between:>{widest[2]}}")
     return "\n".join(lines)
 
 
-def _short(value: float) -> str:
+def short_number(value: float) -> str:
+    """A number of an axis."""
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
@@ -66,6 +68,17 @@ def _bar(mean: float, interval: Interval, least: float, scale: float) -> str:
     low, high = (at if end is None else round((end - least) * scale) for end in (interval.low, interval.high))
     low, high = min(low, at), max(high, at)
     characters = [BAR] * low + [WHISKER] * (high + 1 - low)
+    characters[low], characters[high], characters[at] = LOW, HIGH, MEAN
+    return "".join(characters)
+
+
+def whisker(value: float, ends: tuple[float | None, float | None], limits: tuple[float, float], size: int) -> str:
+    """A dot at a value and a line through its interval, on a scale from one limit to the other."""
+    scale = (size - 1) / ((limits[1] - limits[0]) or 1.0)
+    at = round((value - limits[0]) * scale)
+    low, high = (at if end is None else round((end - limits[0]) * scale) for end in ends)
+    low, high = min(low, at), max(high, at)
+    characters = [" "] * low + [WHISKER] * (high + 1 - low)
     characters[low], characters[high], characters[at] = LOW, HIGH, MEAN
     return "".join(characters)
 
@@ -81,7 +94,7 @@ def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     ups = max(len(up) for up, _ in counts)
     most = max(len(gaps) for _, gaps in rows)
     queries_per_character = max(
-        1, math.ceil(most / _room(width, label + ups + max(len(down) for _, down in counts) + 8))
+        1, math.ceil(most / room(width, label + ups + max(len(down) for _, down in counts) + 8))
     )
     per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
     title = f"{measure.name} vs. {name(comparison.baseline)}: {per_character} per character, tallest {tallest:.3f}"
@@ -118,5 +131,6 @@ def _height(gaps: Sequence[float], tallest: float) -> str:
     return LEVELS[min(math.ceil(mean / tallest * len(LEVELS)), len(LEVELS)) - 1] if mean else TIE
 
 
-def _room(width: int, taken: int) -> int:
+def room(width: int, taken: int) -> int:
+    """The width of a chart beside text."""
     return min(max(width - taken, MIN_WIDTH), MAX_WIDTH)

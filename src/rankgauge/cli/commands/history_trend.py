@@ -1,0 +1,66 @@
+"""``rankgauge history trend``."""
+
+from __future__ import annotations
+
+import click
+
+from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.history import FORMAT, filter_options
+from rankgauge.cli.options.saving import HISTORY
+from rankgauge.cli.options.settings import CONFIDENCE
+from rankgauge.cli.options.terminal import ascii_only, width, write
+from rankgauge.history.filters import EntryFilter
+from rankgauge.history.store import History
+from rankgauge.history.trends import DEFAULT_LAST, TrendOptions
+from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.render.text import trend as render
+
+
+def make_options(by: str | None, last: int, confidence: float, seed: int) -> TrendOptions:
+    """Build ``TrendOptions`` from the values of its options."""
+    return TrendOptions(by, last or None, confidence, seed)
+
+
+@click.command("trend")
+@click.option(
+    "-m",
+    "--measure",
+    default=DEFAULT_MEASURES[0],
+    show_default=True,
+    metavar="NAME",
+    help="Show this measure.",
+)
+@option_group(
+    "options",
+    make_options,
+    click.option("--by", metavar="COLUMN", help="Also show each group of queries of a column: category, difficulty, …"),
+    click.option(
+        "-n",
+        "--last",
+        type=click.IntRange(min=0),
+        default=DEFAULT_LAST,
+        show_default=True,
+        metavar="N",
+        help="Show the newest N entries; 0 shows all.",
+    ),
+    CONFIDENCE,
+    click.option(
+        "--seed", type=int, default=0, show_default=True, metavar="N", help="Seed the random sign flips of the test."
+    ),
+)
+@filter_options
+@FORMAT
+@HISTORY
+def command(measure: str, options: TrendOptions, filter: EntryFilter, format: str, history_file: str | None) -> None:
+    """Show a measure over time, with intervals and change points.
+
+    The entries must be of one system and one collection: choose them with --system, --collection and --branch. Change
+    points are tested on the queries that entries share, with the same judgments. Beside the values is what else
+    changed: queries added and removed, how much of the top 10 is judged, and latency.
+    """
+    with History.open(history_file, create=False) as history:
+        trend = history.trend(measure, filter, options)
+    if format == "json":
+        write(render.as_json(trend))
+    else:
+        write(render.as_text(trend, width=width(), ascii=ascii_only()))

@@ -1,0 +1,126 @@
+"""``rankgauge history trend``, and gates over time on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+LABELS = {f"q{number:02}": {"a": 1} for number in range(24)}
+
+
+def ranking(seed: int, drop: float = 0.0) -> dict[str, dict[str, float]]:
+    rng = np.random.default_rng(seed)
+    run = {}
+    for query in LABELS:
+        docs = ["x", "y", "z", "w", "v"]
+        docs[int(rng.random() < 0.3) + 3 * int(rng.random() < drop)] = "a"
+        run[query] = {doc: 9.0 - place for place, doc in enumerate(docs)}
+    return run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Path:
+    """A repository of one branch with ten entries, the last four of them worse."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("RANKGAUGE_HISTORY", raising=False)
+    monkeypatch.setattr("rankgauge.history.saving.git_state", lambda: _main())
+    (tmp_path / "labels.json").write_text(json.dumps(LABELS))
+    for day in range(1, 11):
+        (tmp_path / "run.json").write_text(json.dumps(ranking(day, 0.0 if day < 7 else 0.7)))
+        done = command("evaluate", "labels.json", "run.json", "--save", "--date", f"2026-11-{day:02}")
+        assert done.code == 0, done.err
+    return tmp_path
+
+
+def _main() -> object:
+    from rankgauge.history import GitState
+
+    return GitState(None, "main", None)
+
+
+def test_a_trend_fits_80_columns_and_marks_changes(command: Command) -> None:
+    done = command("history", "trend", "-m", "RR@10", "--branch", "main")
+    assert done.code == 0, done.err
+    lines = done.out.split("\n")
+    assert lines[0] == "RR@10 of run.json on labels.json, branch main"
+    assert sum("●" in line for line in lines) == 10
+    mark = next(index for index, line in enumerate(lines) if line.startswith("─ change"))
+    assert lines[mark + 1].startswith("2026-11-07")
+    assert all(len(line) <= 80 for line in lines[:mark])
+    assert "1 change point: largest paired t over splits" in done.out
+
+
+def test_a_trend_as_json(command: Command) -> None:
+    data = json.loads(command("history", "trend", "-n", "0", "--format", "json").out)
+    assert data["schema"] == "rankgauge.trend/1"
+    assert data["measure"] == "nDCG@10"
+    assert len(data["points"]) == len(data["series"][0]["values"]) == 10
+    assert data["series"][0]["changes"][0]["entry"] == "2026-11-07"
+    assert len(json.loads(command("history", "trend", "-n", "3", "--format", "json").out)["points"]) == 3
+
+
+def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) -> None:
+    (folder / "now.json").write_text(json.dumps(ranking(50, 0.7)))
+    gate = ("gate", "labels.json", "now.json", "--against", "history:main", "-m", "RR@10")
+    done = command(*gate)
+    assert done.code == 1
+    assert "worse than the anchor 2026-11-01" in done.out
+    assert "baseline: mean of 4 entries of main, since 2026-11-07; anchor: 2026-11-01 (the first entry)" in done.out
+    command("history", "tag", "2026-11-08", "anchor")
+    assert command(*gate).code == 0
+    (folder / "config.yaml").write_text("gate:\n  against: history:main\n  online: 50\n  measures: [RR@10]\n")
+    done = command("gate", "labels.json", "now.json", "--config", "config.yaml")
+    assert done.code == 0
+    assert "online: build 1 of 50" in done.out
+    assert command("gate", "labels.json", "now.json", "--against", "history:").code == 64
+    missing = command("gate", "labels.json", "now.json", "--against", "history:other")
+    assert missing.code == 2
+    assert "no entries of branch 'other'" in missing.err
+
+
+def test_a_sequence_is_kept_and_the_same_run_spends_nothing(command: Command, folder: Path) -> None:
+    for name, seed in (("first", 60), ("second", 61)):
+        (folder / f"{name}.json").write_text(json.dumps(ranking(seed)))
+    gate = (
+        "gate",
+        "labels.json",
+        "--against",
+        "first.json",
+        "--online",
+        "20",
+        "--history",
+        "other.db",
+        "--format",
+        "json",
+    )
+    builds = [json.loads(command(*gate, f"{run}.json").out)["gate"]["online"] for run in ("first", "second", "first")]
+    assert [build["number"] for build in builds] == [1, 2, 1]
+    assert [build["repeated"] for build in builds] == [False, False, True]
+    assert builds[0]["level"] == pytest.approx(0.0025)
+    changed = command(*gate, "second.json", "--online-control", "lond")
+    assert changed.code == 2
+    assert "--online-restart" in changed.err
+    restarted = command(*gate, "second.json", "--online-control", "e-lond", "--online-restart")
+    assert json.loads(restarted.out)["gate"]["online"]["number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--online", "20", "--require", "RR@10>=0"), "--online is for a gate with a baseline"),
+        (("--online-restart", "--against", "run.json"), "--online-restart is for a sequence of builds"),
+        (("--history", "h.db", "--against", "run.json"), "--history is for a result that is saved"),
+    ],
+)
+def test_options_that_contradict_each_other(command: Command, options: tuple[str, ...], message: str) -> None:
+    done = command("gate", "labels.json", "run.json", *options)
+    assert done.code == 64
+    assert message in done.err

@@ -1,0 +1,191 @@
+"""Trends, and baselines of a branch: what changed, when, and whether it was the system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rankgauge import InputError, Qrels, Run, UsageError, evaluate, gate
+from rankgauge.history import EntryFacts, EntryFilter, EntrySummary, GitState, History, TrendOptions
+from rankgauge.report.report import Cost
+
+QUERIES = [f"q{number:02}" for number in range(30)]
+LABELS = {query: {"a": 1} for query in QUERIES}
+CATEGORIES = {query: "odd" if number % 2 else "even" for number, query in enumerate(QUERIES)}
+Saver = Callable[..., EntrySummary]
+
+
+def ranking(seed: int, drop: float = 0.0, queries: list[str] = QUERIES) -> dict[str, dict[str, float]]:
+    """The relevant document at a rank that varies from run to run, and is lower after a drop."""
+    rng = np.random.default_rng(seed)
+    run = {}
+    for query in queries:
+        rank = 1 + int(rng.random() < 0.3) + int(rng.random() < drop) * 3
+        docs = [f"x{place}" for place in range(6)]
+        docs[rank - 1] = "a"
+        run[query] = {doc: float(10 - place) for place, doc in enumerate(docs)}
+    return run
+
+
+@pytest.fixture
+def entry(history: History) -> Saver:
+    def save(day: int, run: Any, labels: Any = LABELS, **options: Any) -> EntrySummary:
+        qrels = Qrels.from_dict(labels, name="labels").with_columns({"category": CATEGORIES})
+        named = Run.from_dict(run, name=options.pop("system", "search"))
+        scores = evaluate(qrels, named, ["RR@10", "nDCG@10"])
+        git = GitState(f"{options.pop('commit', day):02x}" * 20, options.pop("branch", "main"), False)
+        facts = EntryFacts(options.pop("tags", ()), cost=Cost(3, 1.0, 2.0 + day, 3.0), coverage=1 / 6)
+        keep = named if options.pop("keep", False) else None
+        return history.save(
+            scores, qrels, run=keep, facts=facts, date=datetime(2026, 11, day, tzinfo=UTC), git=git, **options
+        )
+
+    return save
+
+
+def test_a_change_is_found_at_its_commit(history: History, entry: Saver) -> None:
+    for day in range(1, 13):
+        entry(day, ranking(day, 0.0 if day < 8 else 0.6))
+    trend = history.trend("RR@10", EntryFilter(branch="main"))
+    (series,) = trend.series
+    (change,) = series.changes
+    assert change.entry == "2026-11-08-0808080"
+    assert (change.index, change.commit) == (7, "08" * 20)
+    assert change.difference < -0.2
+    assert [value.value for value in series.values] == [entry.means["RR@10"].value for entry in history.entries()]
+    assert (trend.points[3].coverage, trend.points[3].p95, trend.points[3].queries) == (1 / 6, 6.0, 30)
+    assert trend.to_dict()["schema"] == "rankgauge.trend/1"
+
+
+def test_groups_have_their_own_series_at_a_shared_level(history: History, entry: Saver) -> None:
+    for day in range(1, 11):
+        run = ranking(day)
+        if day > 5:
+            worse = ranking(day, 1.0)
+            run |= {query: worse[query] for query in QUERIES if CATEGORIES[query] == "odd"}
+        entry(day, run)
+    trend = history.trend("nDCG@10", options=TrendOptions(by="category"))
+    assert [series.group for series in trend.series] == [None, "even", "odd"]
+    assert [len(series.changes) for series in trend.series[1:]] == [0, 1]
+    assert [series.alpha for series in trend.series] == [0.05, 0.025, 0.025]
+    assert {value.n for value in trend.series[1].values} == {15}
+    scores = history.entry(history.entries()[0].name).scores
+    odd = [scores.per_query("nDCG@10")[query] for query in QUERIES if CATEGORIES[query] == "odd"]
+    assert trend.series[2].values[0].value == pytest.approx(sum(value or 0.0 for value in odd) / 15)
+    with pytest.raises(UsageError, match="no column"):
+        history.trend("nDCG@10", options=TrendOptions(by="color"))
+
+
+def test_new_labels_are_no_change_of_the_system(history: History, entry: Saver) -> None:
+    """Every query gets a second relevant document that no run has: nDCG falls, and the system is the same."""
+    grown = {query: {"a": 1, "other": 1} for query in QUERIES}
+    for keep in (True, False):
+        for day in range(1, 11):
+            entry(day, ranking(day), LABELS if day < 6 else grown, keep=keep, system=f"keep {keep}")
+    for keep in (True, False):
+        trend = history.trend("nDCG@10", EntryFilter(system=f"keep {keep}"))
+        values = [value.value or 0.0 for value in trend.series[0].values]
+        assert min(values[:5]) > max(values[5:]) + 0.1
+        assert trend.series[0].changes == ()
+    partly = {**LABELS, "q00": {"a": 1, "other": 1}}
+    for day in range(1, 11):
+        entry(day, ranking(day, 0.0 if day < 6 else 0.7), LABELS if day < 6 else partly, system="partly")
+    (change,) = history.trend("nDCG@10", EntryFilter(system="partly")).series[0].changes
+    assert change.index == 5
+
+
+def test_the_mix_of_queries_is_beside_the_values(history: History, entry: Saver) -> None:
+    fewer = {query: LABELS[query] for query in QUERIES[:25]}
+    entry(1, ranking(1), fewer)
+    entry(2, ranking(2))
+    entry(3, ranking(3), {query: LABELS[query] for query in QUERIES[3:]})
+    points = history.trend("RR@10").points
+    assert [(point.queries, point.added, point.removed) for point in points] == [(25, 0, 0), (30, 5, 0), (27, 0, 3)]
+
+
+def test_repeats_of_a_commit_are_never_split(history: History, entry: Saver) -> None:
+    for day in range(1, 9):
+        entry(day, ranking(day, 0.0 if day < 5 else 0.8), commit=1 if day < 7 else 2)
+    trend = history.trend("RR@10")
+    assert {change.index for change in trend.series[0].changes} <= {6}
+    assert trend.series[0].noise is not None
+
+
+def test_what_cannot_be_shown_together_is_said(history: History, entry: Saver) -> None:
+    with pytest.raises(InputError, match="no entries of branch 'main'"):
+        history.trend("RR@10", EntryFilter(branch="main"))
+    entry(1, ranking(1))
+    assert history.trend("RR@10").series[0].reason is not None
+    entry(2, ranking(2), system="other")
+    with pytest.raises(UsageError, match="several systems: 'search', 'other'"):
+        history.trend("RR@10")
+    with pytest.raises(UsageError, match="no values of AP"):
+        history.trend("AP", EntryFilter(system="search"))
+
+
+def test_a_baseline_is_the_mean_since_the_last_change(history: History, entry: Saver) -> None:
+    for day in range(1, 13):
+        entry(day, ranking(day, 0.0 if day < 8 else 0.6))
+    baseline = history.baseline("main")
+    assert [run.name[:10] for run in baseline.runs] == [f"2026-11-{day:02}" for day in range(8, 13)]
+    expected = np.mean([history.entry(run.name).scores.values for run in baseline.runs], axis=0)
+    np.testing.assert_allclose(baseline.values, expected, atol=1e-12)
+    assert baseline.anchor is not None
+    assert baseline.anchor.run == "2026-11-01-0101010"
+    history.tag("2026-11-09-0909090", "anchor")
+    tagged = history.baseline("main")
+    assert tagged.anchor is not None
+    assert tagged.anchor.run == "2026-11-09-0909090"
+    assert "anchor: 2026-11-09-0909090 (tag anchor)" in (tagged.description or "")
+    labels = Qrels.from_dict(LABELS, name="labels")
+    same = Run.from_dict(ranking(99, 0.6), name="search")
+    result = gate(labels, same, "RR@10", against=tagged)
+    assert result.passed
+    assert gate(labels, same, "RR@10", against=baseline).failed  # the drop is still one against the first entry
+    worse = gate(labels, Run.from_dict(ranking(5, 1.0), name="search"), "RR@10", against=tagged)
+    assert worse.failed
+    assert worse.blame is not None
+    assert worse.blame.cause == "unknown"  # no run was kept
+
+
+def test_noise_of_a_baseline_comes_from_repeats_of_one_commit(history: History, entry: Saver) -> None:
+    for day in range(1, 5):
+        entry(day, ranking(day), commit=day)
+    labels, run = Qrels.from_dict(LABELS, name="labels"), ranking(50)
+    assert gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise is None
+    for day in range(5, 9):
+        entry(day, ranking(day), commit=9)
+    noise = gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise
+    assert noise is not None
+    assert (noise.runs, noise.estimated) == (8, 3)
+
+
+def test_one_entry_is_its_own_anchor_and_kept_runs_show_lost_documents(history: History, entry: Saver) -> None:
+    entry(1, ranking(1), keep=True)
+    baseline = history.baseline("main")
+    assert baseline.anchor is None
+    renamed = {
+        query: {("new" if doc == "a" else doc): score for doc, score in docs.items()}
+        for query, docs in ranking(1).items()
+    }
+    result = gate(Qrels.from_dict(LABELS, name="labels"), renamed, "RR@10", against=baseline)
+    assert result.blame is not None
+    assert result.blame.documents == ("a",)
+
+
+def test_a_baseline_follows_labels_that_grew(history: History, entry: Saver) -> None:
+    for day in range(1, 5):
+        entry(day, ranking(day), keep=day % 2 == 0)
+    grown = {**LABELS, "q00": {"a": 1, "other": 1}, "new": {"a": 1}}
+    result = gate(Qrels.from_dict(grown, name="labels"), ranking(70), "RR@10", against=history.baseline("main"))
+    assert result.growth is not None
+    assert result.growth.changes.queries_added == ("new",)
+    entry(5, ranking(5), grown)
+    mixed = history.baseline("main")
+    assert [run.name[:10] for run in mixed.runs] == ["2026-11-02", "2026-11-04", "2026-11-05"]  # the others have no run
+    assert replace(mixed, anchor=None).qrels_sha256 == Qrels.from_dict(grown).sha256
