@@ -120,7 +120,7 @@ def _retrieved(entry: SavedEntry, qrels: Qrels | None, queries: Sequence[str]) -
     """The judged documents that an entry retrieved, by query; none if its run was not kept."""
     if entry.run is None or qrels is None:
         return {}
-    judged = qrels.as_documents()
+    judged = qrels
     names, docs, bounds = judged.queries.to_text(), judged.docs.to_text(), judged.offsets.tolist()
     known = {query: set(docs[bounds[row] : bounds[row + 1]]) for row, query in enumerate(names)}
     run = entry.run
