@@ -12,8 +12,8 @@ import pytest
 from rankgauge import InputError, Statistics, UsageError, evaluate_runs, gate
 from rankgauge.comparison import Baseline
 from rankgauge.comparison.gate.decide import Rule, decide
-from rankgauge.comparison.gate.online import OnlineBuild
-from rankgauge.comparison.testing import PairedColumns
+from rankgauge.comparison.gate.online import OnlineBuild, at_level
+from rankgauge.comparison.testing import PairedColumns, family_tests
 from rankgauge.render.text.gate import as_text
 from rankgauge.render.text.gate_ci import as_junit
 from rankgauge.stats import RunNoise, maxt, sign_flip_e_value
@@ -83,6 +83,18 @@ def test_a_drop_must_be_significant_by_the_draws_and_by_sign_flips() -> None:
         assert decision.p >= p
         assert (decision.outcome == "worse") == (decision.p <= 0.00025)
         assert (decision.interval.high is not None and decision.interval.high < 0) == (decision.outcome == "worse")
+
+
+def test_eleven_losses_cannot_show_what_the_level_asks_for() -> None:
+    """Random signs make eleven differences all negative with the probability 2⁻¹¹; the bootstrap alone is sure."""
+    differences = np.zeros((60, 1))
+    differences[:11, 0] = np.linspace(-0.5, -0.4, 11)
+    statistics = replace(at_level(Statistics(), BUILD.level), alternative="less")
+    assert (family_tests(columns(differences), statistics)[0].p_corrected or 1.0) <= BUILD.level
+    (decision,) = decide(columns(differences), Rule().at_build(BUILD))
+    assert decision.p == pytest.approx(2**-11, rel=0.3)
+    assert decision.outcome == "inconclusive"
+    assert decision.interval.high == 0
 
 
 def replace_resamples(count: int) -> Any:
