@@ -328,3 +328,12 @@ def test_the_hash_is_computed_only_if_requested(tmp_path: Path) -> None:
     scores = evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(fingerprint=True))
     assert scores.run_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert scores.qrels_sha256 == Qrels.from_dict({"1": {"a": 1}}).sha256
+
+
+def test_a_warning_about_scattered_rows_is_issued_once_although_few_documents_are_judged(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_bytes(b"\xef\xbb\xbfq1 Q0 d1 1 3 r\nq2 Q0 d1 1 2 r\nq1 Q0 d2 2 1 r\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluate({"q1": ["d9"], "q2": ["d8"]}, path, "RR")
+    assert sum("byte order mark" in str(warning.message) for warning in caught) == 1

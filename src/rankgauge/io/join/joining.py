@@ -131,7 +131,8 @@ def _join_scanned(
 
         def first_results() -> Run:
             stream.rewind()
-            return _first_queries(_runs_from_stream(stream, "trec", path, reading)[0][0])
+            rows = trec.run_rows(Faults(stream.path), stream.read())  # whose warnings were issued by then
+            return _first_queries(Run.build(rows.query, rows.doc, rows.value))
 
     warn_of_faults(faults)
     name = scanned.tag.decode("utf-8", "surrogateescape") or source_name(path)
