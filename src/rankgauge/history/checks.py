@@ -125,9 +125,8 @@ def _active_series(history: History, filter: EntryFilter) -> Iterator[list[Entry
 def _measures(loaded: EntrySeries, options: CheckOptions) -> tuple[str, ...]:
     """The measures that are asked for, of those that the newest entry has."""
     scores = loaded.scores[-1]
-    chosen = tuple(
-        name for name in options.measures or DEFAULT_MEASURES[:1] if measure_values(scores, name) is not None
-    )
+    names = dict.fromkeys(options.measures or DEFAULT_MEASURES[:1])
+    chosen = tuple(name for name in names if measure_values(scores, name) is not None)
     return chosen or (() if options.measures else (scores.measures[0].name,))
 
 

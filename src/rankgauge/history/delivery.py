@@ -16,6 +16,7 @@ from rankgauge.errors import InputError, MissingExtraError, UsageError, printabl
 
 WEBHOOK_VARIABLE = "RANKGAUGE_WEBHOOK"
 WEBHOOK_SECONDS, PROGRAM_SECONDS = 30.0, 60.0
+MIN_TOKEN_LENGTH = 12
 AGAIN = "the changes are reported again by the next check"
 
 
@@ -64,8 +65,10 @@ def checked_webhook(url: str) -> str:
         is_address = False
     if not is_address:
         raise UsageError("--webhook: expected a URL that starts with https:// or http://")
-    for secret in (url, parts.path.strip("/"), parts.query, parts.password or ""):
-        register_secret(secret)
+    register_secret(url)
+    for part in (*parts.path.split("/"), *parts.query.split("&"), parts.password or ""):
+        if len(part) >= MIN_TOKEN_LENGTH:  # a shorter one is a word, such as the name of a branch
+            register_secret(part)
     return url
 
 

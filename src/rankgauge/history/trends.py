@@ -198,9 +198,8 @@ def _series(
     noise = loaded.noise(values, loaded.units)
     shared = int(np.count_nonzero(np.count_nonzero(~np.isnan(values), axis=1) > 1))
     deviation = None if noise is None else noise.deviation
-    return TrendSeries(
-        group, tuple(means), trend_changes(loaded, found), found.p, alpha, shared, deviation, found.reason
-    )
+    changes = trend_changes(loaded, found)
+    return TrendSeries(group, tuple(means), changes, found.p, alpha, shared, deviation, found.reason)
 
 
 def trend_changes(loaded: EntrySeries, found: ChangePoints) -> tuple[TrendChange, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import click
 
@@ -11,7 +12,6 @@ from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
 from rankgauge.cli.options.terminal import write
-from rankgauge.core.dataclass import dataclass
 from rankgauge.history.checks import DEFAULT_CONFIDENCE, CheckOptions, QualityChange, alert_message
 from rankgauge.history.delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program
 from rankgauge.history.filters import EntryFilter

@@ -20,8 +20,8 @@ EXPORT_FOLDER = "history"
     "--out",
     type=click.Path(),
     metavar="PATH",
-    help=f"Write to the folder PATH, or OpenMetrics to the file PATH.  [default: the folder {EXPORT_FOLDER}, or standard "
-    "output]",
+    help=f"Write to the folder PATH, or OpenMetrics to the file PATH.  [default: the folder {EXPORT_FOLDER}, or "
+    "standard output]",
 )
 @click.option(
     "--openmetrics",
