@@ -6,6 +6,7 @@ A webhook's URL is a secret, because whoever has it can post: messages name its 
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -23,12 +24,17 @@ AGAIN = "the changes are reported again by the next check"
 def command_words(command: str) -> list[str]:
     """A command line as the words of a program; no shell reads it."""
     try:
-        words = shlex.split(command)
+        words = shlex.split(command) if os.name != "nt" else _windows_words(command)
     except ValueError as error:
         raise UsageError(f"--exec: {shown(command)} is not a command: {error}") from None
     if not words:
         raise UsageError("--exec: expected a command, found nothing")
     return words
+
+
+def _windows_words(command: str) -> list[str]:
+    """The words of a command in which a backslash is part of a path."""
+    return [word.strip('"') for word in shlex.split(command, posix=False)]
 
 
 def run_program(words: list[str], message: Mapping[str, Any]) -> str:
