@@ -136,7 +136,7 @@ def _changes(loaded: EntrySeries, measure: str, alpha: float, options: CheckOpti
     found = loaded.changes(loaded.values(measure), alpha, loaded.units, options.seed)
     for change in trend_changes(loaded, found):
         entry = entries[change.entry]
-        is_worse = change.difference * spec.direction < 0
+        is_worse = change.difference * spec.definition.direction < 0
         if options.worse_only and not is_worse:
             continue
         yield QualityChange(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.history import EntrySummary
@@ -52,6 +52,7 @@ def families(text: str) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(NAMES, NAMES, st.none() | NAMES, VALUES), max_size=3, unique_by=lambda row: row[:2]))
 def test_every_text_is_valid(rows: list[tuple[str, str, str | None, float | None]]) -> None:
     found = families(openmetrics([entry(*row) for row in rows]))
@@ -73,3 +74,10 @@ def test_what_is_written() -> None:
     ]
     assert found["rankgauge_saved_timestamp_seconds"] == [(labels, "1793614272")]
     assert openmetrics([]) == "# EOF\n"
+
+
+def test_names_that_are_masked_do_not_make_a_series_twice() -> None:
+    tokens = [f"ghp_{digit * 24}" for digit in "12"]
+    text = openmetrics([entry("labels", token, None, 0.25) for token in tokens])
+    assert all(token not in text for token in tokens)
+    assert len(families(text)["rankgauge_judged_ratio"]) == 1

@@ -30,12 +30,13 @@ def openmetrics(entries: Sequence[EntrySummary]) -> str:
     samples = [sample for entry in entries for sample in _samples(entry)]
     lines = []
     for family, text in FAMILIES.items():
-        own = [(labels, value) for name, labels, value in samples if name == family and value is not None]
+        # By their labels as they are written: names that are masked may be alike.
+        own = {_labels(labels): value for name, labels, value in samples if name == family and value is not None}
         if own:
             lines += [f"# TYPE {family} gauge"]
             lines += [f"# UNIT {family} {unit}" for unit in ("seconds", "ratio") if family.endswith(f"_{unit}")]
             lines += [f"# HELP {family} {text}"]
-            lines += [f"{family}{{{_labels(labels)}}} {value!r}" for labels, value in own]
+            lines += [f"{family}{{{labels}}} {value!r}" for labels, value in own.items()]
     return "\n".join([*lines, "# EOF\n"])
 
 
