@@ -85,6 +85,9 @@ def test_branches_and_measures_have_changes_of_their_own(history: History, save_
         ("main", "RR"), ("main", "nDCG@10"), (None, "RR"), (None, "nDCG@10"),
     ]  # fmt: skip
     assert (check.series, check.alpha) == (3, pytest.approx(0.01 / 6))
+    save_days([0], branch="new")  # a single entry, which takes no share of the level
+    check = history.check(options=CheckOptions(("RR", "nDCG@10")))
+    assert (check.series, check.alpha) == (4, pytest.approx(0.01 / 6))
     assert len(reported(history, EntryFilter(branch="main"))) == 1
     assert len(reported(history, EntryFilter())) == 1  # that without a branch
     assert len(reported(history, EntryFilter(), measures=("RR", "nDCG@10"))) == 2  # those of RR

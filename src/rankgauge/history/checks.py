@@ -103,9 +103,10 @@ def check_quality(
     active = [*_active_series(history, filter)]
     loaded = [series_of(history, entries if options.last is None else entries[-options.last :]) for entries in active]
     tests = [(series, measure) for series in loaded for measure in _measures(series, options)]
-    if loaded and not tests:
+    if options.measures and loaded and not tests:
         known = ", ".join(loaded[0].entries[-1].summary.means)
         raise UsageError(f"no entry has values of {', '.join(options.measures)}", hint=f"the newest has {known}")
+    tests = [(series, measure) for series, measure in tests if len(series.commits) > 1]  # others cannot have changed
     alpha = round(1 - options.confidence, 12) / max(1, len(tests))
     found = [change for test in tests for change in _changes(*test, alpha, options)]
     recent = [change for change in found if filter.since is None or change.until_time >= filter.since]

@@ -11,7 +11,8 @@ from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
-from rankgauge.cli.options.terminal import write
+from rankgauge.cli.options.terminal import print_warnings, write
+from rankgauge.errors import Note
 from rankgauge.history.checks import DEFAULT_CONFIDENCE, CheckOptions, QualityChange, alert_message
 from rankgauge.history.delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program
 from rankgauge.history.filters import EntryFilter
@@ -133,6 +134,7 @@ def command(
                 show(new)
                 delivery.send(new)
     if not check.series:
-        click.echo("warning: no entries since then: are results still being saved? [no-recent-entries]", err=True)
+        text = f"no entries since {filter.since}: are results still being saved?"
+        print_warnings([Note("no-recent-entries", text)])
     if new:
         click.get_current_context().exit(EXIT_CHANGED)
