@@ -30,6 +30,11 @@ class ReportedRange(NamedTuple):
     until: str
     difference: float
 
+    @classmethod
+    def of_row(cls, entry: bytes, after: bytes, until: bytes, difference: float) -> ReportedRange:
+        """A row of the table of alerts."""
+        return cls(entry.decode(), after.decode(), until.decode(), difference)
+
     def is_of(self, change: QualityChange) -> bool:
         """Whether it can be the same change."""
         overlaps = max(self.after, change.after_time) < min(self.until, change.until_time)
@@ -53,7 +58,7 @@ def claimed_changes(history: History, changes: Sequence[QualityChange]) -> Itera
                 "WHERE branch IS ? AND system = ? AND collection = ? AND measure = ?",
                 key,
             ).fetchall()
-            known = [ReportedRange(*(text.decode() for text in row[:3]), row[3]) for row in rows]
+            known = [ReportedRange.of_row(*row) for row in rows]
             for change in unreported(series, known):
                 inserted = connection.execute(
                     "INSERT INTO alerts (branch, system, collection, measure, entry, after, until, difference, claimed)"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from rankgauge.core.secrets import error_text, mask_secrets, register_secret
-from rankgauge.errors import InputError, MissingExtraError, UsageError, printable, shown
+from rankgauge.core.secrets import mask_secrets, register_secret
+from rankgauge.errors import InputError, UsageError, printable, shown
 
 WEBHOOK_VARIABLE = "RANKGAUGE_WEBHOOK"
 WEBHOOK_SECONDS, PROGRAM_SECONDS = 30.0, 60.0
@@ -80,18 +80,13 @@ def checked_webhook(url: str) -> str:
 
 def post_message(url: str, message: Mapping[str, Any]) -> None:
     """Send the message to a webhook; any answer of success will do, and redirects are not followed."""
+    from rankgauge.retrieval.engines.http import HttpFailure, HttpTimeout, post_json
+
+    host = printable(urlsplit(checked_webhook(url)).netloc.rpartition("@")[2])
     try:
-        import httpx
-    except ImportError:
-        raise MissingExtraError("--webhook requires httpx", hint="pip install 'rankgauge[http]'") from None
-    parts = urlsplit(checked_webhook(url))
-    host = printable(parts.netloc.rpartition("@")[2])
-    headers = {"Content-Type": "application/json", "User-Agent": "rankgauge"}
-    try:
-        with httpx.stream("POST", url, content=encoded(message), headers=headers, timeout=WEBHOOK_SECONDS) as response:
-            status = response.status_code
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise InputError(f"--webhook: cannot reach {host}: {error_text(error)}", hint=AGAIN) from None
+        status = post_json(url, encoded(message), timeout=WEBHOOK_SECONDS, purpose="webhooks")
+    except (HttpFailure, HttpTimeout) as error:
+        raise InputError(f"--webhook: cannot reach {host}: {error}", hint=AGAIN) from None
     if not 200 <= status < 300:
         raise InputError(f"--webhook: {host} answered with status {status}", hint=AGAIN)
 
