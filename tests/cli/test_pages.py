@@ -188,6 +188,27 @@ def test_init_writes_files_that_can_be_read(
     assert "rankgauge gate qrels.trec run.trec --config rankgauge.yaml" in text
 
 
+def test_the_workflow_restores_the_history_and_only_a_push_saves_it(
+    workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop)
+    command("init", "--ci", "github")
+    command("init", "--ci", "gitlab")
+    steps = yaml.safe_load(Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]
+    restore, save = (step for step in steps if step.get("uses", "").startswith("actions/cache/"))
+    assert (restore["uses"], save["uses"]) == ("actions/cache/restore@v4", "actions/cache/save@v4")
+    assert restore["with"]["path"] == save["with"]["path"] == ".rankgauge"
+    assert restore["with"]["key"] == save["with"]["key"]
+    assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])
+    assert save["if"].startswith("github.event_name == 'push'")  # what a fork ran must not become the history
+    (gate,) = (step for step in steps if step.get("name") == "Gate")
+    assert gate["env"]["SAVE"] == "${{ github.event_name == 'push' && '--save --save-run' || '' }}"
+    jobs = yaml.safe_load(Path(".gitlab-ci.yml").read_text(encoding="utf-8"))
+    assert jobs[".retrieval"]["cache"]["paths"] == [".rankgauge/"]
+    assert jobs["retrieval quality"]["cache"] == {"policy": "pull"}
+    assert jobs["retrieval history"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
+
+
 def test_init_adds_a_workflow_to_an_existing_configuration(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,15 +245,16 @@ def test_the_commands_of_the_workflow_run(
     assert command("init", "--ci", "github").code == 0
     lines = Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8").split("\n")
     ran = [
-        line.split("run: rankgauge ")[1].replace("$NO_CODE", no_code).split()
+        line.split("run: rankgauge ")[1].replace("$NO_CODE", no_code).replace("$SAVE", "--save").split()
         for line in lines
         if "run: rankgauge " in line
     ]
     assert any("'--no-code' || ''" in line and "!= github.repository" in line for line in lines)
-    assert [words[:2] for words in ran] == [["runs", "fetch"], ["gate", "qrels.trec"]]
+    assert [words[:2] for words in ran] == [["runs", "fetch"], ["gate", "qrels.trec"], ["history", "check"]]
     for words in ran:
         done = command(*words)
         assert done.code == 0, done.err
+    assert Path(".rankgauge/history.db").is_file()
     assert "pass" in Path("summary.md").read_text(encoding="utf-8")
 
 

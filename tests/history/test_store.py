@@ -161,7 +161,7 @@ def test_a_newer_schema_is_refused_and_the_file_stays_as_it_is(history: History,
     plain.execute("PRAGMA user_version = 7")
     plain.close()
     before = history.path.read_bytes()
-    with pytest.raises(InputError, match=r"written by a newer rankgauge: its schema has version 7, and .* up to 2"):
+    with pytest.raises(InputError, match=r"written by a newer rankgauge: its schema has version 7, and .* up to 3"):
         history.entries()
     assert history.path.read_bytes() == before
 

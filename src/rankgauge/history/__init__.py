@@ -16,6 +16,9 @@ exchange      export to and import from a folder of such files
 series        entries of one system as they can be compared: values of queries over time
 trends        Trend: a measure over time, with intervals, change points, and what else changed
 baselines     a baseline for a gate: the mean since the last change point, and an anchor
+checks        QualityChange: recent change points of all systems
+alerts        which changes were reported already
+delivery      a report to a program or a webhook
 sequences     BuildSequence: gated builds over which errors are controlled
 pruning       which old entries are deleted
 """

@@ -1,6 +1,9 @@
 from rankgauge.comparison.versions.changes import JudgmentChanges as JudgmentChanges
 from rankgauge.comparison.versions.compare import VersionComparison as VersionComparison
 from rankgauge.comparison.versions.parts import ChangeParts as ChangeParts
+from rankgauge.history.checks import CheckOptions as CheckOptions
+from rankgauge.history.checks import QualityChange as QualityChange
+from rankgauge.history.checks import QualityCheck as QualityCheck
 from rankgauge.history.entries import EntryFacts as EntryFacts
 from rankgauge.history.entries import EntrySummary as EntrySummary
 from rankgauge.history.entries import SavedEntry as SavedEntry

@@ -30,11 +30,11 @@ def insert_entry(
             summary.uid,
             summary.saved,
             summary.git.branch,
-            _text(summary.system),
-            _text(summary.collection),
+            stored_text(summary.system),
+            stored_text(summary.collection),
             summary.labels,
             int(summary.has_run),
-            _text(json.dumps(summary.facts, ensure_ascii=False, allow_nan=False)),
+            stored_text(json.dumps(summary.facts, ensure_ascii=False, allow_nan=False)),
         ),
     )
     number = inserted.lastrowid
@@ -93,6 +93,6 @@ def _has_outline(facts: Any) -> bool:
     )
 
 
-def _text(text: str) -> str:
+def stored_text(text: str) -> str:
     """Text that SQLite accepts: ids and names may have bytes that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -26,7 +26,8 @@ from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
 from rankgauge.stats.change_detection import ChangePoints, change_points
-from rankgauge.stats.seeds import Resampling
+from rankgauge.stats.online import draws_for_level
+from rankgauge.stats.seeds import RESAMPLES, Resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class EntrySeries:
             runs=[len(group) for group in self.commits],
             noise=self.noise(values, units),
             units=units,
-            resampling=Resampling(seed=seed),
+            resampling=Resampling(max(RESAMPLES, draws_for_level(alpha)), seed=seed),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 import zlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.comparison.statistics import Statistics
     from rankgauge.comparison.versions.compare import VersionComparison
+    from rankgauge.history.checks import CheckOptions, QualityChange, QualityCheck
     from rankgauge.history.exchange import ImportedEntries
     from rankgauge.history.pruning import PruneRule
     from rankgauge.history.sequences import BuildSequence
@@ -110,6 +112,11 @@ class History:
         rows = self.database.query(statement, values)
         return [*reversed(self._summaries(rows))]
 
+    def latest(self, filter: EntryFilter = ALL_ENTRIES) -> list[EntrySummary]:
+        """The newest entry of each collection, system and branch, in the order of these."""
+        newest = {(entry.collection, entry.system, entry.git.branch or ""): entry for entry in self.entries(filter)}
+        return [newest[key] for key in sorted(newest)]
+
     def count(self, filter: EntryFilter = ALL_ENTRIES) -> int:
         """The number of entries."""
         where, values = filter.where()
@@ -176,6 +183,18 @@ class History:
         from rankgauge.history.trends import trend_of
 
         return trend_of(self, measure, filter, options)
+
+    def check(self, filter: EntryFilter = ALL_ENTRIES, options: CheckOptions | None = None) -> QualityCheck:
+        """The recent change points of every system, collection and branch."""
+        from rankgauge.history.checks import check_quality
+
+        return check_quality(self, filter, options)
+
+    def unreported(self, changes: Sequence[QualityChange]) -> AbstractContextManager[list[QualityChange]]:
+        """For ``with``: the changes that were not reported yet, which count as reported if the block succeeds."""
+        from rankgauge.history.alerts import claimed_changes
+
+        return claimed_changes(self, changes)
 
     def baseline(self, branch: str, filter: EntryFilter = ALL_ENTRIES, **options: Any) -> Baseline:
         """The mean since the last change point of a branch, and an anchor: for ``against`` of ``gate``."""

@@ -61,10 +61,25 @@ VERSION_2 = (
         UNIQUE (sequence, key)
     ) WITHOUT ROWID""",
 )
+VERSION_3 = (
+    """CREATE TABLE alerts (
+        id INTEGER PRIMARY KEY,
+        branch TEXT,
+        system TEXT NOT NULL,
+        collection TEXT NOT NULL,
+        measure TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        after TEXT NOT NULL,
+        until TEXT NOT NULL,
+        difference REAL NOT NULL,
+        claimed TEXT NOT NULL,
+        reported TEXT
+    )""",
+)
 HISTORY_KIND = DatabaseKind(
     "a history",
     0x726B6768,  # "rkgh"
-    (VERSION_1, VERSION_2),
+    (VERSION_1, VERSION_2, VERSION_3),
     hint="restore the file from a copy, or import an export into a new one: rankgauge history import DIR",
     durable=True,
 )

@@ -16,6 +16,7 @@ from rankgauge.history.entries import CONFIDENCE, SavedEntry, SavedMean
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.series import EntrySeries, load_series
 from rankgauge.measures.parse import parse_measure
+from rankgauge.stats.change_detection import ChangePoints
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -195,8 +196,16 @@ def _series(
 ) -> TrendSeries:
     found = loaded.changes(values, alpha, loaded.units, seed)
     noise = loaded.noise(values, loaded.units)
+    shared = int(np.count_nonzero(np.count_nonzero(~np.isnan(values), axis=1) > 1))
+    deviation = None if noise is None else noise.deviation
+    changes = trend_changes(loaded, found)
+    return TrendSeries(group, tuple(means), changes, found.p, alpha, shared, deviation, found.reason)
+
+
+def trend_changes(loaded: EntrySeries, found: ChangePoints) -> tuple[TrendChange, ...]:
+    """Change points, which are between commits, by the entries that they are between."""
     commits, entries = loaded.commits, loaded.entries
-    changes = tuple(
+    return tuple(
         TrendChange(
             commits[point.index][0],
             entries[commits[point.index][0]].name,
@@ -208,6 +217,3 @@ def _series(
         )
         for point in found.points
     )
-    shared = int(np.count_nonzero(np.count_nonzero(~np.isnan(values), axis=1) > 1))
-    deviation = None if noise is None else noise.deviation
-    return TrendSeries(group, tuple(means), changes, found.p, alpha, shared, deviation, found.reason)

@@ -11,8 +11,9 @@ HISTORY_COMMANDS = {
     "show": "Show one entry.",
     "compare": "Compare two entries, although labels may have changed.",
     "trend": "Show a measure over time, with intervals and change points.",
+    "check": "Report recent changes of quality, each once.",
     "tag": "Add tags to an entry, or remove them.",
-    "export": "Write entries as JSON Lines, one file for each.",
+    "export": "Write entries as JSON Lines, or the newest values for Prometheus.",
     "import": "Read exported entries into the history.",
     "prune": "Delete old entries.",
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.saving import HISTORY
+from rankgauge.cli.options.terminal import write
 from rankgauge.core.formatting import plural
-from rankgauge.errors import printable
+from rankgauge.errors import UsageError, printable
 from rankgauge.history.store import History
 
 EXPORT_FOLDER = "history"
@@ -18,19 +19,43 @@ EXPORT_FOLDER = "history"
     "-o",
     "--out",
     type=click.Path(),
-    default=EXPORT_FOLDER,
-    show_default=True,
-    metavar="DIR",
-    help="Write the files to DIR.",
+    metavar="PATH",
+    help=f"Write to the folder PATH, or OpenMetrics to the file PATH.  [default: the folder {EXPORT_FOLDER}, or "
+    "standard output]",
+)
+@click.option(
+    "--openmetrics",
+    is_flag=True,
+    help="Write the newest values and intervals of each collection, system and branch for Prometheus.",
 )
 @HISTORY
-def command(names: tuple[str, ...], out: str, history_file: str | None) -> None:
+def command(names: tuple[str, ...], out: str | None, openmetrics: bool, history_file: str | None) -> None:
     """Write entries as JSON Lines, one file for each, and each version of the judgments once.
 
     The same entry gives the same bytes everywhere, so that a folder can be committed and branches merge without
     conflicts. Without names, all entries are written.
     """
+    if openmetrics:
+        if names:
+            raise UsageError("--openmetrics writes the newest entries, and takes no names")
+        write_openmetrics(out, history_file)
+        return
+    folder = out or EXPORT_FOLDER
     with History.open(history_file, create=False) as history:
-        files = history.export(out, names)
+        files = history.export(folder, names)
     count = plural(len(files), "entry")
-    click.echo(f"exported {count} to {printable(out, None)}", err=True)
+    click.echo(f"exported {count} to {printable(folder, None)}", err=True)
+
+
+def write_openmetrics(out: str | None, history_file: str | None) -> None:
+    """Write the newest values to a file, which is never seen half-written, or to standard output."""
+    from rankgauge.io.writing import write_atomically
+    from rankgauge.render.text.openmetrics import openmetrics
+
+    with History.open(history_file, create=False) as history:
+        text = openmetrics(history.latest())
+    if out is None:
+        write(text)
+        return
+    with write_atomically(out) as file:
+        file.write(text.encode())

@@ -20,7 +20,7 @@ WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitla
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOW_FILES)),
-    help="Also write a workflow that gates pull requests and posts a summary.",
+    help="Also write a workflow that gates pull requests, posts a summary and keeps the history.",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def command(ci: str | None, force: bool) -> None:

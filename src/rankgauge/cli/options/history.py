@@ -25,12 +25,15 @@ def make_filter(
     return EntryFilter(branch, tag, system, collection, None if since is None else time_text(parse_time(since)))
 
 
-filter_options = option_group(
-    "filter",
-    make_filter,
+SELECTION: tuple[Option, ...] = (
     click.option("--branch", metavar="NAME", help="Only entries of this git branch."),
     click.option("--tag", metavar="TAG", help="Only entries with this tag."),
     click.option("--system", metavar="NAME", help="Only entries of this system."),
     click.option("--collection", metavar="NAME", help="Only entries with judgments of this name."),
+)
+filter_options = option_group(
+    "filter",
+    make_filter,
+    *SELECTION,
     click.option("--since", metavar="TIME", help="Only entries from TIME on: 2026-11-02, or 7d for the last week."),
 )

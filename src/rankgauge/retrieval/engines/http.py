@@ -15,7 +15,7 @@ from rankgauge.config.filling import RequestTemplate
 from rankgauge.config.reading import load_section
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
-from rankgauge.core.secrets import mask_secrets
+from rankgauge.core.secrets import error_text, mask_secrets
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.named import embedder
@@ -148,6 +148,19 @@ class HttpEngine:
             raise UsageError("body must be JSON, which has no NaN and no Infinity") from None
 
 
+def post_json(url: str, content: bytes, *, timeout: float, purpose: str) -> int:
+    """Send JSON once, and return the status of the answer; redirects are not followed. Errors do not show the URL."""
+    httpx = _import_httpx(purpose)
+    headers = {"Content-Type": "application/json", "User-Agent": "rankgauge"}
+    try:
+        with httpx.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:
+            return int(response.status_code)
+    except httpx.TimeoutException as error:
+        raise HttpTimeout(f"no answer within {timeout:g} s ({type(error).__name__})") from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise HttpFailure(error_text(error)) from None
+
+
 def shown_url(url: str) -> str:
     """A URL for a message: without user, password, query string and secrets."""
     parts = urlsplit(url)
@@ -183,12 +196,9 @@ def _first_line(data: bytes) -> str:
 
 def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
     """A client with its pool of connections."""
-    try:
-        import httpx
-    except ImportError:
-        raise MissingExtraError("HTTP retrievers require httpx", hint="pip install 'rankgauge[http]'") from None
     import ssl
 
+    httpx = _import_httpx("HTTP retrievers")
     count = section.max_connections
     verify: bool | ssl.SSLContext = section.verify is not False
     if isinstance(section.verify, str):
@@ -204,3 +214,11 @@ def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
         follow_redirects=section.redirects,
         limits=httpx.Limits(max_connections=count, max_keepalive_connections=count),
     )
+
+
+def _import_httpx(purpose: str) -> Any:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtraError(f"{purpose} require httpx", hint="pip install 'rankgauge[http]'") from None
+    return httpx
