@@ -16,3 +16,8 @@ const byId = (id) => document.getElementById(id);
 function setOptions(select, options, selected) {
   select.replaceChildren(...options.map(([value, label]) => make('option', { value, selected: value === selected }, label)));
 }
+
+// Paper has no buttons: what is folded is printed too.
+function openForPrinting() {
+  addEventListener('beforeprint', () => { for (const details of document.querySelectorAll('details')) details.open = true; });
+}
