@@ -14,6 +14,8 @@ QUERIES, ENTRIES, CHANGE = 12, 9, 5  # the first system improves at the entry wi
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
 COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?1, printf('%032x', ?1), saved, branch, system, collection,
     labels, has_run, facts FROM entries WHERE id = 1"""
+COPY_VALUES = """INSERT INTO contents SELECT id, (SELECT scores FROM contents WHERE entry = 1), NULL
+    FROM entries WHERE id > ?"""
 
 
 def ranking(name: str, shift: int, noise: int = 0) -> Run:
@@ -59,7 +61,4 @@ def multiply(history: History, entries: int) -> None:
     count = history.count()
     with history.database.transaction() as connection:
         connection.executemany(COPY, [(number,) for number in range(count + 1, entries + 1)])
-        connection.execute(
-            "INSERT INTO contents SELECT id, (SELECT scores FROM contents WHERE entry = 1), NULL FROM entries WHERE id > ?",
-            (count,),
-        )
+        connection.execute(COPY_VALUES, (count,))
