@@ -121,7 +121,7 @@ def test_change_points_are_those_of_the_trend(history: History, plain: str) -> N
     assert change.index == CHANGE
     text = Parts(plain).text
     assert change_text(change)[1:] in text
-    assert plain.count('class="front change"') == 2  # nDCG@10 and RR; the number of retrieved documents is not tested
+    assert plain.count('class="front change"') == 3  # one for each measure of the first system
     assert 'class="name halo better"' in plain
     assert "No change point." in text
 
