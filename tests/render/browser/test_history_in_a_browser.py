@@ -104,7 +104,7 @@ def test_a_change_point_is_marked(open_page: Open, files: dict[str, Path]) -> No
     assert neighbors[0]
     assert neighbors[1]
     assert neighbors[0]["x"] < mark["x"] < neighbors[1]["x"] + neighbors[1]["width"]
-    assert re.search(r"Change at commit 0000005a.*: \+0\.\d+ \(p = ", chart.inner_text())
+    assert re.search(r"Change at commit 0000005a.*: \+0\.\d+ \(p < 0\.001; after 2026-11-05", chart.inner_text())
 
 
 def test_the_keyboard_is_enough(open_page: Open, files: dict[str, Path]) -> None:
