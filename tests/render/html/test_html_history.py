@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge import evaluate
+from rankgauge import Qrels, evaluate
 from rankgauge.errors import InputError
-from rankgauge.history import EntryFilter, GitState, History
+from rankgauge.history import EntryFacts, EntryFilter, GitState, History
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.render.html import as_html
 from rankgauge.render.html.history_page import history_page
@@ -85,6 +85,7 @@ def test_the_best_of_the_newest_entries_is_first(history: History) -> None:
         assert [row.best[0] for row in board.rows] == [True, False]
         assert {row.entry.saved[:10] for row in board.rows} == {"2026-11-09"}
         assert not board.has_others
+        assert board.rows[0].values[2] == "18"  # a count
 
 
 def test_a_lower_value_is_first_where_lower_is_better(tmp_path: Path) -> None:
@@ -137,6 +138,21 @@ def test_charts_have_a_description(plain: str) -> None:
     drawings = [svg for svg in Parts(plain).named("svg") if svg.get("role") == "img"]
     assert len(drawings) > 6
     assert all("of 9 entries, from " in (svg.get("aria-label") or "") for svg in drawings)
+
+
+def test_what_else_changed_has_charts(tmp_path: Path) -> None:
+    with History.open(tmp_path / "history.db") as history:
+        for day, size in enumerate((6, 8)):
+            judged = {f"q{query}": {"relevant": 1} for query in range(size)}
+            qrels = Qrels.from_dict(judged, name="tickets")
+            facts = EntryFacts(coverage=0.25 * (day + 1))
+            scores = evaluate(qrels, ranking("one", 1), ["RR"])
+            history.save(scores, qrels, facts=facts, date=FIRST_DAY + timedelta(days=day), git=GitState())
+        page = as_html(history)
+    assert "2026-11-02: 8 queries (2 added)" in page
+    assert "2 versions of the labels." in Parts(page).text
+    assert "2026-11-02: 50.0%" in page
+    assert "Latency" not in Parts(page).text
 
 
 def test_a_filter_selects_entries(history: History) -> None:

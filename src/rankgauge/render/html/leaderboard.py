@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rankgauge.core.formatting import MISSING, compact_number, span_of
 from rankgauge.history.entries import EntrySummary
+from rankgauge.measures.spec import Measure
+from rankgauge.render.html.text import measure_text
 from rankgauge.render.html.trend_charts import known_measure
 from rankgauge.render.text.scores import best_of
 
@@ -82,7 +84,7 @@ def leaderboard(collection: str, latest: Sequence[EntrySummary], places: Mapping
                 entry,
                 places[entry.name],
                 entry.facts["git"]["branch"] or MISSING,
-                tuple(map(compact_number, values)),
+                tuple(map(_value_text, measures, values)),
                 "" if mean is None else span_of(mean.low, mean.high, compact_number),
                 tuple(same and own is not None and own == top for own, top in zip(values, best, strict=True)),
                 same,
@@ -97,6 +99,11 @@ def leaderboard(collection: str, latest: Sequence[EntrySummary], places: Mapping
         any(row.entry.tags for row in rows),
         not all(row.comparable for row in rows),
     )
+
+
+def _value_text(measure: Measure | None, value: float | None) -> str:
+    """A value; its measure may not be known here."""
+    return compact_number(value) if measure is None else measure_text(measure, value)
 
 
 def _same_basis(entry: EntrySummary, newest: EntrySummary) -> bool:

@@ -107,25 +107,28 @@ def _days(trend: Trend) -> tuple[str, str]:
 
 
 def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -> Iterator[Chart]:
-    """Queries, judged documents and latency, if they are known and differ between entries; labels in words."""
+    """Queries, judged documents and latency, if they are known and differ between entries."""
     versions = len({entry.summary.labels for entry in loaded.entries})
-    caption = f"{plural(versions, 'version')} of the labels." if versions > 1 else ""
-    sides = {
-        "Queries": ([float(point.queries) for point in trend.points], caption, POSITIVE),
-        "Judged in the top 10": ([point.coverage for point in trend.points], "", (0.0, 1.0)),
-        "Latency, p95 in ms": ([point.p95 for point in trend.points], "", POSITIVE),
-    }
-    for title, (values, words, possible) in sides.items():
-        if len({value for value in values if value is not None}) < 2:
+    labels = f"{plural(versions, 'version')} of the labels." if versions > 1 else ""
+    queries = [(float(point.queries), _queries_text(point)) for point in trend.points]
+    judged = [(point.coverage, "" if point.coverage is None else percent(point.coverage, 1)) for point in trend.points]
+    latency = [(point.p95, f"{compact_number(point.p95)} ms") for point in trend.points]
+    sides: list[tuple[str, Sequence[tuple[float | None, str]], str, tuple[float, float]]] = [
+        ("Queries", queries, labels, POSITIVE),
+        ("Judged in the top 10", judged, "", (0.0, 1.0)),
+        ("Latency, p95 in ms", latency, "", POSITIVE),
+    ]
+    for title, values, caption, possible in sides:
+        if len({value for value, _ in values if value is not None}) < 2:
             continue
-        points = [_side_point(*pair, places) for pair in zip(trend.points, values, strict=True)]
+        points = [
+            TimePoint(value, None, None, f"{point.name}: {text}", places[point.name])
+            for point, (value, text) in zip(trend.points, values, strict=True)
+        ]
         series = TimeSeries(points, (), _days(trend), possible, "c0", _range_text(title, points))
-        yield Chart(title, time_chart(series), words)
+        yield Chart(title, time_chart(series), caption)
 
 
-def _side_point(point: TrendPoint, value: float | None, places: Mapping[str, int]) -> TimePoint:
-    changes = "".join(f" {sign}{count}" for sign, count in (("+", point.added), ("−", point.removed)) if count)
-    is_count = value == point.queries
-    suffix = f" ({changes.strip()} queries)" if changes else ""
-    text = f"{point.name}: {compact_number(value, count=is_count)}{suffix}"
-    return TimePoint(value, None, None, text, places[point.name])
+def _queries_text(point: TrendPoint) -> str:
+    changes = [f"{count:,} {what}" for count, what in ((point.added, "added"), (point.removed, "removed")) if count]
+    return plural(point.queries, "query") + (f" ({', '.join(changes)})" if changes else "")
