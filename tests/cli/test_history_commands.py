@@ -212,3 +212,40 @@ def test_without_a_history_every_command_says_so(command: Command) -> None:
         done = command("history", *arguments)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("error: no history at .rankgauge/history.db\nhint: ")
+
+
+def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> None:
+    command("evaluate", "labels.json", "one.json", "two.json", "--save", "--date", "2026-11-02")
+    done = command("report", "html", "--history", "-o", "page.html")
+    assert (done.code, done.err) == (0, "wrote page.html\n")
+    assert "Results over time" in (folder / "page.html").read_text()
+    named = command("report", "html", "--history", ".rankgauge/history.db", "--system", "one.json", "-o", "one.html")
+    assert named.code == 0
+    assert "two.json" not in (folder / "one.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), "expected either the folder of a benchmark or --history"),
+        (("results", "--history", "other.db"), "expected either the folder of a benchmark or --history"),
+        (("results", "--branch", "main"), "only the page of a history"),
+        (("--history", "other.db"), "no history at other.db"),
+    ],
+)
+def test_a_page_of_the_history_needs_a_history(
+    command: Command, folder: Path, arguments: tuple[str, ...], expected: str
+) -> None:
+    done = command("report", "html", *arguments)
+    assert done.code == (2 if arguments[:1] == ("--history",) else 64)
+    assert expected in done.err
+    assert not (folder / "report.html").exists()
+    assert not (folder / "other.db").exists()
+
+
+def test_the_page_never_replaces_the_history(command: Command, folder: Path) -> None:
+    command("evaluate", "labels.json", "one.json", "--save", "--history", "own.db")
+    done = command("report", "html", "--history", "own.db", "-o", "own.db")
+    assert done.code == 2
+    with History.open("own.db", create=False) as history:
+        assert history.count() == 1

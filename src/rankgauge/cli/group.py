@@ -30,7 +30,7 @@ COMMANDS = {
     "pipeline": "Evaluate routing, gate and reranking from a log.",
     "pool": "Choose which documents to judge.",
     "qrels": "Validate judgments.",
-    "report": "Write the HTML report of a benchmark, or verify its folder.",
+    "report": "Write a report or a history as HTML, or verify a benchmark.",
     "rq": "Check whether searching a story finds the right scenes.",
     "runs": "Make or validate runs.",
     "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",

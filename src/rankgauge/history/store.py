@@ -104,13 +104,18 @@ class History:
             insert_labels(connection, labels, content)
             return insert_entry(connection, summary, *packed)
 
-    def entries(self, filter: EntryFilter = ALL_ENTRIES, *, last: int | None = None) -> list[EntrySummary]:
-        """The entries without the values of their queries, oldest first; ``last`` keeps this many of the newest."""
+    def entries(
+        self, filter: EntryFilter = ALL_ENTRIES, *, last: int | None = None, whole: bool = False
+    ) -> list[EntrySummary]:
+        """The entries without the values of their queries, oldest first; ``last`` keeps this many of the newest.
+
+        ``whole`` checks everything that they say, not only what a listing needs.
+        """
         where, values = filter.where()
         limit = "" if last is None else f" LIMIT {int(last)}"
         statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
         rows = self.database.query(statement, values)
-        return [*reversed(self._summaries(rows))]
+        return [*reversed(self._summaries(rows, whole=whole))]
 
     def latest(self, filter: EntryFilter = ALL_ENTRIES) -> list[EntrySummary]:
         """The newest entry of each collection, system and branch, in the order of these."""

@@ -105,7 +105,11 @@ def trend_of(history: History, measure: str, filter: EntryFilter, options: Trend
     """
     options = options or TrendOptions()
     parse_measure(measure)
-    loaded = load_series(history, filter, options.last)
+    return trend_of_series(load_series(history, filter, options.last), measure, options, filter.branch)
+
+
+def trend_of_series(loaded: EntrySeries, measure: str, options: TrendOptions, branch: str | None = None) -> Trend:
+    """The trend of entries that are loaded already."""
     newest = loaded.entries[-1]
     try:
         chosen = newest.scores.only([measure]).measures[0]
@@ -126,7 +130,7 @@ def trend_of(history: History, measure: str, filter: EntryFilter, options: Trend
         chosen.name,
         newest.summary.system,
         newest.summary.collection,
-        filter.branch,
+        branch,
         options.by,
         options.confidence,
         tuple(_points(loaded)),

@@ -1,9 +1,10 @@
-"""The parts of a rendered page."""
+"""The parts of a rendered page, and what holds for every page."""
 
 from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -52,3 +53,29 @@ def data_of(page: str) -> dict[str, Any]:
 def contents(page: str, tag: str) -> list[str]:
     """The content of each element without attributes."""
     return re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+
+
+def check_policy(page: str) -> None:
+    """The policy names these very styles and scripts, and nothing else."""
+    policy = next(meta["content"] for meta in Parts(page).named("meta") if "http-equiv" in meta)
+    assert policy
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules["default-src"] == "'none'"
+    for kind, tag in (("script-src", "script"), ("style-src", "style")):
+        (content,) = contents(page, tag)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules[kind] == f"'sha256-{digest}'"
+
+
+def check_self_contained(page: str) -> None:
+    """Nothing is loaded from outside, and no attribute is code."""
+    for tag, attributes in Parts(page).elements:
+        assert tag not in ("img", "link", "iframe", "object", "base"), tag
+        assert not any(name in ("style", "src", "srcset", "action") or name.startswith("on") for name in attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+    (css,) = contents(page, "style")
+    assert "url(" not in css
+    assert "@import" not in css
+    (js,) = contents(page, "script")
+    assert set(re.findall(r"https?://[^'\"]+", js)) == {"http://www.w3.org/2000/svg"}
+    assert "innerHTML" not in js

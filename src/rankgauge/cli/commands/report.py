@@ -7,11 +7,11 @@ import click
 from rankgauge.cli.lazy import LazyGroup
 
 REPORT_COMMANDS = {
-    "html": "Write the HTML report of a benchmark.",
+    "html": "Write the HTML report of a benchmark, or the page of a history.",
     "verify": "Recompute every number in the folder of a benchmark.",
 }
 
 
 @click.group("report", cls=LazyGroup, lazy=REPORT_COMMANDS, prefix="report_")
 def command() -> None:
-    """Write the HTML report of a benchmark, or verify its folder."""
+    """Write a report or a history as HTML, or verify a benchmark."""

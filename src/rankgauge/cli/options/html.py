@@ -100,11 +100,17 @@ output_options = option_group("output", make_output, HTML, CORPUS, *SAVE_OPTIONS
 
 def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
     """Write the HTML of a report, completely or not at all."""
-    from rankgauge.io.writing import write_atomically
     from rankgauge.render.html import as_html
 
+    write_html(as_html(report), path, inputs=inputs)
+
+
+def write_html(page: str, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Write a page, completely or not at all."""
+    from rankgauge.io.writing import write_atomically
+
     with write_atomically(path, inputs=inputs) as file:
-        file.write(as_html(report).encode("utf-8", "surrogateescape"))
+        file.write(page.encode("utf-8", "surrogateescape"))
 
 
 def reproducible_command(context: click.Context, omit: Sequence[str] = ()) -> str:

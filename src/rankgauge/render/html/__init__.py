@@ -8,6 +8,7 @@ group_tables     the same in each group of queries
 sensitivity_table  what unjudged documents and ties could change
 marks            differences and the marks of significant ones
 direction        whether a difference is better or worse
+history_page     a history: leaderboard, trend_charts and the list of entries
 charts/          one file per chart; inline SVG that needs no script
 rankings         the tops of the rankings, with grades and contributions
 payload          the data for the scripts, compressed; reduced if the page would become too large
@@ -20,12 +21,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankgauge.history.store import History
     from rankgauge.rag.results import RetrievalResult
     from rankgauge.report.report import Report
 
 
-def as_html(report: Report | RetrievalResult) -> str:
-    """Render a report, or the result of a live retriever, as one self-contained HTML page.
+def as_html(report: Report | RetrievalResult | History) -> str:
+    """Render a report, the result of a live retriever, or a history as one self-contained HTML page.
 
     The same report gives the same bytes.
     """
@@ -35,6 +37,11 @@ def as_html(report: Report | RetrievalResult) -> str:
     from rankgauge.report.report import Report
 
     if not isinstance(report, Report):
+        from rankgauge.history.store import History
+        from rankgauge.render.html.history_page import history_page
+
+        if isinstance(report, History):
+            return history_page(report)
         evaluation = replace(report.evaluation, scores=(report.scores.only(report.printed),))
         report = report_of(evaluation, Settings(), input_notes=report.answer_notes)
     return page(report)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rankgauge._version import __version__
 from rankgauge.comparison.ranking_difference import DIFFERENCE_MEASURES, QueryDifference, RunDifference
 from rankgauge.render.html.charts.differences import Axes
-from rankgauge.render.html.page import DATA_PLACEHOLDER, page_parts, template
+from rankgauge.render.html.page import page_parts, template, with_data
 from rankgauge.render.html.page_systems import color_systems
 from rankgauge.render.html.payload import QUERY_CHARACTERS, compress, integers
 from rankgauge.render.html.payload_rankings import SNIPPET_CHARACTERS
@@ -27,13 +26,10 @@ def difference_page(
     frame = template("difference.html").render(
         **page_parts(),
         title=f"{difference.names[0]} and {difference.names[1]}",
-        version=__version__,
         summary=summary(difference),
         means=mean_grid(difference),
-        data=DATA_PLACEHOLDER,
     )
-    before, after = frame.rsplit(DATA_PLACEHOLDER, 1)
-    return before + compress(_payload(difference, texts, snippets or {})) + after
+    return with_data(frame, compress(_payload(difference, texts, snippets or {})))
 
 
 def _payload(difference: RunDifference, texts: Mapping[str, str], snippets: Mapping[str, str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -38,7 +39,8 @@ from rankgauge.render.text.bands import heading, used
 from rankgauge.report.report import Report
 
 MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
-SCRIPTS = ("theme.js", "data.js", "dom.js", "plots.js", "ranking.js", "explorer.js", "start.js")
+SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js")
+REPORT_SCRIPTS = (*SHARED_SCRIPTS, "data.js", "plots.js", "ranking.js", "explorer.js", "start.js")
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 DATA_PLACEHOLDER = "@@data@@"
 FILTERS = {
@@ -63,18 +65,22 @@ def page(report: Report) -> str:
         **_judgment_section(report, page_systems),
         **_details_section(report),
         **page_parts(),
-        data=DATA_PLACEHOLDER,
     )
     limit = MAX_PAGE_BYTES - len(frame.encode("utf-8"))
-    data = payload(report, page_systems, top_rankings(report, page_systems), limit)
+    return with_data(frame, payload(report, page_systems, top_rankings(report, page_systems), limit))
+
+
+def page_parts(scripts: Sequence[str] = REPORT_SCRIPTS) -> dict[str, Any]:
+    """The styles and scripts of a page, and the policy that allows exactly these; and a place for the data."""
+    css, js = asset("page.css"), "".join(asset(name) for name in scripts)
+    parts = {"policy": policy(css, js), "css": Markup(css), "js": Markup(js)}  # our own files
+    return {**parts, "version": __version__, "data": DATA_PLACEHOLDER}
+
+
+def with_data(frame: str, data: str) -> str:
+    """A page with its data in their place."""
     before, after = frame.rsplit(DATA_PLACEHOLDER, 1)
     return before + data + after
-
-
-def page_parts() -> dict[str, Any]:
-    """The styles and scripts of a page, and the policy that allows exactly these."""
-    css, js = asset("page.css"), "".join(asset(name) for name in SCRIPTS)
-    return {"policy": policy(css, js), "css": Markup(css), "js": Markup(js)}  # our own files
 
 
 def template(name: str) -> jinja2.Template:
@@ -119,7 +125,6 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
     bands = used(scores, report.bands)
     return {
         "title": report.title,
-        "version": __version__,
         "facts": [
             plural(int(scores[0].averaged.sum()), "query"),
             plural(len(report.qrels), "judgment"),

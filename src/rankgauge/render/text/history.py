@@ -90,7 +90,7 @@ def show_json(entry: EntrySummary, scores: Scores | None) -> str:
 
 def show_text(entry: EntrySummary, scores: Scores | None, *, color: bool) -> str:
     """What an entry says, line by line, then its values."""
-    rows = {title: text for title, text in _lines(entry).items() if text}
+    rows = entry_lines(entry)
     wide = max(map(len, rows))
     facts = "\n".join(f"{title:<{wide}}  {text}" for title, text in rows.items())
     head = ["", "value", f"{percent(CONFIDENCE)} CI", "queries"]
@@ -105,7 +105,8 @@ def show_text(entry: EntrySummary, scores: Scores | None, *, color: bool) -> str
     return "\n\n".join(blocks) + "\n"
 
 
-def _lines(entry: EntrySummary) -> dict[str, str]:
+def entry_lines(entry: EntrySummary) -> dict[str, str]:
+    """What an entry says besides its values; what is unknown is left out."""
     facts, git = entry.facts, entry.git
     command = f" by rankgauge {printable(facts['command'])}" if facts["command"] else ""
     commit = "" if git.commit is None else git.commit[:HASH_CHARACTERS]
@@ -113,7 +114,7 @@ def _lines(entry: EntrySummary) -> dict[str, str]:
     dirty = ", with uncommitted changes" if git.dirty else ""
     skipped = {key.replace("_", " "): count for key, count in entry.queries.items() if key != "averaged" and count}
     queries = [f"{entry.queries['averaged']:,} averaged", *(f"{count:,} {key}" for key, count in skipped.items())]
-    return {
+    lines = {
         "entry": entry.name,
         "saved": f"{entry.saved[:10]} {entry.saved[11:19]} UTC{command}",
         "verdict": printable(facts["verdict"] or ""),
@@ -126,6 +127,7 @@ def _lines(entry: EntrySummary) -> dict[str, str]:
         "latency": _latency(entry),
         "run": "stored" if entry.has_run else "not stored",
     }
+    return {title: text for title, text in lines.items() if text}
 
 
 def _latency(entry: EntrySummary) -> str:

@@ -24,7 +24,7 @@ def as_text(trend: Trend, *, width: int, ascii: bool = False) -> str:
     for place, series in enumerate(trend.series):
         side = _side_columns(trend.points) if place == 0 else {}
         parts.append(_chart(trend, series, side, width))
-    return drawn([*parts, "\n".join(_footer(trend))], ascii=ascii)
+    return drawn([*parts, "\n".join(footer(trend))], ascii=ascii)
 
 
 def _heading(trend: Trend) -> str:
@@ -73,21 +73,23 @@ def _chart(trend: Trend, series: TrendSeries, side: dict[str, list[str]], width:
     lines.append(head.rstrip())
     for row, value in enumerate(values):
         if row in changes:
-            lines.append(_change_line(changes[row]))
+            lines.append(f"─ {change_text(changes[row])}")
         bar = "" if value.value is None else whisker(value.value, (value.low, value.high), (least, most), size)
         texts = [f"{cells[title][row]:>{widths[title]}}" for title in others]
         lines.append("  ".join([f"{cells[name][row]:<{widths[name]}}", f"{bar:<{size}}", *texts]).rstrip())
     return "\n".join(lines)
 
 
-def _change_line(change: TrendChange) -> str:
+def change_text(change: TrendChange) -> str:
+    """A change point in words."""
     commit = f" at commit {change.commit[:12]}" if change.commit else ""
     sure = "" if (change.until == change.entry) else f", at {change.until} at the latest"
     after = f"after {change.after}"
-    return f"─ change{commit}: {signed(change.difference, CHANGE_DIGITS)} ({p_equals(change.p)}; {after}{sure})"
+    return f"change{commit}: {signed(change.difference, CHANGE_DIGITS)} ({p_equals(change.p)}; {after}{sure})"
 
 
-def _footer(trend: Trend) -> list[str]:
+def footer(trend: Trend) -> list[str]:
+    """How change points were found, and which entries are left out."""
     first = trend.series[0]
     changes = sum(len(series.changes) for series in trend.series)
     if first.reason is not None:

@@ -1,10 +1,7 @@
-// The data of the report, decompressed once. Values are stored as integers: divide by the measure's scale.
+// The data of the report. Values are stored as integers: divide by the measure's scale.
 const report = {
   async load() {
-    const packed = atob(document.getElementById('data').textContent.trim());
-    const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    Object.assign(report, JSON.parse(await new Response(stream).text()));
+    Object.assign(report, await unpack());
     report.single = report.systems.length === 1;
     report.judged = report.judged !== false; // two runs without judgments have similarities instead of scores
   },
@@ -32,20 +29,3 @@ const report = {
   extremes: (measure) => (report.measures[measure].direction ? ['improvement', 'decline'] : ['increase', 'decrease']),
   text: (query) => (report.texts ? report.texts[query] : ''),
 };
-
-const MISSING = '–';
-const round = (value) => Math.round(value * 1e6) / 1e6;
-
-function number(value, count = false) {
-  if (value === null) return MISSING;
-  const size = Math.abs(value);
-  const digits = count || size >= 10000 ? 0 : size >= 100 ? 1 : 3;
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−');
-}
-
-function signed(value) {
-  if (value === null) return MISSING;
-  return (value < 0 ? '' : '+') + number(value);
-}
-
-const plural = (count, noun, nouns) => `${count.toLocaleString('en-US')} ${count === 1 ? noun : nouns}`;

@@ -16,3 +16,14 @@ const byId = (id) => document.getElementById(id);
 function setOptions(select, options, selected) {
   select.replaceChildren(...options.map(([value, label]) => make('option', { value, selected: value === selected }, label)));
 }
+
+// The class of a list whose lines begin with ids: how much space these need.
+function idClass(ids) {
+  const longest = ids.reduce((most, id) => Math.max(most, id.length), 0);
+  return longest > 14 ? 'long-ids' : longest > 6 ? 'medium-ids' : 'short-ids';
+}
+
+// Paper has no buttons: what is folded is printed too.
+function openForPrinting() {
+  addEventListener('beforeprint', () => { for (const details of document.querySelectorAll('details')) details.open = true; });
+}

@@ -22,8 +22,7 @@ const explorer = {
     for (const control of [byId('search'), byId('outcome'), byId('sort'), ...explorer.columns]) control.addEventListener('input', restart);
     byId('filters').addEventListener('submit', (event) => event.preventDefault());
     byId('more').addEventListener('click', () => { explorer.limit += 5 * PAGE_SIZE; explorer.list(); });
-    const longest = Math.max(...report.queries.map((query) => query.length));
-    byId('explorer').classList.add(longest > 14 ? 'long-ids' : longest > 6 ? 'medium-ids' : 'short-ids');
+    byId('explorer').classList.add(idClass(report.queries));
     byId('heads').classList.toggle('single', report.single);
     byId('explorer').hidden = false;
   },

@@ -1,7 +1,7 @@
 // Everything that the page does with a script starts here.
 async function start() {
   theme.start();
-  addEventListener('beforeprint', () => { for (const details of document.querySelectorAll('details')) details.open = true; });
+  openForPrinting();
   try {
     await report.load();
   } catch (error) {
