@@ -16,6 +16,7 @@ SHORT = {
     "BASELINES": 3,
     "BUILDS": 1,
     "PERIOD": 100,
+    "NIGHTS": 20,
     "RESAMPLES": 99,
 }
 
