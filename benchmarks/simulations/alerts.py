@@ -19,11 +19,11 @@ from rankgauge.history.checks import DEFAULT_CONFIDENCE
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.stats import Resampling, change_points
 
-DRAWS = 40
+DRAWS = 100
 NIGHTS = 100
 RESAMPLES = 299
 QUERIES, RECENT = 50, 7
-DROPS = (0.0, 0.05, 0.1)
+DROPS = (0.0, 0.05)
 
 
 def reports(rng: np.random.Generator, drop: float) -> list[int]:
