@@ -19,7 +19,7 @@ from rankgauge.history.checks import DEFAULT_CONFIDENCE
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.stats import Resampling, change_points
 
-DRAWS = 100
+DRAWS = 40
 NIGHTS = 100
 RESAMPLES = 299
 QUERIES, RECENT = 50, 7
