@@ -24,7 +24,7 @@ from rankgauge.render.text.history import entry_lines
 HISTORY_SCRIPTS = (*SHARED_SCRIPTS, "entries.js")
 MAX_ENTRIES = 10_000  # that the page holds: the newest
 MAX_COLLECTIONS = 12  # with a table of their own
-MAX_TRENDS = 8  # systems with charts
+MAX_TRENDS = 6  # systems with charts
 DIGITS = 6  # of the values in the list
 
 
