@@ -7,6 +7,7 @@
 # make docs       write the generated pages, and refresh the output of examples
 # make bench      measure next to the other tools
 # make test-deps  install what some tests need: Debian packages (as root) and, in environments of their own, libraries and Spark
+# make release-check  build the release, install it into clean environments, run it, list every license
 # make picture    take the README's picture again (needs test-deps)
 
 PYTHON ?= python3
@@ -18,6 +19,7 @@ LOWEST := .venv-lowest
 DEBIAN := chromium fonts-dejavu-core openjdk-17-jre-headless
 LIBRARIES := .venv-libraries
 SPARK := .venv-spark
+RELEASE := .venv-release
 PYSPARK ?= pyspark==4.3.0
 
 SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/core/compiled/*.[ch])
@@ -25,7 +27,7 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries test-spark clean
+.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries test-spark release-check clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -68,6 +70,11 @@ bench: $(BASE)
 	benchmarks/.venv/bin/pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks $(BENCH)
 
+release-check:
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --upgrade pip build twine
+	$(RELEASE)/bin/python -m scripts.release_check
+
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
 # REQUIRE="browser compiler java libraries postgres spark" makes that a failure.
 test-deps: test-libraries test-spark
@@ -105,4 +112,4 @@ $(TEST): pyproject.toml $(SCANNER) | $(VENV)
 	@touch $(BASE) $(TEST)
 
 clean:
-	rm -rf $(VENV) $(LIBRARIES) $(SPARK) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LIBRARIES) $(SPARK) $(RELEASE) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
