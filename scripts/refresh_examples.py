@@ -1,55 +1,61 @@
-"""Run every console example of README.md and docs/, and write what it prints now below it. Review the diff."""
+"""Run every example of README.md and docs/ that shows its output, and write what it prints now. Review the diff."""
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
+from scripts.examples import PRINTING, environment, pages, session, shown
+
+CONSOLE = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 
 
 def main() -> int:
     """Refresh the pages named as arguments, or all of them."""
-    pages = [Path(name) for name in sys.argv[1:]] or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    for page in pages:
+    for page in [Path(name) for name in sys.argv[1:]] or pages():
         text = page.read_text(encoding="utf-8")
-        if "```console" not in text:
-            continue
         with tempfile.TemporaryDirectory() as folder:
-            refreshed = BLOCK.sub(lambda match: match[1] + _refreshed(match[2], folder) + match[3], text)
+            refreshed = _refresh(text, folder)
         if refreshed != text:
             page.write_text(refreshed, encoding="utf-8")
             print(f"changed {page}")
     return 0
 
 
+def _refresh(text: str, folder: str) -> str:
+    refreshed = CONSOLE.sub(lambda match: match[1] + _refreshed(match[2], folder) + match[3], text)
+    return PRINTING.sub(lambda match: _with_output(match, folder), refreshed)
+
+
 def _refreshed(block: str, folder: str) -> str:
     """The commands of a block, each with its output; a command without output in the page stays without."""
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NO_COLOR": "1",
-    }
-    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
-    out = parts[0]
-    for part in parts[1:]:
-        command, _, expected = part.partition("\n")
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
+    out = block.partition("$ ")[0]
+    for command, expected in session(block):
+        done = _run(["bash", "-c", command], folder)
         if done.returncode:
             print(f"exit {done.returncode}: {command}\n{done.stderr}", file=sys.stderr)
-            out += f"$ {part}"
+            out += f"$ {command}\n{expected}"
             continue
-        shown = done.stdout or done.stderr
         blank = "\n" if expected.endswith("\n\n") else ""
-        out += f"$ {command}\n" + (f"{shown.rstrip()}\n{blank}" if expected.strip() else expected)
+        text = f"{shown(expected, done.stdout, done.stderr).rstrip()}\n{blank}" if expected.strip() else expected
+        out += f"$ {command}\n{text}"
     return out
+
+
+def _with_output(match: re.Match[str], folder: str) -> str:
+    """A Python block, and below it what it prints."""
+    done = _run([sys.executable, "-W", "error", "-c", match["code"]], folder)
+    if done.returncode:
+        print(f"exit {done.returncode}: {match['code']}\n{done.stderr}", file=sys.stderr)
+        return match[0]
+    return f"```python\n{match['code']}```\n\n```output\n{done.stdout.rstrip()}\n```"
+
+
+def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
 
 
 if __name__ == "__main__":

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from scripts.examples import ROOT, blocks, environment, pages, printed, session, shown
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = pages()
 LIBRARY_PAGES = ROOT / "docs" / "guides" / "retrievers"  # run by tests/libraries, in the libraries' environment
 SPARK_PAGE = ROOT / "docs" / "guides" / "spark.md"  # run by tests/distributed, in the environment of Spark
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
-
-
-def blocks(page: Path, kind: str) -> list[str]:
-    return [text for name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name == kind]
-
-
-def session(text: str) -> list[tuple[str, str]]:
-    """The commands of a console block and what each is said to print."""
-    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
-    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
-
-
-@pytest.fixture
-def environment() -> dict[str, str]:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    inherited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # a parallel runner sets it
-    return {**inherited, "PATH": path, "NO_COLOR": "1"}
 
 
 @pytest.mark.slow
@@ -41,31 +22,22 @@ def environment() -> dict[str, str]:
     [page for page in PAGES if page.parent != LIBRARY_PAGES and page != SPARK_PAGE],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
-def test_examples_run_and_print_what_the_page_says(
-    page: Path, tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest
-) -> None:
+def test_examples_run_and_print_what_the_page_says(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    variables, outputs = environment(), printed(page)
     if "${DATABASE_URL}" in page.read_text(encoding="utf-8"):
-        environment["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
-    for text in blocks(page, "console"):
-        for command, expected in session(text):
-            done = subprocess.run(
-                ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, (command, done.stderr)
-            # What a page shows of standard error stands before or behind the output.
-            shown = done.stdout if not expected or done.stdout else done.stderr
-            if expected:
-                assert expected.rstrip() == shown.rstrip(), command
-    for text in blocks(page, "python"):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", text],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, (text, done.stderr)
+        variables["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (command[-1], done.stderr)
+        return done
+
+    for command, expected in (pair for text in blocks(page, "console") for pair in session(text)):
+        done = run("bash", "-c", command)
+        assert not expected or expected.rstrip() == shown(expected, done.stdout, done.stderr).rstrip(), command
+    for code in blocks(page, "python"):
+        done = run(sys.executable, "-W", "error", "-c", code)
+        assert code not in outputs or outputs[code].rstrip() == done.stdout.rstrip(), code
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -9,9 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scripts.examples import WIDTH, blocks, session, shown
 
 from tests.needs import ROOT, require
-from tests.test_docs import blocks, session
 
 ENVIRONMENT = Path(os.environ.get("RANKGAUGE_SPARK", ROOT / ".venv-spark"))
 HERE = Path(__file__).parent
@@ -28,12 +28,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
     (folder / "rankgauge").symlink_to(ENVIRONMENT / "bin" / "rankgauge")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
     return {
-        **{name: value for name, value in kept.items() if name != "COLUMNS"},
+        **kept,
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # half the CPU of a session as short as this
         "NO_COLOR": "1",
+        "COLUMNS": WIDTH,
     }
 
 
@@ -63,5 +64,4 @@ def test_the_commands_of_the_guide_need_no_activated_environment(tmp_path: Path,
             ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (command, done.stderr[-4000:])
-        shown = done.stdout if not expected or done.stdout else done.stderr
-        assert not expected or expected.rstrip() == shown.rstrip(), command
+        assert not expected or expected.rstrip() == shown(expected, done.stdout, done.stderr).rstrip(), command

@@ -1,0 +1,49 @@
+"""The examples of README.md and docs/: how they are found in a page, and in which environment they run.
+
+A ``console`` block has commands after ``$``, each with what it prints. An ``output`` block has what the ``python`` block
+before it prints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WIDTH = "80"  # columns of the terminal that pages show
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTING = re.compile(r"^```python\n(?P<code>.*?)^```\n\n```output\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """Every page that can have examples."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path, kind: str) -> list[str]:
+    """The blocks of a page in one language."""
+    return [text for name, text in BLOCK.findall(page.read_text(encoding="utf-8")) if name == kind]
+
+
+def printed(page: Path) -> dict[str, str]:
+    """What pages say that their Python blocks print, by block."""
+    return {match["code"]: match["output"] for match in PRINTING.finditer(page.read_text(encoding="utf-8"))}
+
+
+def session(text: str) -> list[tuple[str, str]]:
+    """The commands of a console block, and what the page says that each prints."""
+    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+def shown(expected: str, stdout: str, stderr: str) -> str:
+    """What a page shows of a command: its output, or its messages if it prints nothing else."""
+    return stdout if not expected or stdout else stderr
+
+
+def environment() -> dict[str, str]:
+    """Environment variables for examples: a terminal of 80 columns, without color."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": WIDTH}
