@@ -1,7 +1,7 @@
 """The examples of README.md and docs/: how they are found in a page, and in which environment they run.
 
-A ``console`` block has commands after ``$``, each with what it prints. An ``output`` block has what the ``python`` block
-before it prints.
+A ``console`` block has commands after ``$``, each with what it prints. An ``output`` block has what the ``python``
+block before it prints.
 """
 
 from __future__ import annotations
