@@ -10,6 +10,7 @@ from rankgauge import MeasureError, compare, evaluate, gate, measure, parse_meas
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
+from rankgauge.measures.descriptions import find
 from rankgauge.measures.parse import parse_measures, split
 from rankgauge.measures.sets import DEFAULT_MEASURES, TREC_SETS
 from rankgauge.measures.spec import Measure
@@ -234,3 +235,10 @@ def test_every_front_door_uses_the_one_list_of_default_measures() -> None:
     rows = compare(qrels, {"one": run, "two": run}).differences
     assert tuple(row.measure for row in rows) == DEFAULT_MEASURES
     assert tuple(row.measure for row in gate(qrels, run, against=run).compared) == DEFAULT_MEASURES
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("ndcg_cut_10", "nDCG"), ("P_5", "P"), ("success_10", "Success"), ("AP", "AP")]
+)
+def test_a_measure_is_explained_by_every_name_that_can_be_evaluated(name: str, found: str) -> None:
+    assert find(name).name == found

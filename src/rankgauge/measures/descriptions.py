@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 from rankgauge.errors import MeasureError
@@ -55,11 +56,8 @@ def find(name: str) -> Definition:
     if family is not None and family.kind == "text":
         raise MeasureError(f"{name} is text, not a measure", hint=f"print it with rankgauge trec_eval -m {name}")
     if "@" not in name and "(" not in name and "." not in name and name not in (*NAMED_SETS, *CUTOFF_SETS):
-        try:
+        with suppress(MeasureError):
             return find_definition(name, "1")[0]
-        except MeasureError:
-            if family is None and trec.nickname(name, "trec_eval-10") is None:
-                raise
     definitions = {measure.definition for measure in parse_measures(name, compat="trec_eval-10")}
     if len(definitions) != 1:
         raise MeasureError(f"'{name}' names {len(definitions)} measures", hint="name one of them")
