@@ -24,7 +24,7 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
 from rankgauge.comparison.gate.storing import append_baseline, store_run
@@ -304,7 +304,7 @@ def show(result: GateResult, notes: list[Note], format: str, settings: Settings)
         case "markdown":
             write(render_ci.as_markdown(result, bands=settings.bands))
         case _:
-            write(render.as_text(result, color=use_color(), bands=settings.bands))
+            write(render.as_text(result, layout(), bands=settings.bands))
 
 
 def write_summary(result: GateResult, path: str | None, settings: Settings) -> None:

@@ -12,7 +12,7 @@ from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.progress import match_progress
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_lines
 from rankgauge.cli.options.view import View
 from rankgauge.config.settings import Settings
 from rankgauge.core.ids import Ids
@@ -124,7 +124,7 @@ def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], se
         show(evaluation, None, [*notes, *result.answer_notes], settings, view)
         return
     else:
-        write(f"{result}\n")
+        write_lines(str(result))
         if view.per_query or view.plot or view.audits or settings.confidence_intervals or settings.by:
             write("\n" + evaluation_tables(evaluation, None, settings, view))
     print_warnings(notes)
