@@ -51,7 +51,7 @@ def copy_collection(folder: Path) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((SHIPPED / name).read_bytes())
-    click.echo(f"wrote {len(BUNDLED_FILES)} files to {folder}", err=True)
+    print_message(f"wrote {len(BUNDLED_FILES)} files to {folder}")
 
 
 def compare_bundled_runs(out: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
@@ -139,4 +140,4 @@ def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRe
                 snippets[name] = shortened(document.full_text)
     with write_atomically(page.path) as file:
         file.write(difference_page(difference, texts, snippets).encode("utf-8", "surrogateescape"))
-    click.echo(f"wrote {printable(page.path, None)}", err=True)
+    print_message(f"wrote {printable(page.path, None)}")

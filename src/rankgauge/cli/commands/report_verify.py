@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 from rankgauge.benchmark.verify import verify_benchmark
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
@@ -50,7 +51,7 @@ def command(folder: str, format: str) -> int | None:
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
         tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
         write_lines(f"{printable(folder, None)}: ok, {counts}{tolerated}")
-        click.echo(f"in {seconds:.1f} s", err=True)
+        print_message(f"in {seconds:.1f} s")
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import TOPICS
@@ -111,7 +112,7 @@ def command(
     print_warnings(notes)
     if out is not None:
         results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")
-        click.echo(f"wrote {results} of {queries} to {printable(out, None)}", err=True)
+        print_message(f"wrote {results} of {queries} to {printable(out, None)}")
 
 
 def terminal_parts(result: TuningResult) -> list[TerminalPart]:

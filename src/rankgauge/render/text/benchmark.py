@@ -271,19 +271,21 @@ def _overview(report: Report) -> Grid:
     ranking = {} if compared is None or compared.ranking is None else comparison.ranked_letters(compared.ranking)
     columns: dict[str, list[Cell]] = {}
     for measure in measures:
-        columns[measure.name] = [_value(report, run, measure, best[measure], marked=not ranking) for run in runs]
+        columns[measure.name] = [_value(report, run, measure, best[measure]) for run in runs]
         if measure == measures[0]:
             spans = [groups.interval_span(run.interval(measure, confidence=report.confidence)) for run in runs]
             columns[f"{percent(report.confidence)} CI"] = list(map(Cell, spans))
     costs = _cost_columns(report, runs)
     columns |= costs
     legend = []
+    if compared is not None:
+        is_marked = any(cell.mark for column in columns.values() for cell in column)
+        legend += [f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}"] if is_marked else []
     if compared is not None and ranking:
         columns["group"] = [Cell(ranking[run.run]) for run in runs]
-        test = f"all pairs as one family; {compared.statistics.description}"
-        legend.append(f"same letter: not distinguishable on {measures[0].name} ({test})")
+        legend.append(f"same letter: not distinguishable on {measures[0].name}; {compared.statistics.description}")
     elif compared is not None:
-        legend.append(f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}; {compared.family}")
+        legend.append(compared.family)
     rows = [[Cell(full(run.run)), *(column[row] for column in columns.values())] for row, run in enumerate(runs)]
     if report.bands is not None and (band_cells := _band_cells(report, report.bands, best)):
         rows.append([Cell("band"), *(band_cells.get(title, Cell("")) for title in columns)])
@@ -320,10 +322,10 @@ def _leaders(report: Report, measure: Measure, best: float | None) -> list[str]:
     return [run.run for run in report.scores if run[measure] == best]
 
 
-def _value(report: Report, scores: Scores, measure: Measure, best: float | None, *, marked: bool = True) -> Cell:
+def _value(report: Report, scores: Scores, measure: Measure, best: float | None) -> Cell:
     value = scores[measure]
     is_best = value is not None and value == best
-    return Cell(value_text(measure, value), best=is_best, mark=_mark(report, scores, measure) if marked else None)
+    return Cell(value_text(measure, value), best=is_best, mark=_mark(report, scores, measure))
 
 
 def _group_lines(compared: Comparison) -> list[str]:

@@ -93,8 +93,8 @@ def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
 
 def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
     """The letters of each system, below each other."""
-    letters = sorted({letter for system in ranking.systems for letter in system.letters.split() or system.letters})
-    if any(" " in system.letters for system in ranking.systems):  # more groups than letters
+    letters = sorted({letter for system in ranking.systems for letter in system.letters})
+    if not "".join(letters).isalpha():  # more groups than letters: numbers
         return {system.name: system.letters for system in ranking.systems}
     return {
         system.name: "".join(letter if letter in system.letters else " " for letter in letters)

@@ -18,7 +18,7 @@ class Cell:
 
     text: str
     best: bool = False
-    mark: str | None = None  # None if it can have none, empty if it has none
+    mark: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from rankgauge.measures.spec import Measure
 from rankgauge.render.text.groups import interval_span
 from rankgauge.render.text.scores import value_text
 from rankgauge.render.text.terminal import Layout, display_width
-from rankgauge.render.text.wrapping import shortened
+from rankgauge.render.text.wrapping import excerpt, shortened
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 
@@ -107,8 +107,10 @@ def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     most = max(map(len, rows))
     queries_per_character = max(1, math.ceil(most / room(width, taken + display_width(labels[0]))))
     per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
-    baseline = printable(comparison.baseline, MAX_LABEL)
-    title = f"{measure.name} vs. {baseline}: {per_character} per character, tallest {tallest:.3f}"
+    rest = f": {per_character} per character, tallest {tallest:.3f}"
+    baseline = printable(comparison.baseline, None)
+    available = max(MIN_LABEL, width - len(measure.name + rest) - len(" vs. "))
+    title = f"{measure.name} vs. {excerpt(baseline, available)}{rest}"
     return "\n".join(
         [
             title,

@@ -127,7 +127,7 @@ def aligned(grid: Grid, layout: Layout) -> str:
 
 def _column(grid: Grid, number: int, layout: Layout) -> list[str]:
     cells = [row[number] for row in grid.rows]
-    is_marked = any(cell.mark is not None for cell in cells)
+    is_marked = any(cell.mark for cell in cells)
     is_starred = not layout.color and any(cell.best for cell in cells)
     texts = [_with_marks(cell, is_marked, is_starred) for cell in cells]
     width = max(map(display_width, (grid.head[number], *texts)))
