@@ -33,7 +33,7 @@ def test_differences_intervals_and_p_are_those_of_scipy() -> None:
         assert row.interval.low == pytest.approx(low)
         assert row.interval.high == pytest.approx(high)
         assert row.effect.wins + row.effect.ties + row.effect.losses == row.n == 40
-    assert "good is better than poor on nDCG@10" in found.answer()
+    assert "good is better than poor: nDCG@10" in found.answer()
 
 
 def test_geometric_means_differ_by_a_ratio_and_sums_by_their_difference() -> None:
@@ -48,10 +48,10 @@ def test_geometric_means_differ_by_a_ratio_and_sums_by_their_difference() -> Non
     assert row.p == pytest.approx(stats.ttest_rel(*logs).pvalue)
     wanted = ratio_interval(np.exp(logs[0]), np.exp(logs[1]))
     assert (np.exp(row.interval.low or 0), np.exp(row.interval.high or 0)) == pytest.approx((wanted.low, wanted.high))
-    assert f"good is better than poor on GMAP: ×{np.exp(row.difference or 0):.3f} (95% CI ×{wanted.low:.3f} to" in (
+    assert f"good is better than poor: GMAP ×{np.exp(row.difference or 0):.3f} (95% CI ×{wanted.low:.3f} to" in (
         found.answer()
     )
-    assert f"×{wanted.low:.3f} to ×{wanted.high:.3f}" in as_table(found, color=False)
+    assert f"×{wanted.low:.3f} to ×{wanted.high:.3f}" in as_table(found)
     assert found.to_dict()["differences"][0]["ratio"] == pytest.approx(wanted.estimate)
     total = found["good", "NumRelRet@5"]
     assert total.difference == (good["NumRelRet@5"] or 0) - (poor["NumRelRet@5"] or 0)
@@ -72,8 +72,8 @@ def test_geometric_means_differ_by_a_ratio_and_sums_by_their_difference() -> Non
 
 def test_without_a_significant_difference_the_answer_says_so_and_what_was_detectable() -> None:
     found = compare(QRELS, {"poor": POOR, "lucky": LUCKY}, "nDCG@10 RR@10")
-    assert "lucky vs. poor: inconclusive on nDCG@10, RR@10 (nDCG@10 " in found.answer()
-    assert "minimum detectable difference on nDCG@10 with 40 queries: 0." in found.answer()
+    assert found.answer().startswith("lucky vs. poor is inconclusive: nDCG@10 ")
+    assert "minimum detectable difference 0." in found.answer()
     same = compare(QRELS, {"one": POOR, "other": POOR}, "nDCG@10")
     assert same.answer() == "other and one have the same value for every query on every measure."
 
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_p_and_another_seed_another() -> None:
 
 def test_a_worse_system_is_called_worse_also_if_lower_is_better() -> None:
     found = compare(QRELS, {"good": GOOD, "poor": POOR}, "nDCG@10 FirstRel")
-    assert "poor is worse than good on nDCG@10" in found.answer()
+    assert "poor is worse than good: nDCG@10" in found.answer()
     assert (found["poor", "FirstRel"].difference or 0) > 0
 
 
@@ -131,20 +131,20 @@ def test_a_value_over_other_queries_than_its_difference_has_a_note_and_none_is_t
     shown = grid(found)
     assert [row[2].text for row in shown.rows] == [f"{run['AP']:.4f}" for run in found.scores]
     assert not any(row[2].best for row in shown.rows)
-    assert "values of AP are over each system's own queries, Δ over shared queries" in shown.legend
-    assert "values of AP are over each system's own queries" in as_table(found, color=False)
+    assert "scores of AP are over each system's own queries, Δ over shared queries" in shown.legend
+    assert "scores of AP are over each system's own queries" in as_table(found)
     whole = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP")
     assert not whole.has_unpaired_queries("AP")
     assert [row[2].best for row in grid(whole).rows] == [False, True]
-    assert "own queries" not in as_table(whole, color=False)
+    assert "own queries" not in as_table(whole)
 
 
 def test_a_ratio_beyond_any_number_is_shown_as_infinite() -> None:
     judged = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {"old": {"q1": ["a"], "q2": ["b", "a"]}, "new": {"q1": ["b"], "q2": ["a"]}}
     found = compare(judged, runs, "GMAP", statistics=Statistics(confidence=0.999))
-    assert "(GMAP ×0.004, 99.9% CI ×0.000 to ×∞; 2 queries are too few for the bootstrap test" in found.answer()
-    text = as_table(found, color=False)
+    assert "GMAP ×0.004 (99.9% CI ×0.000 to ×∞, p = 1.000; 2 queries are too few" in found.answer()
+    text = as_table(found)
     assert "×0.000 to ×∞" in text
     assert "99.9% CI" in text
     assert json.loads(as_json(found))["comparison"]["differences"][0]["ratio"] == pytest.approx(0.0045, abs=1e-4)

@@ -15,14 +15,15 @@ def test_the_command_answers_first(command: Command, workshop: Path) -> None:
     outcome = command("compare", *files, "--topics", workshop / "queries.jsonl", "--by", "difficulty")
     assert outcome.code == 0
     lines = outcome.out.splitlines()
-    assert lines[0].startswith("vector vs. lexical: inconclusive on nDCG@10")
+    assert lines[0].startswith("vector vs. lexical is inconclusive: nDCG@10 +0.024")
     assert "by difficulty" in outcome.out
     assert "Largest changes in nDCG@10: vector − lexical" in outcome.out
     assert "(grade 3)" in outcome.out
     explained = command("compare", *files, "--explain", "--changes", "1", "-m", "AP").out
     assert explained.count("(grade") > 2
     markdown = command("compare", *files, "--format", "markdown").out
-    assert "| nDCG@10 | lexical | 0.5193 |" in markdown
+    assert "| nDCG@10 | vector | **0.5432** |" in markdown
+    assert "|  | lexical | 0.5193 |" in markdown
     swapped = command("compare", *files, "--baseline", "vector").out
     assert swapped.startswith("lexical vs. vector")
     assert command("compare", *files, "--baseline", files[2]).out.startswith("lexical vs. vector")
@@ -53,8 +54,8 @@ def test_options_name_the_target_difference_and_the_region_of_practical_equivale
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
     out = command("compare", *files, "--target-difference", "0.05", "--rope", "0.15").out
     assert "queries needed to detect a true difference of 0.05 between vector and lexical with 80% power" in out
-    assert "equivalent on nDCG@10 (within ±0.15)" in out
-    assert "equivalent on" not in command("compare", *files).out
+    assert "vector and lexical are equivalent within ±0.15: nDCG@10 +0.024 (95% CI" in out
+    assert "equivalent" not in command("compare", *files).out
     refused = command("compare", *files, "--rope", "0")
     assert refused.code == 64
     assert "--rope" in refused.err
@@ -70,7 +71,7 @@ def test_the_same_file_twice_is_warned_about(command: Command, workshop: Path) -
 def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec"]
     topics = ("--topics", workshop / "queries.jsonl", "--by", "difficulty", "--ci", "-m", "nDCG@10")
-    assert "easy · nDCG@10" in command("evaluate", *files, *topics).out
+    assert "\neasy           nDCG@10       16  0." in command("evaluate", *files, *topics).out
     data = json.loads(command("evaluate", *files, *topics, "--format", "json").out)
     ci = data["runs"][0]["measures"]["nDCG@10"]["ci"]
     assert ci["low"] < data["runs"][0]["measures"]["nDCG@10"]["value"] < ci["high"]
@@ -82,8 +83,8 @@ def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> N
 def test_target_bands_are_in_every_table_unless_they_are_switched_off(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
     compared = command("compare", *files, "-m", "nDCG@10", "-m", "P@5").out
-    lines = [line.split() for line in compared.splitlines()[2:7]]
-    assert lines[0][:3] == ["value", "band", "(trec-2025)"]
+    lines = [line.split() for line in compared.splitlines()[3:8]]
+    assert lines[0][:5] == ["measure", "system", "score", "band", "(trec-2025)"]
     assert [line[3] if line[0] == "nDCG@10" else line[2] for line in lines[1:3]] == ["strong", "strong"]
     assert [line[3] if line[0] == "P@5" else line[2] for line in lines[3:5]] == ["–", "–"]
     assert "| band (trec-2025) |" in command("compare", *files, "-m", "nDCG@10", "--format", "markdown").out

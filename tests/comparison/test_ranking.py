@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Statistics, compare
 from rankgauge.comparison.ranking import MOST_SYSTEMS, letters_of
-from rankgauge.render.text.comparison import as_table, ranking_grid
+from rankgauge.render.text.comparison import as_table, ranked_letters
 
 JUDGED = {f"q{n:02}": {"d": 1} for n in range(30)}
 
@@ -63,7 +63,8 @@ def test_systems_are_ranked_and_all_pairs_are_one_family(statistics: Statistics)
     assert ranking.systems[-1].name == "poor"
     assert ranking.best.name in ("good", "also good")
     assert set(ranking.indistinguishable) <= {"good", "also good", "fair"}
-    assert compared.answer().startswith(f"Best on RR: {ranking.best.name}; not distinguishable from it: ")
+    assert compared.answer().startswith(f"Best: {ranking.best.name} (RR 0.9")
+    assert f"Not distinguishable from it: {', '.join(ranking.indistinguishable)}. Worse: " in compared.answer()
 
 
 def test_the_best_of_a_measure_where_lower_is_better_is_the_lowest() -> None:
@@ -81,8 +82,10 @@ def test_json_and_tables_have_the_ranking() -> None:
     assert [row["system"] for row in data["systems"]] == [system.name for system in ranking.systems]
     assert (data["best"], len(data["pairs"])) == (ranking.best.name, 6)
     assert data["pairs"][0]["ci"]["method"] in ("bootstrap max-t", "Bonett–Price")
-    assert "systems that share a letter cannot be distinguished" in as_table(compared, color=False)
-    assert [row[0].text for row in ranking_grid(ranking, compared).rows] == [system.name for system in ranking.systems]
+    assert "same letter: not distinguishable on RR" in as_table(compared)
+    assert {name: text.replace(" ", "") for name, text in ranked_letters(ranking).items()} == {
+        system.name: system.letters for system in ranking.systems
+    }
 
 
 def test_two_systems_and_very_many_have_no_ranking() -> None:

@@ -106,7 +106,7 @@ def test_they_are_in_json_and_in_a_remark() -> None:
     assert [row["system"] for row in data["differences"]] == ["good", "lucky"]
     assert {"value", "baseline", "difference", "ci", "p", "p_corrected", "n"} <= set(data["differences"][0])
     assert data["family"] == "bootstrap test; max-t over 2 comparisons (2 systems)"
-    remark = next(line for line in as_table(found, color=False).split("\n") if line.startswith("weighted AP"))
+    remark = next(line for line in as_table(found).split("\n") if line.startswith("weighted AP"))
     assert f"good {data['differences'][0]['difference']:+.3f} (95% CI" in remark
     assert remark.endswith("with these weights, 40 queries count as 19 of equal weight")
     report = build_report(judgments(WEIGHTS), RUNS)

@@ -196,7 +196,7 @@ def _read_history(path: Path) -> None:
     try:
         with History.open(path) as history:
             for entry in history.entries():
-                list_table([entry], 1, [], width=80, color=False)
+                list_table([entry], 1, [])
                 history.entry(entry.name)
     finally:
         for suffix in ("-wal", "-shm"):

@@ -28,7 +28,7 @@ def test_a_list_reads_summaries_alone(history: History, save: Save) -> None:
         connection.execute("INSERT INTO contents SELECT id, zeroblob(?), NULL FROM entries WHERE id > 1", (BYTES,))
     connection.set_authorizer(note_table)
     entries = [*reversed(history.entries())]
-    text = list_table(entries, len(entries), [], width=80, color=False)
+    text = list_table(entries, len(entries), [])
     assert len(text.splitlines()) == ENTRIES + 1
     assert list_json(history.entries(last=20), ENTRIES).count('"name"') == 20
     assert "entries" in tables

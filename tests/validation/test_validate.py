@@ -261,7 +261,7 @@ def test_whatever_the_bytes_the_outcome_is_a_validation_or_a_clear_error(
     except RankgaugeError:
         return
     json.dumps(as_dict([found]))
-    as_text([found], color=False, width=80)
+    as_text([found])
     repair = repair_text(data, "qrels" if judgments else "run", found, max_depth=10) if found.format == "trec" else None
     if repair is not None and repair.text is not None:
         copy = written(folder, repair.text, "copy")

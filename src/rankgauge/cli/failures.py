@@ -119,5 +119,7 @@ def _site_folders() -> list[Path]:
 
 
 def _print_error(message: str, hint: str | None, code: int) -> int:
-    click.echo(f"error: {message}" + (f"\nhint: {hint}" if hint else ""), err=True)
+    from rankgauge.cli.messages import print_message  # not needed by a command that succeeds
+
+    print_message(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
     return code

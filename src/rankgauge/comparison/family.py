@@ -103,9 +103,8 @@ def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Fa
 
 def describe_families(primary: Family, secondary: Family | None, statistics: Statistics) -> str:
     """The test, the correction of each family, and what they assume."""
-    draws = "" if statistics.draws is None else f", {statistics.draws:,} resamples, seed {statistics.seed}"
     measure = primary.rows[0].measure
-    parts = [f"{statistics.test} test{draws}", f"{measure} (primary): {primary.description}"]
+    parts = [statistics.description, f"{measure} (primary): {primary.description}"]
     if secondary is None:
         parts[-1] = primary.description
     else:

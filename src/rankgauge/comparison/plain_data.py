@@ -21,7 +21,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "family": comparison.family,
         "primary": comparison.primary,
         "family_sizes": list(comparison.family_sizes),
-        "intervals": statistics.intervals_of(max(comparison.family_sizes)) or "individual",
+        "intervals": comparison.interval_kind or "individual",
         "confidence": statistics.confidence,
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "weighted": _weighted(comparison),

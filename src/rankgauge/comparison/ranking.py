@@ -7,7 +7,6 @@ Journal of Computational and Graphical Statistics 2004.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -20,6 +19,7 @@ from rankgauge.comparison.pair import Pair
 from rankgauge.comparison.result import Difference
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.comparison.testing import TestedDifference, family_tests
+from rankgauge.evaluation.order import best_first
 from rankgauge.evaluation.scores import Scores
 from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tukey_hsd import tukey
@@ -65,19 +65,18 @@ class SystemRanking:
         apart = {pair.second for pair in self.pairs if pair.first == self.best.name and pair.is_significant}
         return [system.name for system in self.systems[1:] if system.name not in apart]
 
+    @property
+    def worse(self) -> list[str]:
+        """The systems that are significantly worse than the best."""
+        return [system.name for system in self.systems[1:] if system.name not in self.indistinguishable]
+
 
 def rank_systems(scores: Sequence[Scores], statistics: Statistics) -> SystemRanking | None:
     """The ranking of three or more systems; None for fewer, and for too many."""
     if not FEWEST_SYSTEMS <= len(scores) <= MOST_SYSTEMS:
         return None
     measure = scores[0].measures[0]
-    sign = measure.definition.direction or 1
-
-    def key(run: Scores) -> float:
-        value = run[measure]
-        return math.inf if value is None else -sign * value
-
-    ordered = sorted(scores, key=key)
+    ordered = best_first(scores, measure)
     statistics = replace(statistics, alternative="two-sided")
     numbers = list(combinations(range(len(ordered)), 2))
     pairs = [Pair(ordered[first], ordered[second], statistics) for first, second in numbers]

@@ -185,17 +185,19 @@ class Comparison(Tabular):
         return self.scores[0].measures[0].name
 
     @property
+    def interval_kind(self) -> str:
+        """What the intervals are: simultaneous, for example; empty if each is for itself."""
+        return self.statistics.intervals_of(max(self.family_sizes))
+
+    def group_interval_kind(self, by: str) -> str:
+        """The same for the groups of a column, which are a family of their own."""
+        tested = sum(row.difference.p is not None for row in self.groups if row.by == by)
+        return self.statistics.intervals_of(tested)
+
+    @property
     def interval_label(self) -> str:
         """What the intervals are called: with their confidence, and for which family they hold."""
-        return self._interval_label(max(self.family_sizes))
-
-    def group_interval_label(self, by: str) -> str:
-        """The same for the groups of a column, which are a family of their own."""
-        return self._interval_label(sum(row.difference.p is not None for row in self.groups if row.by == by))
-
-    def _interval_label(self, family: int) -> str:
-        kind = self.statistics.intervals_of(family)
-        return f"{percent(self.confidence)} CI" + (f" ({kind})" if kind else "")
+        return f"{percent(self.confidence)} CI" + (f" ({self.interval_kind})" if self.interval_kind else "")
 
     def has_unpaired_queries(self, measure: str) -> bool:
         """Whether a difference on a measure is over fewer queries than the values it compares."""
@@ -231,7 +233,7 @@ class Comparison(Tabular):
         return {name: [row[name] for row in flat] for name in names}
 
     def answer(self) -> str:
-        """Which system is better, in a sentence per system."""
+        """Which system is better, by how much and with what confidence: the answer on the primary measure first."""
         from rankgauge.comparison.sentences import answer
 
         return answer(self)

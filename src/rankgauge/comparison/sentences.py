@@ -2,61 +2,91 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 
-from rankgauge.comparison.result import Comparison, Difference, Outcome
-from rankgauge.core.formatting import p_equals, percent, plural
-from rankgauge.evaluation.scores import Scores
+from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.core.formatting import number, p_equals, percent, plural
+from rankgauge.evaluation.order import best_first
 from rankgauge.stats.results import Interval
+
+MAX_LINES = 5  # of further measures; more are summarized by outcome
+MAX_NAMES = 8  # of systems in a sentence; the table has all of them
 
 
 def answer(comparison: Comparison) -> str:
-    """Which system is better, by how much and with what confidence: a sentence per system, over all measures."""
-    best = [best_sentence(comparison)] if comparison.ranking is not None else []
-    return " ".join([*best, *(_of_system(comparison, system) for system in comparison.systems)])
-
-
-def best_sentence(comparison: Comparison) -> str:
-    """The best of three or more systems, and those that cannot be distinguished from it; empty for two systems."""
-    ranking = comparison.ranking
-    if ranking is None:
-        return ""
-    others = ranking.indistinguishable
-    rest = f"not distinguishable from it: {', '.join(others)}" if others else "better than every other system"
-    return f"Best on {ranking.measure}: {ranking.best.name}; {rest}."
+    """Which system is better, by how much and with what confidence."""
+    return " ".join(headline(comparison))
 
 
 def headline(comparison: Comparison) -> list[str]:
-    """The same on the primary measure only: a sentence per system, and what else a reader must know at once."""
+    """The same, one sentence each: the answer on the primary measure first, then what else a reader must know."""
+    return _of_two(comparison) if len(comparison.systems) == 1 else _of_many(comparison)
+
+
+def _of_two(comparison: Comparison) -> list[str]:
+    """The primary measure, then each further one."""
+    (system,) = comparison.systems
+    first, *others = comparison.of_system(system)
+    if all(row.is_unchanged for row in (first, *others)):
+        return [f"{system} and {comparison.baseline} have the same value for every query on every measure."]
+    lines = [_primary(comparison, first)]
+    if len(others) <= MAX_LINES:
+        return lines + [f"{row.measure}: {_finding(comparison, row)}." for row in others]
+    for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
+        rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
+        listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
+        lines.append(f"{outcome.capitalize()}: {listed}.")
+    return lines
+
+
+def _of_many(comparison: Comparison) -> list[str]:
+    """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [best_sentence(comparison)] if comparison.ranking is not None else []
-    lines += [_on_measure(comparison, row) for row in rows]
+    lines = [best_sentence(comparison)]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
-        listed = (f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in significant)
-        lines.append(f"Significant on secondary measures, vs. {comparison.baseline}: {', '.join(listed)}.")
+        listed = [f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in significant]
+        lines.append(f"Significant on further measures, vs. {comparison.baseline}: {_some(listed)}.")
     hardest = least_sensitive(rows)
     if hardest is not None:
         sentence = _detectable(hardest)
         lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
     hopeless = next((row for row in rows if row.too_few_queries), None)
-    if hopeless is not None:
-        lines.append(f"{_too_few(comparison, hopeless)}.")
-    return lines
+    return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
+
+
+def best_sentence(comparison: Comparison) -> str:
+    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
+    measure = comparison.scores[0].measures[0]
+    best = best_first(comparison.scores, measure)[0]
+    first, last = ("Best", "Worse") if measure.definition.direction else ("Highest", "Lower")
+    value, digits = best[measure], 0 if measure.definition.aggregate == "sum" else 3
+    start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
+    ranking = comparison.ranking
+    if ranking is None:  # too many systems for all pairs: each against the baseline
+        return f"{start} {_against_baseline(comparison)}"
+    groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
+    return " ".join([start, *(f"{label}: {_some(names)}." for label, names in groups if names)])
+
+
+def _against_baseline(comparison: Comparison) -> str:
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
+    counts = Counter(row.comparative if row.is_significant(comparison.alpha) else "not significant" for row in rows)
+    listed = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+    return f"Of {plural(len(rows), 'system')} compared with {comparison.baseline}: {listed}."
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:MAX_NAMES])} and {more:,} more"
 
 
 def best_challenger(comparison: Comparison) -> str:
     """The best system besides the baseline, on the primary measure."""
-    measure = comparison.scores[0].measures[0]
-    sign = measure.definition.direction or 1
-
-    def improvement(run: Scores) -> float:
-        value = run[measure]
-        return -math.inf if value is None else sign * value
-
-    return max((run for run in comparison.scores if run.run != comparison.baseline), key=improvement).run
+    others = [run for run in comparison.scores if run.run != comparison.baseline]
+    return best_first(others, comparison.scores[0].measures[0])[0].run
 
 
 def least_sensitive(rows: Sequence[Difference]) -> Difference | None:
@@ -65,11 +95,11 @@ def least_sensitive(rows: Sequence[Difference]) -> Difference | None:
     return max(known, key=lambda row: row.detectable or 0.0, default=None)
 
 
-def evidence(row: Difference) -> str:
-    """A difference with its interval and p: ``+0.031 (95% CI +0.012 to +0.050), p = 0.002``."""
-    span = interval_text(row)
-    p = "" if row.p_corrected is None else f", {p_equals(row.p_corrected)}"
-    return f"{row.text(row.difference or 0.0)}{f' ({span})' if span else ''}{p}"
+def evidence(row: Difference, *more: str) -> str:
+    """A difference with its interval and p: ``+0.031 (95% CI +0.012 to +0.050, p = 0.002)``, and ``more``."""
+    p = "" if row.p_corrected is None else p_equals(row.p_corrected)
+    details = "; ".join(filter(None, [", ".join(filter(None, [interval_text(row), p])), *more]))
+    return f"{row.text(row.difference or 0.0)}{f' ({details})' if details else ''}"
 
 
 def interval_text(row: Difference) -> str:
@@ -96,73 +126,53 @@ def size_text(row: Difference, difference: float) -> str:
     return f"{difference:.2g}" if difference < 10 else f"{difference:,.0f}"
 
 
-def _of_system(comparison: Comparison, system: str) -> str:
-    rows = comparison.of_system(system)
-    if all(row.is_unchanged for row in rows):
-        return f"{system} and {comparison.baseline} have the same value for every query on every measure."
-    outcomes = [(row, row.outcome(comparison.alpha)) for row in rows]
-    parts = [
-        f"{system} is {_verdict(row, comparison.baseline)} on {row.measure}: {evidence(row)}"
-        for row, outcome in outcomes
-        if outcome not in ("equivalent", "inconclusive", "unchanged")
-    ]
-    start = "" if parts else f"{system} vs. {comparison.baseline}: "
-    parts += [f"equivalent on {_with_ropes(rows)}" for rows in [_with(outcomes, "equivalent")] if rows]
-    parts += [f"unchanged on {_names(rows)}" for rows in [_with(outcomes, "unchanged")] if rows]
-    inconclusive = _with(outcomes, "inconclusive")
-    if inconclusive:
-        parts.append(f"inconclusive on {_names(inconclusive)}{_why_inconclusive(comparison, inconclusive[0])}")
-    return f"{start}{'; '.join(parts)}."
-
-
-def _with(outcomes: Sequence[tuple[Difference, Outcome]], wanted: Outcome) -> list[Difference]:
-    return [row for row, outcome in outcomes if outcome == wanted]
-
-
-def _names(rows: Sequence[Difference]) -> str:
-    return ", ".join(row.measure for row in rows)
-
-
-def _with_ropes(rows: Sequence[Difference]) -> str:
-    return ", ".join(f"{row.measure} (within ±{row.rope:g})" for row in rows)
-
-
-def _verdict(row: Difference, baseline: str) -> str:
-    """Better or worse than the baseline; different but negligibly so, if the interval says that it does not matter."""
+def _primary(comparison: Comparison, row: Difference) -> str:
+    """The answer of two systems: the result, then the evidence."""
+    system, baseline = row.system, comparison.baseline
+    outcome = row.outcome(comparison.alpha)
+    if outcome == "unchanged":
+        return f"{system} and {baseline} have the same {row.measure} for every query."
+    if outcome == "equivalent":
+        return f"{system} and {baseline} are equivalent within ±{row.rope:g}: {row.measure} {evidence(row)}."
+    if outcome == "inconclusive":
+        found = evidence(row, *_sensitivity(comparison, row))
+        return f"{system} vs. {baseline} is inconclusive: {row.measure} {found}."
     if row.is_negligible:
-        return f"different from {baseline}, negligibly (within ±{row.rope:g}),"
-    return f"{row.comparative} than {baseline}"
+        return f"{system} differs from {baseline} negligibly, within ±{row.rope:g}: {row.measure} {evidence(row)}."
+    return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
 
 
-def _why_inconclusive(comparison: Comparison, row: Difference) -> str:
-    """The interval of a difference that is neither shown nor excluded, and what the queries could show."""
-    span = interval_text(row) if row.difference is not None else ""
-    details = [f"{row.measure} {row.text(row.difference or 0.0)}, {span}"] if span else []
+def _finding(comparison: Comparison, row: Difference) -> str:
+    """A further measure of two systems, in the same order."""
+    outcome = row.outcome(comparison.alpha)
+    if outcome == "unchanged":
+        return "the same value for every query"
+    within = f" within ±{row.rope:g}" if row.is_negligible else ""
+    difference, span = row.text(row.difference or 0.0), span_text(row.interval, row)
+    details = [f"{difference}, {span}" if span else difference]
+    if outcome == "inconclusive":
+        details += _sensitivity(comparison, row)
+    elif outcome != "equivalent" and row.p_corrected is not None:
+        details[0] += f", {p_equals(row.p_corrected)}"
+    return f"{outcome}{within} ({'; '.join(details)})"
+
+
+def _sensitivity(comparison: Comparison, row: Difference) -> list[str]:
+    """What the queries could show of a difference that is neither shown nor excluded."""
+    details = []
     if row.too_few_queries:
         details.append(_too_few(comparison, row))
     elif row.changes_needed is not None and row.effect.ties < row.n:
         details.append(_changes(row))
     if row.detectable is not None:
-        details.append(_detectable(row))
-    return f" ({'; '.join(details)})" if details else ""
+        details.append(f"minimum detectable difference {size_text(row, row.detectable)}")
+    return details
 
 
 def _changes(row: Difference) -> str:
     changed = row.n - row.effect.ties
     verb = "query changed" if changed == 1 else "queries changed"
     return f"{changed} {verb}; at least {row.changes_needed} one-way changes would be significant"
-
-
-def _on_measure(comparison: Comparison, row: Difference) -> str:
-    against = f"{row.system} vs. {comparison.baseline} on {row.measure}"
-    outcome = row.outcome(comparison.alpha)
-    span = interval_text(row)
-    if outcome == "unchanged":
-        return f"{against}: the same value for every query."
-    if outcome in ("equivalent", "inconclusive"):
-        within = f" within ±{row.rope:g}" if outcome == "equivalent" else ""
-        return f"{against}: {outcome}{within} ({row.text(row.difference or 0.0)}{f', {span}' if span else ''})."
-    return f"{row.system} is {_verdict(row, comparison.baseline)} on {row.measure}: {evidence(row)}."
 
 
 def _detectable(row: Difference) -> str:

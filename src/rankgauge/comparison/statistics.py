@@ -104,6 +104,12 @@ class Statistics:
             return PERMUTATIONS if self.resamples is None else self.resamples
         return None
 
+    @property
+    def description(self) -> str:
+        """The test and its draws."""
+        draws = "" if self.draws is None else f", {self.draws:,} resamples, seed {self.seed}"
+        return f"{self.test} test{draws}"
+
     def rope_of(self, low: float, high: float) -> float | None:
         """The region of practical equivalence of a measure with this range."""
         return ROPE if self.rope is None and (low, high) == (0.0, 1.0) else self.rope

@@ -9,6 +9,7 @@ import pytest
 
 from rankgauge.adapters import retrieval_quality
 from rankgauge.render.text import story as render
+from rankgauge.render.text.terminal import Layout
 from tests.adapters.story.stories import BUNDLED
 
 Command = Callable[..., Any]
@@ -90,9 +91,9 @@ def test_a_missing_file_exits_2(command: Command, files: tuple[Path, Path]) -> N
     assert command("rq", files[0], files[0].parent / "nowhere").code == 2
 
 
-def test_the_verdict_is_bold_with_color() -> None:
+def test_the_verdict_has_a_color() -> None:
     found = retrieval_quality({"a": "storm"}, [{"text": "storm", "relevant": ["a"]}])
-    assert render.as_text(found, color=True).startswith("\x1b[1mRQ passed\x1b[0m: MRR 1.0000")
+    assert render.as_text(found, Layout(color=True)).startswith("\x1b[32mRQ passed\x1b[0m: MRR 1.0000")
 
 
 def test_control_characters_do_not_reach_the_terminal(command: Command, files: tuple[Path, Path]) -> None:

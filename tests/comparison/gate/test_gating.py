@@ -11,6 +11,7 @@ import pytest
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text.gate import as_text
+from rankgauge.render.text.terminal import Layout
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 
@@ -259,8 +260,10 @@ def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
 
 def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
     corpus = [doc for docs in ranked().values() for doc in docs]
-    text = as_text(gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), color=True)
-    assert text.startswith("\x1b[1mfail\x1b[0m: this run is worse than the baseline on RR")
+    text = as_text(
+        gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), Layout(color=True)
+    )
+    assert text.startswith("\x1b[31mfail\x1b[0m: this run is worse than the baseline on RR")
     assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
     assert "16 documents of this run are not in the corpus: 'new-d0', 'new-d1', 'new-d2', …" in text
     assert re.search(r"RR: −0\.2667 \(−0\.\d+ to −0\.\d+\) in the 8 queries that lost them, \+0\.0000 \(", text)

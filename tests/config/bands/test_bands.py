@@ -14,6 +14,7 @@ from rankgauge.config.bands.presets import presets
 from rankgauge.measures import parse_measures
 from rankgauge.render.text.bands import bands_of, with_bands
 from rankgauge.render.text.scores import as_dict, as_table
+from rankgauge.render.text.terminal import Layout
 
 PRESET = load_bands("trec-2025")
 
@@ -162,22 +163,22 @@ def own(**thresholds: dict[str, float]) -> Bands:
 
 def test_the_table_has_a_row_of_bands_for_each_run_and_names_the_bands_once() -> None:
     scores = evaluate(QRELS, RUN, "nDCG@10 RR@10 P@5")
-    text = as_table([scores, scores], per_query=False, color=False, width=100, bands=PRESET)
+    text = as_table([scores, scores], Layout(100), per_query=False, bands=PRESET)
     assert text.count("trec-2025") == 1
     assert [line.split() for line in text.splitlines()[3:]] == [
         ["band", "(trec-2025)"], ["run", "strong", "strong", "–"], ["run", "strong", "strong", "–"]
     ]  # fmt: skip
-    one = as_table([scores], per_query=False, color=False, width=100, bands=PRESET)
+    one = as_table([scores], Layout(100), per_query=False, bands=PRESET)
     assert one.splitlines()[2].split() == ["band", "(trec-2025)", "strong", "strong", "–"]
-    turned = as_table([scores], per_query=False, color=False, width=10, bands=PRESET)
+    turned = as_table([scores], Layout(10), per_query=False, bands=PRESET)
     assert turned.splitlines()[:2] == ["            run  band (trec-2025)", "nDCG@10  0.8155            strong"]
-    assert "trec-2025" not in as_table([scores], per_query=False, color=False, width=100)
+    assert "trec-2025" not in as_table([scores], Layout(100), per_query=False)
 
 
 def test_if_no_measure_has_bands_none_are_shown() -> None:
     scores = evaluate(QRELS, RUN, "P@5 nDCG@20")
-    plain = as_table([scores], per_query=False, color=False, width=100)
-    assert as_table([scores], per_query=False, color=False, width=100, bands=PRESET) == plain
+    plain = as_table([scores], Layout(100), per_query=False)
+    assert as_table([scores], Layout(100), per_query=False, bands=PRESET) == plain
     data = as_dict([scores], per_query=False)
     assert with_bands(data, [scores], PRESET) is data
 

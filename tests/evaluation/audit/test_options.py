@@ -10,8 +10,9 @@ from rankgauge import UsageError
 from rankgauge.cli.options.view import View
 from rankgauge.config.bands.loading import named_bands
 from rankgauge.evaluation.evaluate import evaluate_runs
-from rankgauge.render.text.audit import Audits, audits_of, tables, with_audits
+from rankgauge.render.text.audit import Audits, audit_parts, audits_of, with_audits
 from rankgauge.render.text.bands import with_bands
+from rankgauge.render.text.grid import Grid
 from rankgauge.render.text.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}}
@@ -27,7 +28,9 @@ def audited(*, ties: bool, unjudged: bool, kpi: str | None) -> tuple[Audits, dic
 
 def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     audits, data = audited(ties=True, unjudged=True, kpi="trec-2025")
-    assert [text.split(":")[0] for text in tables(audits, color=False)] == ["ties", "ties", "unjudged", "unjudged"]
+    assert [part.head[0].split(":")[0] for part in audit_parts(audits) if isinstance(part, Grid)] == [
+        *("ties", "ties", "unjudged", "unjudged")
+    ]
     assert list(data)[-1] == "kpi"
     assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2
 
@@ -42,7 +45,7 @@ def test_the_default_preset_is_there_unasked() -> None:
 def test_nothing_is_added_if_nothing_is_asked_for() -> None:
     audits, data = audited(ties=False, unjudged=False, kpi="none")
     assert audits == Audits()
-    assert tables(audits, color=False) == []
+    assert audit_parts(audits) == []
     assert list(data) == ["schema", "conventions", "qrels", "runs", "warnings"]
 
 

@@ -62,5 +62,5 @@ def test_the_best_is_bold_marks_are_arrows_and_the_legend_explains_them() -> Non
     assert as_latex([grid]).splitlines()[2:] == [
         r"\begin{table}", r"\centering", r"\begin{tabular}{lr}", r"\toprule", r" & 95 \% \\", r"\midrule",
         r"a\_b & \textbf{$-$0.5} $\uparrow$ \\", r"\bottomrule", r"\end{tabular}", r"\par\smallskip",
-        r"{\footnotesize $\uparrow$ better\par}", r"\end{table}",
+        r"{\footnotesize bold: the best; $\uparrow$ better\par}", r"\end{table}",
     ]  # fmt: skip

@@ -59,7 +59,7 @@ def test_nobody_is_mentioned() -> None:
 
 
 def test_the_best_is_strong_and_numbers_stand_to_the_right() -> None:
-    grid = Grid(["", "RR"], [[Cell("a|b"), Cell("0.5", best=True, mark="▲")]], legend="bold: the best")
+    grid = Grid(["", "RR"], [[Cell("a|b"), Cell("0.5", best=True, mark="▲")]])
     assert as_markdown(["- so", grid]) == (
         "\\- so\n\n|  | RR |\n| --- | ---: |\n| a\\|b | **0.5** ▲ |\n\nbold: the best\n"
     )

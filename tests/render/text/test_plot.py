@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Statistics, compare, evaluate
 from rankgauge.render.text.plot import BAR, BETWEEN, HIGH, LEVELS, LOW, MEAN, TIE, WHISKER, of_comparison, of_scores
+from rankgauge.render.text.terminal import Layout
 
 RNG = np.random.default_rng(11)
 QUERIES = [f"q{n}" for n in range(90)]
@@ -32,7 +33,7 @@ def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_around_the_mean(val
     scores = evaluate({query: {"a": 1} for query in rankings}, rankings, "RR@10")
     mean, interval = scores["RR@10"], scores.interval("RR@10")
     assert mean is not None
-    line = of_scores([scores], width=width).splitlines()[-1]
+    line = of_scores([scores], Layout(width)).splitlines()[-1]
     assert len(line) <= width
     drawn = line[len("run  ") :].split("  ")[0].rstrip()
     at = drawn.index(MEAN)
@@ -45,7 +46,7 @@ def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_around_the_mean(val
 
 
 def test_a_longer_bar_is_a_larger_value() -> None:
-    _, first, _ = of_scores(COMPARISON.scores, width=100).split("\n\n")
+    _, first, _ = of_scores(COMPARISON.scores, Layout(100)).split("\n\n")
     drawn = {line.split()[0]: line.index(MEAN) for line in first.splitlines()[1:]}
     assert drawn["good"] > drawn["noisy"]
 
@@ -57,7 +58,7 @@ def strips(text: str) -> list[tuple[str, int, str, int, int]]:
 
 def test_a_strip_has_a_character_for_every_query_gains_first() -> None:
     comparison = compare(JUDGED, {"noisy": ranked(3), "good": ranked(0.5)}, "nDCG@5", changes=0)
-    _, up, strip, down, tied = strips(of_comparison(comparison, width=400))[0]
+    _, up, strip, down, tied = strips(of_comparison(comparison, Layout(400)))[0]
     effect = comparison["good", "nDCG@5"].effect
     assert (up, tied, down) == (effect.wins, effect.ties, effect.losses)
     gains, ties, losses = strip.split(BETWEEN)
@@ -75,15 +76,15 @@ def test_if_all_queries_gain_alike_all_characters_are_as_tall(rank: int) -> None
     first = {query: ["a"] for query in judged}
     for old, new, strip in ((late, first, "300 up {}││ 0 down"), (first, late, "0 up ││{} 300 down")):
         comparison = compare(judged, {"old": old, "new": new}, "RR", statistics=Statistics(test="t"), changes=0)
-        assert strip.format(LEVELS[-1] * 60) in of_comparison(comparison, width=400)
+        assert strip.format(LEVELS[-1] * 60) in of_comparison(comparison, Layout(400))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_charts_fit_and_are_ascii_if_nothing_else_can_be_shown(width: int) -> None:
-    text = of_comparison(COMPARISON, width=width)
+    text = of_comparison(COMPARISON, Layout(width))
     assert max(map(len, text.splitlines())) <= width
     assert len(strips(text)) == 4
-    plain = of_comparison(COMPARISON, width=width, ascii=True)
+    plain = of_comparison(COMPARISON, Layout(width, ascii=True))
     assert plain.isascii()
     assert [len(line) for line in plain.splitlines()] == [len(line) for line in text.splitlines()]
 
@@ -94,9 +95,9 @@ def test_a_value_without_an_interval_has_a_bar_and_no_value_has_none() -> None:
         [
             evaluate(judged, {"q1": ["a", "b"]}, "NumRet RR"),
         ],
-        width=70,
+        Layout(70),
     )
     assert re.search(rf"NumRet, from 0 to 2\nrun  {BAR}+{MEAN} +2 +–", text)
     assert re.search(rf"RR, from 0 to 1\nrun  {BAR}+{MEAN} +1.0000 +–", text)
-    nothing = of_scores([evaluate({"q1": {"a": 1}}, {"q1": ["b"]}, "FirstRel")], width=70)
+    nothing = of_scores([evaluate({"q1": {"a": 1}}, {"q1": ["b"]}, "FirstRel")], Layout(70))
     assert nothing.splitlines()[-1].split() == ["run", "–", "–"]

@@ -10,7 +10,7 @@ import click
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -74,4 +74,4 @@ def show(agreement: QrelsAgreement, notes: Sequence[Note], view: View) -> None:
         case "markdown" | "latex":
             write(page_text(view.format, render.parts(agreement)))
         case _:
-            write(render.as_table(agreement, color=use_color()) + "\n")
+            write_parts(render.parts(agreement))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge._version import __version__
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import (
@@ -24,6 +23,7 @@ from rankgauge.benchmark.plan import (
     shipped_plan,
 )
 from rankgauge.benchmark.run import run_benchmark
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import is_given, option_group
@@ -39,11 +39,13 @@ from rankgauge.cli.options.settings import (
     merge_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
+from rankgauge.render.text.grid import Lines
+from rankgauge.render.text.terminal import text_of
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
@@ -204,18 +206,16 @@ def run_and_show(
     *,
     index: str | None = None,
     restart: bool = False,
-    more: str = "",
+    more: Sequence[Lines] = (),
     saving: SaveRequest | None = None,
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
         report = run_benchmark(plan, out, index=index, restart=restart, listener=ProgressLines())
-    write(f"rankgauge {__version__} · {printable(render.facts(report), None)}\n\n")
-    write(render.checked(report.validations) + "\n\n")
-    write(render.as_text(report, color=use_color()) + "\n")
-    write(_written_files(report, out) + more)
-    print_warnings(notes)
-    print_run_warnings(report.scores)
+    fit = layout()
+    write(text_of([render.facts(report)], fit) + "\n\n")
+    write(render.as_text(report, fit, ending=[*_ending(report, out), *more]))
+    print_warnings([note for note in notes if note not in report.input_notes])
     if saving is not None:
         saving.write(report.evaluation, costs=report.costs)
     if report.failed:
@@ -269,7 +269,7 @@ class ProgressLines(BenchmarkListener):
     def validated(self, validation: Validation) -> None:
         """Show why invalid judgments are refused."""
         if not validation.ok:
-            write(render.checked([validation]) + "\n")
+            write(render.findings_text(validation, layout()) + "\n")
 
     def noted(self, note: Note) -> None:
         """Show a caveat about the collection."""
@@ -289,21 +289,12 @@ class ProgressLines(BenchmarkListener):
         """Show a warning below the line of progress."""
         if self._line is not None:
             self._line.end()
-        click.echo(f"warning: {printable(f'{system}: {message}', None)}", err=True)
+        print_message(f"warning: {printable(f'{system}: {message}', None)}")
 
 
-def _written_files(report: Report, out: str) -> str:
-    runs = ", ".join(report.names)
-    steps = {
-        f"rankgauge report verify {printable(out, None)}": "recompute every number",
-        "rankgauge init": "configure your own corpus",
-        "rankgauge compare --help": "compare your own run files",
-    }
-    wide = max(map(len, steps))
-    next_steps = [f"{step:<{wide}}   {purpose}" for step, purpose in steps.items()]
-    files = [
-        f"{printable(out, None)}/{PAGE}   ← open this",
-        f"{COMPARISON}  {REPORT}  {MANIFEST}",
-        f"runs/, evaluations/: {runs}",
-    ]
-    return "\n".join([render.labeled("wrote", files), render.labeled("next", next_steps)]) + "\n"
+def _ending(report: Report, out: str) -> list[Lines]:
+    """The files, and what to do next."""
+    folder = printable(out, None)
+    files = [f"{folder}/{PAGE}   ← open this", f"{COMPARISON}, {REPORT}, {MANIFEST}"]
+    steps = ["rankgauge init", "rankgauge compare --help", f"rankgauge report verify {folder}"]
+    return [Lines(files, "Wrote"), Lines([" · ".join(steps)], "Next")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
@@ -51,4 +52,4 @@ def command(documents: str, out: str, chunking: Chunking) -> None:
     """
     counts = write_chunks(ChunkedCorpus(read_corpus(documents), chunking), out)
     text = f"{plural(counts.chunks, 'chunk')} of {plural(counts.documents, 'document')} ({chunking})"
-    click.echo(f"wrote {text} to {printable(out, None)}", err=True)
+    print_message(f"wrote {text} to {printable(out, None)}")

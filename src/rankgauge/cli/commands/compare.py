@@ -20,19 +20,12 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import (
-    ascii_only,
-    collected_notes,
-    print_run_warnings,
-    print_warnings,
-    use_color,
-    width,
-    write,
-)
+from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     PLOT,
     ROW_FORMATS,
+    SORT,
     View,
     format_option,
     page_text,
@@ -41,6 +34,7 @@ from rankgauge.cli.options.view import (
 )
 from rankgauge.comparison.compare import LARGEST_CHANGES, check_enough, compare_evaluation, evaluate_systems
 from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.order import sort_systems
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
@@ -50,6 +44,8 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
+from rankgauge.render.text.grid import Drawing
+from rankgauge.render.text.terminal import text_of
 
 
 @click.command("compare")
@@ -94,6 +90,7 @@ from rankgauge.render.text import comparison as render
 @view_options(
     click.option("--explain", is_flag=True, help="List every document behind the largest changes, with its share."),
     click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query: json, csv and jsonl."),
+    SORT,
     format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
 )
@@ -152,22 +149,26 @@ def command(
 
 
 def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view: View) -> None:
-    """Print a comparison on standard output."""
+    """Print a comparison on standard output; JSON has the systems as given, everything else sorted."""
+    if view.format == "json":
+        write(render.as_json(comparison, per_query=view.per_query, notes=notes, bands=settings.bands))
+        return
+    comparison = sort_systems(comparison, view.sort)
     match view.format:
-        case "json":
-            write(render.as_json(comparison, per_query=view.per_query, notes=notes, bands=settings.bands))
         case "csv" | "jsonl":
             records = render.records(comparison, per_query=view.per_query)
             write(rows_text(view.format, render.fields(comparison), records))
         case "markdown" | "latex":
             write(page_text(view.format, render.parts(comparison, bands=settings.bands)))
         case _:
-            table = render.as_table(comparison, color=use_color(), explain=view.explain, bands=settings.bands)
-            write(f"{table}\n{render.conventions_line(comparison.scores)}\n")
+            fit = layout()
+            parts = render.terminal_parts(comparison, fit, explain=view.explain, bands=settings.bands)
+            parts.append(render.conventions_line(comparison.scores))
             if view.plot:
                 from rankgauge.render.text.plot import of_comparison
 
-                write("\n" + of_comparison(comparison, width=width(), ascii=ascii_only()))
+                parts.append(Drawing(of_comparison(comparison, fit).removesuffix("\n")))
+            write(text_of(parts, fit) + "\n")
 
 
 def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:

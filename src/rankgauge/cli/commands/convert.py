@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.reading import parse_columns
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -71,6 +72,6 @@ def command(
         )
     print_warnings(notes)
     for field in conversion.lost:
-        click.echo(f"warning: {conversion.target} cannot hold: {printable(field)} [lost]", err=True)
+        print_message(f"warning: {conversion.target} cannot hold: {printable(field)} [lost]")
     rows = plural(conversion.rows, "judgment" if conversion.kind == "qrels" else "result")
-    click.echo(f"wrote {rows} from {conversion.source} to {conversion.target}", err=True)
+    print_message(f"wrote {rows} from {conversion.source} to {conversion.target}")

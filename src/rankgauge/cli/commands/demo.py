@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.errors import InputError
 
 BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
@@ -50,17 +51,18 @@ def copy_collection(folder: Path) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((SHIPPED / name).read_bytes())
-    click.echo(f"wrote {len(BUNDLED_FILES)} files to {folder}", err=True)
+    print_message(f"wrote {len(BUNDLED_FILES)} files to {folder}")
 
 
 def compare_bundled_runs(out: str) -> None:
     """Compare the two bundled runs, if the retrieval libraries are not installed."""
     from rankgauge.benchmark.plan import SHIPPED
     from rankgauge.cli.options.html import write_page
-    from rankgauge.cli.options.terminal import use_color, write
+    from rankgauge.cli.options.terminal import layout, write
     from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
     from rankgauge.config.settings import Settings
     from rankgauge.render.text import benchmark as render
+    from rankgauge.render.text.grid import Lines
     from rankgauge.report.building import build_report
 
     report = build_report(
@@ -71,20 +73,18 @@ def compare_bundled_runs(out: str) -> None:
         topics=SHIPPED / "queries.jsonl",
         reproduce="rankgauge demo",
     )
-    click.echo("note: the extra 'retrieval' is not installed: comparing the two bundled runs", err=True)
-    write(render.as_text(report, color=use_color()) + "\n")
+    print_message("note: the extra 'retrieval' is not installed: comparing the two bundled runs")
     path = Path(out) / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_page(report, path)
-    write(
-        render.labeled("wrote", [f"{path}   ← open this"])
-        + "\n"
-        + render.labeled(
-            "next",
+    ending = [
+        Lines([f"{path}   ← open this"], "Wrote"),
+        Lines(
             [
-                "pip install 'rankgauge[retrieval]'   run the whole demo: four systems",
-                "rankgauge compare --help             compare your own run files",
+                "pip install 'rankgauge[retrieval]'   run the whole demo: three systems",
+                "rankgauge compare --help   compare your own run files",
             ],
-        )
-        + "\n"
-    )
+            "Next",
+        ),
+    ]
+    write(render.as_text(report, layout(), ending=ending))

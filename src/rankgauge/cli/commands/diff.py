@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings, run_names
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -117,7 +118,7 @@ def show(
         case "markdown" | "latex":
             write(page_text(view.format, render.parts(difference, texts, top=request.top)))
         case _:
-            write(render.as_table(difference, texts, top=request.top, color=use_color()) + "\n")
+            write_parts(render.parts(difference, texts, top=request.top))
 
 
 def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRequest) -> None:
@@ -139,4 +140,4 @@ def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRe
                 snippets[name] = shortened(document.full_text)
     with write_atomically(page.path) as file:
         file.write(difference_page(difference, texts, snippets).encode("utf-8", "surrogateescape"))
-    click.echo(f"wrote {printable(page.path, None)}", err=True)
+    print_message(f"wrote {printable(page.path, None)}")

@@ -24,20 +24,13 @@ from rankgauge.cli.options.settings import (
     measure_option,
     settings_options,
 )
-from rankgauge.cli.options.terminal import (
-    ascii_only,
-    collected_notes,
-    print_run_warnings,
-    print_warnings,
-    use_color,
-    write,
-)
-from rankgauge.cli.options.terminal import width as terminal_width
+from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     PER_QUERY,
     PLOT,
     ROW_FORMATS,
+    SORT,
     View,
     format_option,
     page_text,
@@ -51,6 +44,8 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import scores as render
+from rankgauge.render.text.grid import Drawing, Lines
+from rankgauge.render.text.terminal import text_of
 
 if TYPE_CHECKING:
     from rankgauge.comparison.compare import AnyBaseline
@@ -75,6 +70,7 @@ if TYPE_CHECKING:
 )
 @view_options(
     PER_QUERY,
+    SORT,
     format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
     click.option(
@@ -230,7 +226,8 @@ def show(
         case "json":
             write(render.dumped(evaluation_dict(evaluation, comparison, notes, settings, view)))
         case "csv" | "jsonl":
-            write(rows_text(view.format, render.SCORE_FIELDS, render.records(scores, per_query=view.per_query)))
+            records = render.records(view.sorted_runs(scores), per_query=view.per_query)
+            write(rows_text(view.format, render.SCORE_FIELDS, records))
         case "markdown" | "latex":
             write(page_text(view.format, _page_parts(evaluation, comparison, settings, view)))
         case "trec":
@@ -268,45 +265,45 @@ def _page_parts(
     """The tables and sentences of a Markdown or LaTeX page."""
     from rankgauge.render.text import groups
 
-    scores, confidence = evaluation.scores, settings.statistics.confidence
+    scores, confidence = view.sorted_runs(evaluation.scores), settings.statistics.confidence
     parts: list[str | Grid] = [render.grid(scores, bands=settings.bands).for_page()]
     parts += [render.query_grid(run) for run in scores] if view.per_query else []
     parts += [groups.intervals_grid(scores, confidence=confidence)] if settings.confidence_intervals else []
     if comparison is not None:
+        from rankgauge.comparison.order import sort_systems
         from rankgauge.render.text.comparison import difference_parts
 
-        parts += difference_parts(comparison)
+        parts += difference_parts(sort_systems(comparison, view.sort))
     parts += groups.grids(scores, settings.by or (), confidence=confidence)
     return [*parts, *footer(evaluation)]
 
 
 def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View) -> str:
     """The tables and charts of a terminal; modules that a plain evaluation does not need are not imported."""
-    scores, color, confidence = evaluation.scores, use_color(), settings.statistics.confidence
-    width = terminal_width()
-    texts = [render.as_table(scores, per_query=view.per_query, color=color, width=width, bands=settings.bands)]
+    confidence, fit = settings.statistics.confidence, layout()
+    scores = view.sorted_runs(evaluation.scores)
+    parts = render.score_parts(scores, per_query=view.per_query, bands=settings.bands)
     if settings.confidence_intervals or settings.by:
         from rankgauge.render.text import groups
 
-        if settings.confidence_intervals:
-            texts.append(groups.intervals_table(scores, confidence=confidence, color=color))
-        if settings.by:
-            texts.append(groups.as_table(scores, settings.by, confidence=confidence, color=color))
+        parts += [groups.intervals_grid(scores, confidence=confidence)] if settings.confidence_intervals else []
+        parts += groups.grids(scores, settings.by or (), confidence=confidence)
     if comparison is not None:
-        from rankgauge.render.text.comparison import as_table
+        from rankgauge.comparison.order import sort_systems
+        from rankgauge.render.text.comparison import terminal_parts
 
-        texts.append(as_table(comparison, color=color))
+        parts += terminal_parts(sort_systems(comparison, view.sort), fit)
     if view.audits:
         from rankgauge.render.text import audit
 
         audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
-        texts += audit.tables(audits, color=color)
-    texts.append("\n".join(footer(evaluation)))
+        parts += audit.audit_parts(audits)
+    parts.append(Lines(footer(evaluation)))
     if view.plot:
         from rankgauge.render.text.plot import of_scores
 
-        texts.append(of_scores(scores, width=width, ascii=ascii_only(), confidence=confidence).removesuffix("\n"))
-    return "\n\n".join(texts) + "\n"
+        parts.append(Drawing(of_scores(scores, fit, confidence=confidence).removesuffix("\n")))
+    return text_of(parts, fit) + "\n"
 
 
 def footer(evaluation: Evaluation) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable, shown
@@ -69,7 +70,7 @@ def command(
     write_run(fused, out, inputs=runs)
     print_warnings(notes)
     results, queries = plural(len(fused), "result"), plural(len(fused.queries), "query")
-    click.echo(f"wrote {results} of {queries} to {printable(out, None)}", err=True)
+    print_message(f"wrote {results} of {queries} to {printable(out, None)}")
 
 
 def parse_weights(text: str) -> list[float]:

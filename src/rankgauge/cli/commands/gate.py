@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import is_given, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
@@ -24,7 +25,7 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
 from rankgauge.comparison.gate.storing import append_baseline, store_run
@@ -290,7 +291,7 @@ def store_baseline(
     saving.write(evaluation)
     print_warnings([*notes, *judged.notes])
     print_run_warnings(evaluation.scores)
-    click.echo(f"wrote {printable(path, None)}", err=True)
+    print_message(f"wrote {printable(path, None)}")
     return 0
 
 
@@ -304,7 +305,7 @@ def show(result: GateResult, notes: list[Note], format: str, settings: Settings)
         case "markdown":
             write(render_ci.as_markdown(result, bands=settings.bands))
         case _:
-            write(render.as_text(result, color=use_color(), bands=settings.bands))
+            write(render.as_text(result, layout(), bands=settings.bands))
 
 
 def write_summary(result: GateResult, path: str | None, settings: Settings) -> None:
@@ -312,7 +313,7 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
     github = os.environ.get(GITHUB_SUMMARY)
     if path is None:
         if github:
-            click.echo(f'hint: --summary "${GITHUB_SUMMARY}" shows this on the page of the workflow', err=True)
+            print_message(f'hint: --summary "${GITHUB_SUMMARY}" shows this on the page of the workflow')
         return
     text = render_ci.as_markdown(result, bands=settings.bands)
     if github and Path(path).is_file() and Path(path).samefile(github):
@@ -326,10 +327,10 @@ def store_result(result: GateResult, output: GateOutput, inputs: list[str], *, k
     path = str(output.store)
     if result.failed or result.current is None:
         outcome = "failed" if result.failed else "was skipped" if result.rot is None else "found labels that rotted"
-        click.echo(f"{printable(path, None)}: not written, the gate {outcome}", err=True)
+        print_message(f"{printable(path, None)}: not written, the gate {outcome}")
         return
     if output.append:
         append_baseline(path, result.evaluation, inputs=inputs, keep_run=keep_run)
     else:
         result.current.write(path, inputs=inputs, keep_runs=keep_run)
-    click.echo(f"wrote {printable(path, None)}", err=True)
+    print_message(f"wrote {printable(path, None)}")

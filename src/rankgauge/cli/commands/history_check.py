@@ -11,7 +11,7 @@ from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
-from rankgauge.cli.options.terminal import print_warnings, write
+from rankgauge.cli.options.terminal import print_warnings, write, write_parts
 from rankgauge.errors import Note
 from rankgauge.history.checks import DEFAULT_CONFIDENCE, CheckOptions, QualityChange, alert_message
 from rankgauge.history.delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program
@@ -123,8 +123,10 @@ def command(
         check = history.check(filter, options)
 
         def show(changes: list[QualityChange]) -> None:
-            shown = render.as_json(check, changes) if format == "json" else render.as_text(check, changes)
-            write(shown)
+            if format == "json":
+                write(render.as_json(check, changes))
+            else:
+                write_parts(render.terminal_parts(check, changes))
 
         if delivery.dry_run:
             new = [*check.changes]

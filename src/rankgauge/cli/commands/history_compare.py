@@ -7,7 +7,7 @@ import click
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option, settings_options, statistics_options
-from rankgauge.cli.options.terminal import print_warnings, use_color, write
+from rankgauge.cli.options.terminal import print_warnings, write, write_parts
 from rankgauge.config.settings import Settings
 from rankgauge.history.store import History
 from rankgauge.render.text import history_comparison as render
@@ -35,6 +35,6 @@ def command(before: str, after: str, settings: Settings, format: str, history_fi
     if format == "json":
         write(render.as_json(compared, older, newer))
     else:
-        write(render.as_text(compared, older, newer, color=use_color()))
+        write_parts(render.terminal_parts(compared, older, newer))
     if compared.comparison is not None:
         print_warnings(compared.comparison.notes)

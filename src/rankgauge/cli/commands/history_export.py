@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write
 from rankgauge.core.formatting import plural
@@ -44,7 +45,7 @@ def command(names: tuple[str, ...], out: str | None, openmetrics: bool, history_
     with History.open(history_file, create=False) as history:
         files = history.export(folder, names)
     count = plural(len(files), "entry")
-    click.echo(f"exported {count} to {printable(folder, None)}", err=True)
+    print_message(f"exported {count} to {printable(folder, None)}")
 
 
 def write_openmetrics(out: str | None, history_file: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.core.formatting import plural
 from rankgauge.history.store import History
@@ -21,4 +22,4 @@ def command(paths: tuple[str, ...], history_file: str | None) -> None:
     with History.open(history_file) as history:
         result = history.import_entries(*paths)
     known = f", {len(result.known):,} known already" if result.known else ""
-    click.echo(f"imported {plural(len(result.added), 'entry')}{known}", err=True)
+    print_message(f"imported {plural(len(result.added), 'entry')}{known}")

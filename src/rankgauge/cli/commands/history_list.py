@@ -7,7 +7,7 @@ import click
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
-from rankgauge.cli.options.terminal import use_color, width, write
+from rankgauge.cli.options.terminal import layout, write
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.render.text import history as render
@@ -37,4 +37,4 @@ def command(last: int, measures: tuple[str, ...], filter: EntryFilter, format: s
     if format == "json":
         write(render.list_json(entries, count))
     else:
-        write(render.list_table(entries, count, measures, width=width(), color=use_color()))
+        write(render.list_table(entries, count, measures, layout()))

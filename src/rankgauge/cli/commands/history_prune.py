@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.saving import HISTORY
@@ -53,4 +54,4 @@ def command(
     write("".join(f"{entry.name}\n" for entry in entries))
     verb = "would be deleted" if dry_run else "deleted"
     what = "run" if chosen.runs_only else "entry"
-    click.echo(f"{plural(len(entries), what)} {verb}", err=True)
+    print_message(f"{plural(len(entries), what)} {verb}")

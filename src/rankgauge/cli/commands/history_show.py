@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
-from rankgauge.cli.options.terminal import use_color, write
+from rankgauge.cli.options.terminal import layout, write
 from rankgauge.cli.options.view import PER_QUERY
 from rankgauge.history.store import History
 from rankgauge.render.text import history as render
@@ -28,4 +28,4 @@ def command(name: str, per_query: bool, format: str, history_file: str | None) -
     if format == "json":
         write(render.show_json(summary, scores))
     else:
-        write(render.show_text(summary, scores, color=use_color()))
+        write(render.show_text(summary, scores, layout()))

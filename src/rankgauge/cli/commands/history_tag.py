@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.history.store import History
 
@@ -20,4 +21,4 @@ def command(name: str, tags: tuple[str, ...], remove: bool, history_file: str | 
     """
     with History.open(history_file, create=False) as history:
         entry = history.tag(name, *tags, remove=remove)
-    click.echo(f"{entry.name}: {', '.join(entry.tags) or 'no tags'}", err=True)
+    print_message(f"{entry.name}: {', '.join(entry.tags) or 'no tags'}")

@@ -8,7 +8,7 @@ from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import CONFIDENCE
-from rankgauge.cli.options.terminal import ascii_only, width, write
+from rankgauge.cli.options.terminal import layout, write
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST, TrendOptions
@@ -63,4 +63,4 @@ def command(measure: str, options: TrendOptions, filter: EntryFilter, format: st
     if format == "json":
         write(render.as_json(trend))
     else:
-        write(render.as_text(trend, width=width(), ascii=ascii_only()))
+        write(render.as_text(trend, layout()))

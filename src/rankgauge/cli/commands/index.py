@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.core.formatting import plural
@@ -50,7 +51,7 @@ def command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
     line = FetchLine("", "indexed", "document")
     result = index_corpus(read_corpus(corpus), section, rebuild=rebuild, batch_size=batch, progress=line)
     line.end()
-    click.echo(summary(result), err=True)
+    print_message(summary(result))
 
 
 def summary(result: IndexResult) -> str:

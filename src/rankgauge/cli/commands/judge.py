@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import is_given, option_group
@@ -115,7 +116,7 @@ def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: 
     session = JudgingSession(items, file, Assessor(assessor or _user_name(), max_grade, show_skipped=skipped))
     with open_keys() as keys:
         judge_in_terminal(session, keys)
-    click.echo(f"{summary_line(session)}; saved in {printable(out, None)}", err=True)
+    print_message(f"{summary_line(session)}; saved in {printable(out, None)}")
 
 
 def judge_in_terminal(session: JudgingSession, keys: Keys) -> None:
@@ -180,7 +181,7 @@ def _judge_by_machine(
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
         progress=_progress if sys.stderr.isatty() else None,
     )
-    click.echo(cost_line(cost), err=True)
+    print_message(cost_line(cost))
 
 
 def _progress(done: int, total: int) -> None:

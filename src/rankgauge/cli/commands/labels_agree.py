@@ -8,7 +8,7 @@ import click
 
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import BY, CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -90,7 +90,7 @@ def command(
         case "markdown" | "latex":
             write(page_text(view.format, render.agreement_parts(agreements, order)))
         case _:
-            write(render.text_of(render.agreement_parts(agreements, order), color=use_color()) + "\n")
+            write_parts(render.agreement_parts(agreements, order))
     print_warnings(notes)
 
 

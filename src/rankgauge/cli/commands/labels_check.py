@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.reading import reading_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -21,7 +21,6 @@ from rankgauge.io.options import Reading
 from rankgauge.io.sources import is_dataset, read_bytes
 from rankgauge.labels.gold.reading import is_gold_record
 from rankgauge.render.text import label_check as render
-from rankgauge.render.text.labels import text_of
 from rankgauge.validation.label_rot import LabelCheck, check_labels
 
 EXIT_ROTTED = 1
@@ -52,7 +51,7 @@ def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
         case "markdown" | "latex":
             write(page_text(view.format, render.check_parts(check)))
         case _:
-            write(text_of(render.check_parts(check), color=use_color()) + "\n")
+            write_parts(render.check_parts(check))
     print_warnings([*notes, *_unverified(check)])
     return EXIT_ROTTED if check.rotted else 0
 

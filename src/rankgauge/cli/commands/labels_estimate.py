@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -76,7 +76,7 @@ def command(
         case "markdown" | "latex":
             write(page_text(view.format, render.estimate_parts(estimates)))
         case _:
-            write(render.text_of(render.estimate_parts(estimates), color=use_color()) + "\n")
+            write_parts(render.estimate_parts(estimates))
     print_warnings([*estimates.notes, *notes])
 
 
@@ -100,4 +100,4 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
         case "markdown" | "latex":
             write(page_text(view.format, sampled_labels.parts(rows)))
         case _:
-            write(render.text_of(sampled_labels.parts(rows), color=use_color()) + "\n")
+            write_parts(sampled_labels.parts(rows))

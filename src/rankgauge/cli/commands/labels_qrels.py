@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import numpy as np
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -49,4 +50,4 @@ def command(labels: str, pool: str, out: str, reading: Reading) -> None:
     print_warnings(notes)
     undrawn = int((qrels.grades < 0).sum())
     counts = f"{plural(len(qrels) - undrawn, 'judgment')} and {plural(undrawn, 'document')} that were not drawn"
-    click.echo(f"wrote {counts} to {printable(out, None)}", err=True)
+    print_message(f"wrote {counts} to {printable(out, None)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.progress import match_progress
@@ -50,7 +51,7 @@ def command(
     print_warnings([*notes, *gold.notes, *_notes(resolved, plain=plain)])
     found = len(gold.passages) - len(resolved.matches.missing)
     counts = f"{plural(len(rows), 'judgment')} of {found:,} of {plural(len(gold.passages), 'quote')}"
-    click.echo(f"wrote {counts} to {printable(out, None)}", err=True)
+    print_message(f"wrote {counts} to {printable(out, None)}")
 
 
 def _notes(resolved: ResolvedLabels, *, plain: bool) -> list[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import listing, plural
@@ -38,4 +39,4 @@ def command(labels: str, corpus: str, out: str, reading: Reading) -> None:
         notes.append(Note("no-text", f"{missing}: {listing(map(printable, counts.missing))}"))
     print_warnings(notes)
     kept = f", {counts.kept:,} had one already" if counts.kept else ""
-    click.echo(f"wrote the hashes of {plural(counts.stamped, 'label')}{kept} to {printable(out, None)}", err=True)
+    print_message(f"wrote the hashes of {plural(counts.stamped, 'label')}{kept} to {printable(out, None)}")

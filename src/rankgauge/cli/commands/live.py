@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import click
-
 from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.progress import match_progress
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_lines
 from rankgauge.cli.options.view import View
 from rankgauge.config.settings import Settings
 from rankgauge.core.ids import Ids
@@ -55,13 +54,13 @@ def evaluate_live(
         show(evaluation, None, [*notes, *result.answer_notes], settings, view)
     if code == 0 and live.out is not None:
         write_run(result.run, live.out, inputs=_files(live))
-        click.echo(f"wrote {printable(live.out, None)}", err=True)
+        print_message(f"wrote {printable(live.out, None)}")
     elif hint is not None:
-        click.echo(f"hint: {hint}", err=True)
+        print_message(f"hint: {hint}")
     if code == 0:
         output.saving.write(evaluation, costs={evaluation.scores[0].run: _cost(result)})
     elif output.saving.save:
-        click.echo("not saved: too many queries failed", err=True)
+        print_message("not saved: too many queries failed")
     output.page.write(evaluation, settings, input_notes=[*notes, *result.answer_notes])
     return code
 
@@ -124,7 +123,7 @@ def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], se
         show(evaluation, None, [*notes, *result.answer_notes], settings, view)
         return
     else:
-        write(f"{result}\n")
+        write_lines(str(result))
         if view.per_query or view.plot or view.audits or settings.confidence_intervals or settings.by:
             write("\n" + evaluation_tables(evaluation, None, settings, view))
     print_warnings(notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.terminal import write
+from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.measures.descriptions import describe, listing
 
 
@@ -25,4 +25,4 @@ def command(name: str | None, kpi: str | None) -> None:
 
         write(load_bands(kpi).to_yaml())
         return
-    write(listing() if name is None else describe(name))
+    write_lines(listing() if name is None else describe(name))

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.adapters.pipeline.log import evaluate_pipeline
 from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.render.text import pipeline as render
 
 
@@ -30,5 +30,5 @@ def command(log: str, qrels: str | None, measure: str, form: str) -> None:
     """
     with collected_notes() as notes:
         report = evaluate_pipeline(log, qrels=qrels, measure=measure)
-    write(render.as_json(report) if form == "json" else render.as_text(report, color=use_color()))
+    write(render.as_json(report) if form == "json" else render.as_text(report, layout()))
     print_warnings(notes)

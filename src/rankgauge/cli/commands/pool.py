@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
@@ -100,7 +101,7 @@ def command(
     print_warnings([*notes, *_missing_texts(items, corpus)])
     sampled = [item for item in items if item.sampled]
     queries_text = plural(len({item.query for item in sampled}), "query")
-    click.echo(f"wrote {plural(len(sampled), 'document')} of {queries_text} to {printable(out, None)}", err=True)
+    print_message(f"wrote {plural(len(sampled), 'document')} of {queries_text} to {printable(out, None)}")
 
 
 def _missing_texts(items: list[PoolItem], corpus: str | None) -> list[Note]:

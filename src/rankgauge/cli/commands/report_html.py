@@ -8,6 +8,7 @@ import click
 
 from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.html import write_html, write_page
 from rankgauge.errors import InputError, UsageError, printable
@@ -55,7 +56,7 @@ def command(source: str | None, history_file: str | None, filter: EntryFilter, o
         _write_benchmark(source, out)
     else:
         _write_history(history_file or None, filter, out)
-    click.echo(f"wrote {printable(out, None)}", err=True)
+    print_message(f"wrote {printable(out, None)}")
 
 
 def _write_history(file: str | None, filter: EntryFilter, out: str) -> None:

@@ -9,7 +9,8 @@ from dataclasses import asdict
 import click
 
 from rankgauge.benchmark.verify import verify_benchmark
-from rankgauge.cli.options.terminal import write
+from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
 
@@ -49,9 +50,9 @@ def command(folder: str, format: str) -> int | None:
         seconds = time.monotonic() - start
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
         tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
-        write(f"{printable(folder, None)}: ok, {counts}{tolerated}\n")
-        click.echo(f"in {seconds:.1f} s", err=True)
+        write_lines(f"{printable(folder, None)}: ok, {counts}{tolerated}")
+        print_message(f"in {seconds:.1f} s")
     else:
         for change in verification.changes:
-            write(f"{printable(str(change), None)}\n")
+            write_lines(printable(str(change), None))
     return None if verification.ok else EXIT_CHANGED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.adapters.story.quality import DEFAULT_THRESHOLD, DEFAULT_TOP_K, PROFILES, retrieval_quality
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
+from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.errors import UsageError
 from rankgauge.render.text import story as render
 
@@ -49,6 +49,6 @@ def command(story: str, queries: str, profile: str, k: int, threshold: float, fo
         raise UsageError("only one of the files can be standard input")
     with collected_notes() as notes:
         result = retrieval_quality(story, queries, profile=profile, k=k, threshold=threshold)
-    write(render.as_json(result) if form == "json" else render.as_text(result, color=use_color()))
+    write(render.as_json(result) if form == "json" else render.as_text(result, layout()))
     print_warnings(notes)
     return EXIT_FAILED if result.passed is False else 0

@@ -12,6 +12,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import parse_weights
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import option_group
@@ -256,6 +257,6 @@ def print_summary(result: FetchResult, out: str, latency: Latency) -> None:
         )
         print_warnings([Note("queries-failed", message)])
     resumed = f"; {plural(result.resumed, 'answer')} reused from the journal" if result.resumed else ""
-    click.echo(f"wrote {results} of {queries}{without} to {printable(out, None)}{resumed}", err=True)
+    print_message(f"wrote {results} of {queries}{without} to {printable(out, None)}{resumed}")
     if latency.calls:
-        click.echo(str(latency), err=True)
+        print_message(str(latency))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import number, plural
 from rankgauge.errors import printable
@@ -16,6 +17,7 @@ from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.reading import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_writable
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
 from rankgauge.retrieval.fusion.grid import TUNED_METHODS
 from rankgauge.retrieval.fusion.tune import TuningResult, tune
 
@@ -103,20 +105,22 @@ def command(
         )
     if out is not None:
         write_run(result.run, out, inputs=inputs)
-    write(json.dumps(result.to_dict(), indent=2) + "\n" if format == "json" else as_table(result))
+    if format == "json":
+        write(json.dumps(result.to_dict(), indent=2) + "\n")
+    else:
+        write_parts(terminal_parts(result))
     print_warnings(notes)
     if out is not None:
         results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")
-        click.echo(f"wrote {results} of {queries} to {printable(out, None)}", err=True)
+        print_message(f"wrote {results} of {queries} to {printable(out, None)}")
 
 
-def as_table(result: TuningResult) -> str:
+def terminal_parts(result: TuningResult) -> list[TerminalPart]:
     """The value on the test queries, one line per run and fusion, and what was chosen."""
     dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
-    width = max(len(printable(score.name)) for score in result.scores)
-    answer = f"tuned fusion: {result.measure} {number(result.value)} on {test} that it was not tuned on"
-    lines = [answer, "", f"{result.measure:<{width}}      dev     test"]
-    for score in result.scores:
-        values = "".join(f"  {number(value):>7}" for value in (score.dev, score.test))
-        lines.append(f"{printable(score.name):<{width}}{values}")
-    return "\n".join([*lines, "", f"tuned on {dev}, tested on {test}", *result.notes, f"chosen: {result.choice}", ""])
+    rows = [[Cell(full(score.name)), Cell(number(score.dev)), Cell(number(score.test))] for score in result.scores]
+    return [
+        f"tuned fusion: {result.measure} {number(result.value)} on {test} that it was not tuned on",
+        Grid([result.measure, "dev", "test"], rows),
+        Lines([f"tuned on {dev}, tested on {test}", *result.notes, f"chosen: {result.choice}"]),
+    ]

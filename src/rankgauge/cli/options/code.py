@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Option
 from rankgauge.errors import printable
 
@@ -17,7 +18,7 @@ def _apply(context: click.Context, parameter: click.Parameter, is_refused: bool)
 
     def announce(kind: str, path: str) -> None:
         origin = " from the working folder" if _is_in_working_folder(path) else ""
-        click.echo(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})", err=True)
+        print_message(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})")
 
     context.with_resource(code_policy(CodePolicy(is_allowed=not is_refused, announce=announce)))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
 from rankgauge.cli.options.saving import SAVE_NAMES, SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
@@ -70,7 +71,7 @@ class PageRequest:
         command = reproducible_command(click.get_current_context())
         report = report_of(evaluation, settings, snippets=snippets, reproduce=command, **details)
         write_page(report, self.path)
-        click.echo(f"wrote {printable(self.path, None)}", err=True)
+        print_message(f"wrote {printable(self.path, None)}")
 
 
 @dataclass(frozen=True)

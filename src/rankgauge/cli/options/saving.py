@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Option, option_group, option_names
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, printable
@@ -107,7 +108,7 @@ class SaveRequest:
             saved = save_evaluation(history, evaluation, options, costs=costs, only=only)
             for entry in saved:
                 name = printable(entry.system, None)
-                click.echo(f"saved {name} as {entry.name} in {printable(str(history.path), None)}", err=True)
+                print_message(f"saved {name} as {entry.name} in {printable(str(history.path), None)}")
 
 
 saving_options = option_group("saving", SaveRequest, *SAVE_OPTIONS)

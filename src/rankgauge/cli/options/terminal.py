@@ -10,14 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-import click
-
+from rankgauge.cli.messages import print_message, width_of
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
+from rankgauge.render.text.grid import Lines, TerminalPart
+from rankgauge.render.text.terminal import Layout, text_of
 
-TERMINAL_WIDTH = 120  # if it is unknown
-PIPE_WIDTH = 160  # columns if standard output is not a terminal
+
+def layout() -> Layout:
+    """How text on standard output is laid out: to fit a terminal or COLUMNS; a pipe or a file has no width."""
+    return Layout(width_of(sys.stdout), color=use_color(), ascii=ascii_only())
 
 
 def use_color() -> bool:
@@ -28,19 +31,6 @@ def use_color() -> bool:
 def use_color_on(stream: TextIO) -> bool:
     """The same for standard output or standard error."""
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def width() -> int:
-    """The maximum width of a table."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns):
-        return int(columns)
-    if not sys.stdout.isatty():
-        return PIPE_WIDTH
-    try:  # without shutil, which imports every compression there is
-        return os.get_terminal_size(sys.stdout.fileno()).columns or TERMINAL_WIDTH
-    except OSError:
-        return TERMINAL_WIDTH
 
 
 def ascii_only() -> bool:
@@ -62,13 +52,23 @@ def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
     """Print warnings on standard error."""
     for note in notes:
         prefix = f"{printable(about)}: " if about else ""
-        click.echo(f"warning: {prefix}{note.message} [{note.code}]", err=True)
+        print_message(f"warning: {prefix}{note.message} [{note.code}]")
 
 
 def print_run_warnings(scores: Sequence[Scores]) -> None:
     """Print the warnings about runs, each once; one that holds for all of them names none."""
     for note, runs in merge_notes([(run.run, run.notes) for run in scores]):
         print_warnings([note], about=", ".join(runs) or None)
+
+
+def write_parts(parts: Sequence[TerminalPart]) -> None:
+    """Write sentences and tables to standard output, so that they fit a terminal."""
+    write(text_of(parts, layout()) + "\n")
+
+
+def write_lines(text: str) -> None:
+    """Write lines of text to standard output, so that they fit a terminal."""
+    write_parts([Lines(text.removesuffix("\n").split("\n"))])
 
 
 def write(text: str) -> None:

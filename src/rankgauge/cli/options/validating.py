@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.options.groups import option_group
-from rankgauge.cli.options.terminal import use_color, width, write
+from rankgauge.cli.options.terminal import layout, write
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import check_writable, write_atomically
@@ -87,7 +87,7 @@ def validate_files(
     if output.format == "json":
         write(render.as_json(validations))
     else:
-        write(render.as_text(validations, color=use_color(), width=width()))
+        write(render.as_text(validations, layout()))
     if output.fix is not None:
         _write_repaired(validations[0], output.fix, validate, repair)
     if not all(file.readable for file in validations):

@@ -12,6 +12,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
     from rankgauge.render.text.grid import Grid
     from rankgauge.render.text.records import Record
 
@@ -29,6 +30,15 @@ class View:
     ties: bool = False
     unjudged: bool = False
     explain: bool = False
+    sort: str | None = None  # of the runs in tables; JSON has them as given
+
+    def sorted_runs(self, scores: Sequence[Scores]) -> Sequence[Scores]:
+        """Runs in the order that is asked for."""
+        if len(scores) == 1 and self.sort is None:
+            return scores
+        from rankgauge.evaluation.order import sorted_runs
+
+        return sorted_runs(scores, self.sort)
 
     @property
     def audits(self) -> bool:
@@ -62,6 +72,12 @@ def format_option(*formats: str) -> Option:
 
 
 PER_QUERY = click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query.")
+SORT = click.option(
+    "--sort",
+    metavar="NAME",
+    help="Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
+    "[default: the first measure]",
+)
 PLOT = click.option(
     "--plot", is_flag=True, help="Draw a text bar chart of the means and their intervals below the table."
 )

@@ -10,7 +10,6 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.text import interval_text, measure_text
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
 
-LONGEST_ANSWER = 240  # characters; a longer answer covers the first measure, and the others in one sentence
 SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 
 
@@ -23,17 +22,14 @@ class PageAnswer:
 
 
 def page_answer(report: Report) -> PageAnswer:
-    """One sentence for each system other than the baseline, or for each system if nothing was compared."""
+    """The answer and what else to know, or a sentence for each system if nothing was compared."""
     comparison = report.comparison
     if report.scores[0].without_relevant.all():
         return PageAnswer((NO_RELEVANT_DOCUMENT,))
     if comparison is None:
         return PageAnswer(tuple(_values_sentence(scores, report.confidence) for scores in report.scores))
-    answer = comparison.answer()
-    if len(comparison.names) == 2 and len(answer) <= LONGEST_ANSWER:
-        return PageAnswer((answer,))
-    sentences, compared = headline(comparison), len(comparison.names) - 1
-    return PageAnswer(tuple(sentences[:compared]), tuple(sentences[compared:]))
+    first, *others = headline(comparison)
+    return PageAnswer((first,), tuple(others))
 
 
 def _values_sentence(scores: Scores, confidence: float) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from rankgauge.comparison.order_agreement import OrderAgreement, QrelsAgreement
 from rankgauge.core.formatting import number, plural
-from rankgauge.errors import Note, printable
+from rankgauge.errors import Note
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.grid import Cell, Grid, Show, full
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import conventions_line, dumped, value_text
-from rankgauge.render.text.terminal import name, table
 
 AGREEMENT_SCHEMA = "rankgauge.agreement/1"
 MAX_SWAPS = 10  # per measure; json, csv and jsonl have all of them
@@ -22,17 +21,9 @@ AGREEMENT_FIELDS = (
 )
 
 
-def as_table(agreement: QrelsAgreement, *, color: bool) -> str:
-    """For the terminal."""
-    blocks = []
-    for part in parts(agreement, show=name):
-        blocks.append(printable(part, None) if isinstance(part, str) else table(part.head, part.rows, color=color))
-    return "\n\n".join(blocks)
-
-
-def parts(agreement: QrelsAgreement, *, show: Show = full) -> list[str | Grid]:
+def parts(agreement: QrelsAgreement) -> list[str | Grid]:
     """What was compared, the correlations, the pairs that swap, and the conventions."""
-    swaps = swap_grid(agreement, show=show)
+    swaps = swap_grid(agreement)
     hidden = sum(max(0, len(row.swaps) - MAX_SWAPS) for row in agreement.measures)
     out: list[str | Grid] = [summary(agreement), correlation_grid(agreement), *_reasons(agreement)]
     out += [swaps] if swaps.rows else []
@@ -63,15 +54,15 @@ def correlation_grid(agreement: QrelsAgreement) -> Grid:
     return Grid(["", "Kendall's tau", "tau-ap", "swapped pairs"], rows)
 
 
-def swap_grid(agreement: QrelsAgreement, *, show: Show = full) -> Grid:
+def swap_grid(agreement: QrelsAgreement) -> Grid:
     """One row per swapped pair: which is better by the first judgments, and both values under each."""
     rows = [
-        [Cell(row.measure.name), Cell(f"{show(swap.better)} over {show(swap.worse)}"), *sides]
+        [Cell(row.measure.name), Cell(f"{full(swap.better)} over {full(swap.worse)}"), *sides]
         for row in agreement.measures
         for swap in row.swaps[:MAX_SWAPS]
         for sides in [[_values(row.measure, swap.better_values[side], swap.worse_values[side]) for side in (0, 1)]]
     ]
-    return Grid(["", "swapped pairs", *map(show, agreement.qrels)], rows, words=2)
+    return Grid(["", "swapped pairs", *map(full, agreement.qrels)], rows, words=2, named_columns=True)
 
 
 def _values(measure: Measure, better: float, worse: float) -> Cell:

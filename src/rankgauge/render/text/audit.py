@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.core.formatting import listing, number, plural
+from rankgauge.errors import printable
 from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
 from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_grade, unjudged_of
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.scores import value_text
-from rankgauge.render.text.terminal import Cell, name, table
 from rankgauge.validation.codes import tie_message
 
 MAX_QUERIES_NAMED = 20  # JSON has all of them
@@ -39,16 +40,16 @@ def audits_of(evaluation: Evaluation, *, ties: bool, unjudged: bool) -> Audits:
     )
 
 
-def tables(audits: Audits, *, color: bool) -> list[str]:
+def audit_parts(audits: Audits) -> list[TerminalPart]:
     """One table per audit and run."""
-    return [
-        *(ties_table(audit, color=color) for audit in audits.ties),
-        *(unjudged_table(audit, color=color) for audit in audits.unjudged),
-    ]
+    parts: list[TerminalPart] = []
+    for ties in audits.ties:
+        parts += [ties_grid(ties), *([Lines(lines)] if (lines := _straddling(ties)) else [])]
+    return parts + [unjudged_grid(audit) for audit in audits.unjudged]
 
 
-def ties_table(audit: TieAudit, *, color: bool) -> str:
-    """One row per measure, then the queries in which a tie straddles a cutoff."""
+def ties_grid(audit: TieAudit) -> Grid:
+    """One row per measure."""
     rows = [
         [
             Cell(row.measure.name),
@@ -59,7 +60,7 @@ def ties_table(audit: TieAudit, *, color: bool) -> str:
         for row in audit
     ]
     head = [
-        f"ties: {name(audit.scores.run)}",
+        f"ties: {full(audit.scores.run)}",
         "reported",
         "worst",
         "expected",
@@ -67,7 +68,7 @@ def ties_table(audit: TieAudit, *, color: bool) -> str:
         "queries changed",
         "expected by",
     ]
-    return "\n".join([table(head, rows, color=color), *_straddling(audit)])
+    return Grid(head, rows)
 
 
 def _method(row: TieRange, samples: int) -> str:
@@ -86,13 +87,13 @@ def _straddling(audit: TieAudit) -> list[str]:
             queries_at[f"rank {row.measure.cutoff}{condensed}"] = row.straddling
     return [
         f"{tie_message(rank, judged=True)} in {plural(len(queries), 'query')}: "
-        f"{listing(map(name, queries), MAX_QUERIES_NAMED)}"
+        f"{listing(map(printable, queries), MAX_QUERIES_NAMED)}"
         for rank, queries in queries_at.items()
     ]
 
 
-def unjudged_table(audit: UnjudgedAudit, *, color: bool) -> str:
-    """One row per measure, then what the columns mean."""
+def unjudged_grid(audit: UnjudgedAudit) -> Grid:
+    """One row per measure, and what the columns mean."""
     rows = [
         [
             Cell(row.measure.name),
@@ -102,14 +103,12 @@ def unjudged_table(audit: UnjudgedAudit, *, color: bool) -> str:
         ]
         for row in audit
     ]
-    head = [f"unjudged: {name(audit.scores.run)}", "irrelevant", "relevant", "left out", "Judged@k", ""]
-    lines = [
+    head = [f"unjudged: {full(audit.scores.run)}", "irrelevant", "relevant", "left out", "Judged@k", ""]
+    legend = (
         f"{audit.unjudged} of {audit.retrieved} retrieved documents are unjudged: counted as irrelevant, as relevant "
         f"with grade {audit.grade:g}, or left out"
-    ]
-    if not all(row.bounds for row in audit):
-        lines.append(f"no bounds: {NO_BOUNDS}")
-    return "\n".join([table(head, rows, color=color), *lines])
+    )
+    return Grid(head, rows, legend=legend if all(row.bounds for row in audit) else f"{legend}; no bounds: {NO_BOUNDS}")
 
 
 def _cell(measure: Measure, values: Values) -> Cell:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from rankgauge._version import __version__
+from rankgauge.comparison.order import sort_systems
 from rankgauge.comparison.remarks import weighted_remarks
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, byte_size, p_equals, percent, plural
-from rankgauge.errors import printable
+from rankgauge.evaluation.order import sorted_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text import comparison, groups, markdown
 from rankgauge.render.text.bands import bands_of, with_bands
-from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
+from rankgauge.render.text.grid import BETTER, WORSE, Cell, Drawing, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.markdown import Heading, Part
 from rankgauge.render.text.scores import as_dict, best_of, dumped, value_text
-from rankgauge.render.text.terminal import name, table
+from rankgauge.render.text.terminal import LABEL_WIDTH, PLAIN, Layout, text_of
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Cost, Report
 from rankgauge.validation.findings import Finding, Validation
 from rankgauge.validation.findings import as_dict as validation_dict
 
 BENCHMARK_SCHEMA = "rankgauge.benchmark/1"
-LABEL_WIDTH = 17
+MAX_CAVEATS = 5  # on the terminal; the page has all of them
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON
@@ -86,13 +88,13 @@ def as_markdown(report: Report) -> str:
     parts += [systems_grid(report)]
     parts += [Heading("Chunking"), chunkings_grid(report)] if report.chunkings else []
     if report.comparison is not None:
-        parts += [Heading("Differences from the baseline"), comparison.grid(report.comparison)]
+        parts += [Heading("Differences from the baseline"), comparison.grid(sort_systems(report.comparison))]
         parts += weighted_remarks(report.comparison)
         parts += [Heading("Groups of queries"), *comparison.groups(_on_first(report.comparison))] if report.by else []
         parts += [Heading("Largest changes"), *_largest_changes(report.comparison)]
     parts += [
         Heading("Values with confidence intervals"),
-        groups.intervals_grid(report.scores, confidence=report.confidence),
+        groups.intervals_grid(sorted_runs(report.scores), confidence=report.confidence),
     ]
     if any(cost != Cost() for cost in report.costs.values()):
         parts += [Heading("Cost"), costs(report)]
@@ -118,36 +120,37 @@ def _on_first(compared: Comparison) -> Comparison:
 
 def _largest_changes(compared: Comparison) -> list[str]:
     system = best_challenger(compared)
-    head = f"{compared.scores[0].measures[0].name}, {system} − {compared.baseline}:"
-    lines = [comparison.change_line(compared, change).strip() for change in compared.changes.get(system, ())]
+    head = f"{compared.primary}, {system} − {compared.baseline}:"
+    changes = compared.changes.get(system, ())
+    lines = [line.strip() for change in changes for line in comparison.change_lines(compared, change)]
     return [head, *lines] if lines else [f"{system} and {compared.baseline} have the same value for every query."]
 
 
 def systems_grid(report: Report) -> Grid:
     """Measures as rows, systems as columns, the best of each."""
-    rows = []
+    rows, runs = [], sorted_runs(report.scores)
     for measure in report.scores[0].measures:
         best = _best(report, measure)
         leaders = _leaders(report, measure, best)
-        cells = [_value(report, run, measure, best) for run in report.scores]
+        cells = [_value(report, run, measure, best) for run in runs]
         rows.append([Cell(measure.name), *cells, Cell(", ".join(leaders) if best is not None else MISSING)])
         if report.bands is not None:
             rows[-1].append(Cell(_band_of_best(report, report.bands, measure, leaders) or MISSING))
-    head = ["Measure", *report.names, "Best"]
-    legend = f"bold: the best; {BETTER} {WORSE} significantly better, worse than the baseline"
+    head = ["Measure", *(run.run for run in runs), "Best"]
+    legend = f"{BETTER} {WORSE} significantly better, worse than the baseline"
     if report.bands is not None:
         head.append("Band of the best")
         legend += f"; bands of {report.bands.name}, meaningful only on the collection they were made for"
     return Grid(head, rows, legend=legend)
 
 
-def chunkings_grid(report: Report, *, show: Show = full) -> Grid:
+def chunkings_grid(report: Report) -> Grid:
     """What each system searches."""
     rows = [
-        [Cell(show(row.system)), Cell(show(row.chunking)), Cell(row.description), Cell(f"{row.chunks:,}")]
+        [Cell(full(row.system)), Cell(full(row.chunking)), Cell(row.description), Cell(f"{row.chunks:,}")]
         for row in report.chunkings
     ]
-    return Grid(["", "chunking", "split by", "chunks"], rows, words=3)
+    return Grid(["system", "chunking", "split by", "chunks"], rows, words=3)
 
 
 def _best(report: Report, measure: Measure) -> float | None:
@@ -169,11 +172,11 @@ def _mark(report: Report, scores: Scores, measure: Measure) -> str:
     return compared[scores.run, measure.name].mark(compared.alpha)
 
 
-def costs(report: Report, *, show: Show = full) -> Grid:
+def costs(report: Report) -> Grid:
     """Latency of single calls, and the index."""
     rows = [
         [
-            Cell(show(system)),
+            Cell(full(system)),
             *(Cell(_milliseconds(value)) for value in (cost.p50, cost.p95, cost.p99)),
             Cell(str(cost.calls)),
             Cell(byte_size(cost.index_bytes)),
@@ -201,86 +204,115 @@ def _finding(finding: Finding) -> str:
 # -------------------------------------------------------------------------------------------------------- terminal
 
 
-def as_text(report: Report, *, color: bool) -> str:
-    """For the terminal."""
-    overview = _overview(report)
+def as_text(report: Report, layout: Layout = PLAIN, *, ending: Sequence[Lines] = ()) -> str:
+    """For the terminal, in about one screen: the answer, the table, the caveats, and what is next (``ending``)."""
+    parts: list[TerminalPart] = [Lines(answer(report)), _overview(report)]
+    parts += [chunkings_grid(report)] if report.chunkings else []
+    compared = report.comparison
     blocks = [
-        labeled("answer", [printable(line, None) for line in answer(report)]),
-        table(overview.head, overview.rows, color=color),
-        printable(overview.legend, None),
+        Lines([f"{system}: {reason}" for system, reason in report.failed.items()], "Failed"),
+        Lines(_first(_caveats(report)), "Caveats"),
+        Lines([] if compared is None else _group_lines(compared), "Groups"),
+        Lines([] if compared is None else _change_lines(compared, layout), "Changes"),
+        *ending,
     ]
-    if report.chunkings:
-        chunkings = chunkings_grid(report, show=name)
-        blocks.append(table(chunkings.head, chunkings.rows, color=color))
-    if report.comparison is not None:
-        blocks += [_groups(report.comparison), labeled("largest changes", _largest_changes(report.comparison))]
-    blocks += [] if report.reuse is None else [labeled("note", [report.reuse])]
-    failures = [printable(f"{system}: {reason}", None) for system, reason in report.failed.items()]
-    blocks += [labeled("failed", failures), labeled("conventions", [str(report.scores[0].conventions)])]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    footer = "\n".join(text_of([block], layout) for block in blocks if block.lines)
+    return text_of([*parts, Drawing(footer)], layout, elsewhere="open the page") + "\n"
+
+
+def _caveats(report: Report) -> list[str]:
+    """The caveats about the runs, and what only validation found."""
+    known = {note.code for run in report.scores for note in run.notes} | {note.code for note in report.input_notes}
+    files_of: dict[str, list[str]] = {}
+    for file in report.validations:
+        for finding in file.findings:
+            if finding.severity != "note" and finding.code not in known:
+                files_of.setdefault(_finding(finding), []).append(file.file)
+    caveats = [text for text in report.caveats if text != report.reuse]
+    caveats += [] if report.reuse is None else [report.reuse]
+    return [*caveats, *(f"{', '.join(files)}: {text}" for text, files in files_of.items())]
+
+
+def _first(caveats: list[str]) -> list[str]:
+    more = len(caveats) - MAX_CAVEATS
+    return caveats if more <= 0 else [*caveats[:MAX_CAVEATS], f"and {more} more on the page"]
+
+
+def _change_lines(compared: Comparison, layout: Layout) -> list[str]:
+    """The largest gain and the largest loss of the best challenger."""
+    changes = compared.changes.get(best_challenger(compared), ())
+    extremes = [pick(changes, key=lambda change: change.difference) for pick in (max, min)] if changes else []
+    narrow = layout if layout.width is None else replace(layout, width=layout.chart_width - LABEL_WIDTH)
+    return [comparison.change_lines(compared, change, narrow)[0].strip() for change in dict.fromkeys(extremes)]
 
 
 def facts(report: Report) -> str:
     """The collection in one line."""
     source = ((report.manifest or {}).get("data") or {}).get("test collection", {}).get("source")
     documents = [f"{source['documents']:,} documents"] if source else []
-    grades = f"grades {report.qrels.grades.min():g} to {report.qrels.max_grade:g}"
+    grades = f"grades {report.qrels.grades.min():g}–{report.qrels.max_grade:g}"
     judgments = f"{plural(len(report.qrels), 'judgment')} ({grades})"
     if report.qrels.judgments == "passages":
         judgments = plural(len(report.qrels), "gold passage")
     return f"{report.title}: {', '.join([*documents, plural(len(report.qrels.queries), 'query'), judgments])}"
 
 
-def checked(validations: tuple[Validation, ...] | list[Validation]) -> str:
-    """The findings of validation, each kind once, with what to do."""
-    errors, warnings = (sum(getattr(file, kind) for file in validations) for kind in ("errors", "warnings"))
-    head = f"{plural(len(validations), 'file')}, {plural(errors, 'error')}, {plural(warnings, 'warning')}"
-    files_of: dict[str, list[str]] = {}
-    for file in validations:
-        for finding in file.findings:
-            if finding.severity != "note":
-                files_of.setdefault(_finding(finding), []).append(file.file)
-    lines = [head, *(f"{', '.join(files)}: {text}" for text, files in files_of.items())]
-    return labeled("checked", [printable(line, None) for line in lines])
+def findings_text(validation: Validation, layout: Layout) -> str:
+    """The findings of an invalid file, with what to do."""
+    shown = [_finding(finding) for finding in validation.findings if finding.severity != "note"]
+    return text_of([Lines([f"{validation.file}: {text}" for text in shown])], layout)
 
 
 def _overview(report: Report) -> Grid:
-    """Systems as rows: the first measure with its interval, the others, and measured costs."""
-    measures = report.scores[0].measures
+    """Systems as rows, the best first: the first measure with its interval, the others, measured costs, and groups."""
+    measures, compared = report.scores[0].measures, report.comparison
+    runs = sorted_runs(report.scores)
     best = {measure: _best(report, measure) for measure in measures}
-    costs = _cost_columns(report)
-    interval_title = f"{percent(report.confidence)} CI"
-    head = ["", measures[0].name, interval_title, *(measure.name for measure in measures[1:]), *costs]
-    rows = []
-    for index, run in enumerate(report.scores):
-        first, *others = (_value(report, run, measure, best[measure]) for measure in measures)
-        span = Cell(groups.interval_span(run.interval(measures[0], confidence=report.confidence)))
-        rows.append([Cell(name(run.run)), first, span, *others, *(column[index] for column in costs.values())])
+    ranking = {} if compared is None or compared.ranking is None else comparison.ranked_letters(compared.ranking)
+    columns: dict[str, list[Cell]] = {}
+    for measure in measures:
+        columns[measure.name] = [_value(report, run, measure, best[measure]) for run in runs]
+        if measure == measures[0]:
+            spans = [groups.interval_span(run.interval(measure, confidence=report.confidence)) for run in runs]
+            columns[f"{percent(report.confidence)} CI"] = list(map(Cell, spans))
+    costs = _cost_columns(report, runs)
+    columns |= costs
     legend = []
-    compared = report.comparison
     if compared is not None:
-        legend.append(f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}; {compared.family}")
-    bands = report.bands
-    if bands is not None:
-        reached = [
-            _band_of_best(report, bands, measure, _leaders(report, measure, best[measure])) for measure in measures
-        ]
-        if any(reached):
-            texts = [band or MISSING for band in reached]
-            rows.append([Cell(text) for text in ("band", texts[0], "", *texts[1:], *("" for _ in costs))])
-            legend.append(f"band: of the best value, by {bands.name}")
-    return Grid(head, rows, legend="; ".join(legend))
+        is_marked = any(cell.mark for column in columns.values() for cell in column)
+        legend += [f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}"] if is_marked else []
+    if compared is not None and ranking:
+        columns["group"] = [Cell(ranking[run.run]) for run in runs]
+        legend.append(f"same letter: not distinguishable on {measures[0].name}; {compared.statistics.description}")
+    elif compared is not None:
+        legend.append(compared.family)
+    rows = [[Cell(full(run.run)), *(column[row] for column in columns.values())] for row, run in enumerate(runs)]
+    if report.bands is not None and (band_cells := _band_cells(report, report.bands, best)):
+        rows.append([Cell("band"), *(band_cells.get(title, Cell("")) for title in columns)])
+        legend.append(f"band: of the best value, by {report.bands.name}")
+    hideable = [*reversed(list(costs)[1:]), *(measure.name for measure in reversed(measures[1:])), *list(costs)[:1]]
+    return Grid(["system", *columns], rows, legend="; ".join(legend), hideable=hideable)
 
 
-def _cost_columns(report: Report) -> dict[str, list[Cell]]:
+def _band_cells(report: Report, bands: Bands, best: Mapping[Measure, float | None]) -> dict[str, Cell]:
+    """The band of the best value of each measure; empty if none has one."""
+    reached = {
+        measure.name: _band_of_best(report, bands, measure, _leaders(report, measure, value))
+        for measure, value in best.items()
+    }
+    return {name: Cell(band or MISSING) for name, band in reached.items()} if any(reached.values()) else {}
+
+
+def _cost_columns(report: Report, runs: Sequence[Scores]) -> dict[str, list[Cell]]:
     """By their titles; a cost that was not measured has no column."""
-    costs = [report.costs.get(run.run, Cost()) for run in report.scores]
-    columns: dict[str, list[tuple[float | None, str]]] = {
-        "p50 / p95 ms": [(cost.p50, f"{_milliseconds(cost.p50)} / {_milliseconds(cost.p95)}") for cost in costs],
+    costs = [report.costs.get(run.run, Cost()) for run in runs]
+    columns: dict[str, list[tuple[float | int | None, str]]] = {
+        "p50 ms": [(cost.p50, _milliseconds(cost.p50)) for cost in costs],
+        "p95 ms": [(cost.p95, _milliseconds(cost.p95)) for cost in costs],
         "index": [(cost.index_bytes, byte_size(cost.index_bytes)) for cost in costs],
     }
     return {
-        title: [Cell(MISSING if value is None else text) for value, text in column]
+        title: [Cell(text) for _, text in column]
         for title, column in columns.items()
         if any(value is not None for value, _ in column)
     }
@@ -292,14 +324,13 @@ def _leaders(report: Report, measure: Measure, best: float | None) -> list[str]:
 
 def _value(report: Report, scores: Scores, measure: Measure, best: float | None) -> Cell:
     value = scores[measure]
-    return Cell(
-        value_text(measure, value), best=value is not None and value == best, mark=_mark(report, scores, measure)
-    )
+    is_best = value is not None and value == best
+    return Cell(value_text(measure, value), best=is_best, mark=_mark(report, scores, measure))
 
 
-def _groups(compared: Comparison) -> str:
+def _group_lines(compared: Comparison) -> list[str]:
     """One line per column of the queries: from the baseline to the best of the others, on the first measure."""
-    system, measure = best_challenger(compared), compared.scores[0].measures[0].name
+    system, measure = best_challenger(compared), compared.primary
     lines = []
     for by in dict.fromkeys(row.by for row in compared.groups):
         rows = [
@@ -307,16 +338,11 @@ def _groups(compared: Comparison) -> str:
             for row in compared.groups
             if row.by == by and (row.difference.system, row.difference.measure) == (system, measure)
         ]
-        changes = [f"{name(label)} {_change(row, compared.alpha)}{row.mark(compared.alpha)}" for label, row in rows]
-        lines.append(f"by {name(by)}: {'   '.join(changes)}")
-    return labeled("groups", [f"{measure}, {name(compared.baseline)} → {name(system)}", *lines]) if lines else ""
+        changes = [f"{label} {_change(row, compared.alpha)}{row.mark(compared.alpha)}" for label, row in rows]
+        lines.append(f"by {by}, {compared.baseline} → {system}: {', '.join(changes)}")
+    return lines
 
 
 def _change(row: Difference, alpha: float) -> str:
     p = f" ({p_equals(row.p_corrected)})" if row.is_significant(alpha) else ""
     return f"{row.baseline or 0.0:.2f} → {row.value or 0.0:.2f}{p}"
-
-
-def labeled(label: str, lines: list[str]) -> str:
-    """Lines with a label before the first."""
-    return "\n".join(f"{'' if index else label:<{LABEL_WIDTH}}{line}" for index, line in enumerate(lines))

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rankgauge.comparison.attribution import DocumentChange, QueryChange
 from rankgauge.comparison.ranking import SystemRanking
 from rankgauge.comparison.remarks import group_remarks, remarks
-from rankgauge.comparison.result import Comparison, Difference, GroupDifference
-from rankgauge.comparison.sentences import span_text
-from rankgauge.comparison.statistics import CORRECTION_LABELS, separately_corrected
+from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.comparison.sentences import best_challenger, headline, span_text
 from rankgauge.config.bands.bands import Bands
-from rankgauge.core.formatting import MISSING, p_value, signed
+from rankgauge.core.formatting import MISSING, p_value, percent, plural, signed
 from rankgauge.errors import Note, printable
-from rankgauge.measures.spec import Measure
 from rankgauge.render.text.bands import band_of, heading, used, with_bands
-from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
+from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
 from rankgauge.render.text.scores import best_of, conventions_line, dumped, value_text
-from rankgauge.render.text.terminal import name, table
+from rankgauge.render.text.terminal import PLAIN, Layout, display_width, text_of
 
 __all__ = ["as_json", "as_table", "conventions_line", "difference_parts", "fields", "grid", "parts", "records"]
 
 DOCUMENTS_SHOWN = 2
-MAX_QUERY_TEXT = 44
+MAX_NAME = 40  # of a query or a document in the largest changes
+MAX_QUERY_TEXT, MIN_QUERY_TEXT, MAX_EXPLAINED_TEXT = 44, 12, 60
+BASELINE = "baseline"
+HIDEABLE = ("win/tie/loss",)
 
 
-def as_table(comparison: Comparison, *, color: bool, explain: bool = False, bands: Bands | None = None) -> str:
+def as_table(
+    comparison: Comparison, layout: Layout = PLAIN, *, explain: bool = False, bands: Bands | None = None
+) -> str:
     """For the terminal."""
-    differences = grid(comparison, show=name, bands=bands)
-    text = table(differences.head, differences.rows, color=color, starred=False)
-    parts = [f"{printable(comparison.answer(), None)}\n", text, f"\n{printable(_legend(comparison), None)}"]
-    parts += [printable(remark, None) for remark in remarks(comparison)]
-    if comparison.ranking is not None:
-        ranked = ranking_grid(comparison.ranking, comparison, show=name)
-        parts += ["", table(ranked.head, ranked.rows, color=color), printable(str(ranked.legend), None)]
-    if comparison.groups:
-        parts += ["", _group_tables(comparison, color=color)]
-    if any(comparison.changes.values()):
-        parts += ["", _largest_changes(comparison, explain=explain)]
-    return "\n".join(parts)
+    return text_of(terminal_parts(comparison, layout, explain=explain, bands=bands), layout)
+
+
+def terminal_parts(
+    comparison: Comparison, layout: Layout = PLAIN, *, explain: bool = False, bands: Bands | None = None
+) -> list[TerminalPart]:
+    """The answer, the table, the groups, and the largest changes."""
+    parts: list[TerminalPart] = [Lines(headline(comparison)), grid(comparison, bands=bands)]
+    parts += [Lines(listed) for listed in [remarks(comparison)] if listed]
+    for by in _columns(comparison):
+        parts += [group_grid(comparison, by), Lines(_remarks(comparison, by))]
+    return parts + _largest_changes(comparison, layout, explain=explain)
 
 
 def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
@@ -50,8 +53,7 @@ def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | G
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """The same without the conventions."""
-    ranking = [] if comparison.ranking is None else [ranking_grid(comparison.ranking, comparison)]
-    return [comparison.answer(), grid(comparison, bands=bands), *ranking, *remarks(comparison), *groups(comparison)]
+    return [*headline(comparison), grid(comparison, bands=bands), *remarks(comparison), *groups(comparison)]
 
 
 def groups(comparison: Comparison) -> list[str | Grid]:
@@ -62,48 +64,54 @@ def groups(comparison: Comparison) -> list[str | Grid]:
     return tables
 
 
-def _head(comparison: Comparison) -> list[str]:
-    p = f"p ({comparison.correction_label})" if comparison.correction_label else "p"
-    return ["", "", "value", "Δ", comparison.interval_label, p, "win/tie/loss"]
-
-
-def grid(comparison: Comparison, *, show: Show = full, bands: Bands | None = None) -> Grid:
-    """For each measure the baseline, then each other system; with the bands of their values if there are any."""
-    rows, head, shown = [], _head(comparison), used(comparison.scores, bands)
-    if shown is not None:
-        head.insert(3, heading(shown))
-    base = next(run for run in comparison.scores if run.run == comparison.baseline)
-
-    def values(measure: Measure, value: float | None, best: float | None) -> list[Cell]:
-        band = [] if shown is None else [Cell(band_of(base, measure.name, value, shown) or MISSING)]
-        return [Cell(value_text(measure, value), best=value is not None and value == best), *band]
-
-    scores_of = {run.run: run for run in comparison.scores}
+def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
+    """For each measure the systems, the baseline in its place; with the bands of their values if there are any."""
+    shown = used(comparison.scores, bands)
+    ranking = None if comparison.ranking is None else ranked_letters(comparison.ranking)
+    head = ["measure", "system", "score", *([] if shown is None else [heading(shown)]), *_difference_head(comparison)]
+    head += [] if ranking is None else ["group"]
+    rows = []
     for measure in comparison.scores[0].measures:
         unpaired = comparison.has_unpaired_queries(measure.name)
         best = None if unpaired else best_of(measure, [run[measure] for run in comparison.scores])
-        first = [Cell(measure.name), Cell(show(comparison.baseline)), *values(measure, base[measure], best)]
-        rows.append([*first, *[Cell("")] * 4])
-        rows += [
-            [
-                Cell(""),
-                Cell(show(row.system)),
-                *values(measure, scores_of[row.system][measure], best),
-                *_cells(comparison, row),
-            ]
-            for row in comparison.differences
-            if row.measure == measure.name
-        ]
-    legend = "; ".join([*(["bold: the best"] if any(row[2].best for row in rows) else []), _legend(comparison)])
-    return Grid(head, rows, words=2, legend=legend)
+        for number, run in enumerate(comparison.scores):
+            value = run[measure]
+            cells = [Cell("" if number else measure.name), Cell(full(run.run))]
+            cells.append(Cell(value_text(measure, value), best=value is not None and value == best))
+            if shown is not None:
+                cells.append(Cell(band_of(run, measure.name, value, shown) or MISSING))
+            if run.run == comparison.baseline:
+                cells += [Cell(BASELINE), *[Cell("")] * 3]
+            else:
+                cells += _cells(comparison, comparison[run.run, measure.name])
+            if ranking is not None:
+                cells.append(Cell(ranking[run.run] if measure.name == comparison.primary else ""))
+            rows.append(cells)
+    hideable = [*HIDEABLE, *([] if shown is None else [heading(shown)])]
+    return Grid(head, rows, words=2, legend=_legend(comparison), hideable=hideable)
+
+
+def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
+    """The letters of each system, below each other."""
+    letters = sorted({letter for system in ranking.systems for letter in system.letters})
+    if not "".join(letters).isalpha():  # more groups than letters: numbers
+        return {system.name: system.letters for system in ranking.systems}
+    return {
+        system.name: "".join(letter if letter in system.letters else " " for letter in letters)
+        for system in ranking.systems
+    }
+
+
+def _difference_head(comparison: Comparison) -> list[str]:
+    return ["Δ", f"{percent(comparison.confidence)} CI", "p", "win/tie/loss"]
 
 
 def _cells(comparison: Comparison, row: Difference) -> list[Cell]:
     effect = row.effect
     return [
-        Cell(MISSING if row.difference is None else row.text(row.difference)),
+        Cell(MISSING if row.difference is None else row.text(row.difference), mark=row.mark(comparison.alpha)),
         Cell(span_text(row.interval, row) or MISSING),
-        Cell(p_value(row.p_corrected), mark=row.mark(comparison.alpha)),
+        Cell(p_value(row.p_corrected)),
         Cell(f"{effect.wins}/{effect.ties}/{effect.losses}"),
     ]
 
@@ -114,49 +122,39 @@ def _legend(comparison: Comparison) -> str:
     unpaired = [
         measure.name for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
     ]
-    note = ""
-    if unpaired:
-        note = f"; values of {', '.join(unpaired)} are over each system's own queries, Δ over shared queries"
-    marks = f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"
-    return f"{marks}; {comparison.family}; paired over {queries} queries{note}"
-
-
-def ranking_grid(ranking: SystemRanking, comparison: Comparison, *, show: Show = full) -> Grid:
-    """The systems from the best to the worst, with letters."""
-    measure = comparison.scores[0].measures[0]
-    rows = [
-        [Cell(show(system.name)), Cell(value_text(measure, system.value)), Cell(system.letters)]
-        for system in ranking.systems
+    kind = comparison.interval_kind
+    is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
+    texts = [
+        *([f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"] if is_marked else []),
+        *(["same letter: not distinguishable on " + comparison.primary] if comparison.ranking is not None else []),
+        comparison.family,
+        *([f"intervals are {kind}"] if kind else []),
+        f"paired over {queries} queries",
+        *(
+            [f"scores of {', '.join(unpaired)} are over each system's own queries, Δ over shared queries"]
+            if unpaired
+            else []
+        ),
     ]
-    legend = "systems that share a letter cannot be distinguished; all pairs are one family"
-    return Grid(["ranking", ranking.measure, "letters"], rows, words=1, legend=legend)
+    return "; ".join(texts)
 
 
 def _columns(comparison: Comparison) -> list[str]:
     return list(dict.fromkeys(row.by for row in comparison.groups))
 
 
-def _group_tables(comparison: Comparison, *, color: bool) -> str:
-    out = []
-    for by in _columns(comparison):
-        rows = group_grid(comparison, by, show=name)
-        out.append(table(rows.head, rows.rows, color=color))
-        out += [printable(remark, None) for remark in _remarks(comparison, by)]
-    return "\n".join(out)
-
-
-def group_grid(comparison: Comparison, by: str, *, show: Show = full) -> Grid:
-    """One row per group, measure and system."""
-    head, correction = _head(comparison), separately_corrected(comparison.statistics).correction
-    head[0], head[2] = f"by {by}", "queries"
-    head[4] = comparison.group_interval_label(by)
-    head[5] = "p" if correction == "none" else f"p ({CORRECTION_LABELS[correction]})"
-    return Grid(head, [_group_row(comparison, row, show) for row in comparison.groups if row.by == by], words=2)
-
-
-def _group_row(comparison: Comparison, row: GroupDifference, show: Show) -> list[Cell]:
-    label = Cell(f"{show(row.label)} · {row.difference.measure}")
-    return [label, Cell(show(row.difference.system)), Cell(str(row.difference.n)), *_cells(comparison, row.difference)]
+def group_grid(comparison: Comparison, by: str) -> Grid:
+    """One row per group, measure and system; the only system that is compared is not repeated."""
+    rows, last = [], ("", "")
+    for row in comparison.groups:
+        if row.by == by:
+            difference, label = row.difference, (row.label, row.difference.measure)
+            names = [Cell("" if label == last else full(row.label)), Cell("" if label == last else difference.measure)]
+            names += [] if len(comparison.systems) == 1 else [Cell(full(difference.system))]
+            rows.append([*names, Cell(str(difference.n)), *_cells(comparison, difference)])
+            last = label
+    head = [f"by {full(by)}", "measure", *([] if len(comparison.systems) == 1 else ["system"]), "queries"]
+    return Grid([*head, *_difference_head(comparison)], rows, words=len(head) - 1, hideable=HIDEABLE)
 
 
 def _remarks(comparison: Comparison, by: str) -> list[str]:
@@ -165,36 +163,62 @@ def _remarks(comparison: Comparison, by: str) -> list[str]:
         f"{row.label} on {row.difference.measure}" for row in comparison.groups if row.by == by and row.opposite
     ]
     note = [f"significant, and opposite to the overall direction: {', '.join(opposite)}"] if opposite else []
-    return group_remarks(comparison, by) + note
+    kind = comparison.group_interval_kind(by)
+    intervals = [f"intervals by {by} are {kind}"] if kind else []
+    return group_remarks(comparison, by) + intervals + note
 
 
-def _largest_changes(comparison: Comparison, *, explain: bool) -> str:
-    lines = []
-    measure = comparison.scores[0].measures[0].name
-    for system, changes in comparison.changes.items():
+def _largest_changes(comparison: Comparison, layout: Layout, *, explain: bool) -> list[TerminalPart]:
+    """Of each system if they are explained or there is one; else of the best, which is what most readers want."""
+    parts: list[TerminalPart] = []
+    shown = comparison.systems if explain or len(comparison.systems) == 1 else [best_challenger(comparison)]
+    for system in shown:
+        changes = comparison.changes.get(system, ())
         if changes:
-            lines.append(f"Largest changes in {measure}: {name(system)} − {name(comparison.baseline)}")
-            lines += [change_line(comparison, change, explain=explain) for change in changes]
-    return "\n".join(lines)
+            title = f"Largest changes in {comparison.primary}: {system} − {comparison.baseline}"
+            lines = [line for change in changes for line in change_lines(comparison, change, layout, explain=explain)]
+            hidden = len(comparison.systems) - len(shown)
+            more = [f"  of {plural(hidden, 'other system')}: --explain or --format json"] if hidden else []
+            parts.append(Lines([title, *lines, *more]))
+    return parts
 
 
-def change_line(comparison: Comparison, change: QueryChange, *, explain: bool = False) -> str:
-    """The change of one query, and the documents behind it."""
-    text = comparison.texts.get(change.query)
-    quoted = f"  “{printable(text, MAX_QUERY_TEXT)}”" if text else ""
+def change_lines(
+    comparison: Comparison, change: QueryChange, layout: Layout = PLAIN, *, explain: bool = False
+) -> list[str]:
+    """The change of one query with the documents behind it: in one line as wide as the layout, or one each."""
     documents = [document for document in change.documents if document.share]
-    shown_documents = documents if explain else documents[:DOCUMENTS_SHOWN]
-    head = f"  {signed(change.difference)}  {name(change.query)}{quoted}"
+    texts = list(map(_document, documents))
+    start = f"  {signed(change.difference)}  {printable(change.query, MAX_NAME)}"
+    quoted = comparison.texts.get(change.query, "")
     if explain:
-        shares = (f"            {signed(document.share)}  {_document(document)}" for document in shown_documents)
-        return "\n".join([head, *shares])
-    more = len(documents) - len(shown_documents)
-    return head + "".join(f"   {_document(doc)}" for doc in shown_documents) + (f"   + {more} more" if more else "")
+        head = f"{start}  “{_excerpt(quoted, MAX_EXPLAINED_TEXT)}”" if quoted else start
+        return [head, *(f"            {signed(doc.share)}  {text}" for doc, text in zip(documents, texts, strict=True))]
+    return [one_line(start, quoted, texts, layout)]
+
+
+def one_line(start: str, quoted: str, documents: Sequence[str], layout: Layout) -> str:
+    """A query's change with as many of its documents, and as much of its text, as fit in one line."""
+    for count in (DOCUMENTS_SHOWN, 1, 0):
+        more = len(documents) - count
+        listed = "".join(f"   {text}" for text in documents[:count]) + (f"   + {more} more" if more > 0 else "")
+        room = MAX_QUERY_TEXT if layout.width is None else layout.chart_width - display_width(start + listed) - 4
+        if not quoted and room >= 0:
+            return start + listed
+        if quoted and room >= MIN_QUERY_TEXT:
+            return f"{start}  “{_excerpt(quoted, min(room, MAX_QUERY_TEXT))}”{listed}"
+    return start
+
+
+def _excerpt(text: str, width: int) -> str:
+    from rankgauge.render.text.wrapping import excerpt
+
+    return excerpt(printable(text, None), width)
 
 
 def _document(change: DocumentChange) -> str:
     before, after = (MISSING if rank is None else str(rank) for rank in (change.before, change.after))
-    return f"{name(change.doc)} {before}→{after} (grade {change.grade:g})"
+    return f"{printable(change.doc, MAX_NAME)} {before}→{after} (grade {change.grade:g})"
 
 
 def as_json(

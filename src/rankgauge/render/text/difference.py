@@ -7,33 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from rankgauge.comparison.ranking_difference import QueryDifference, RunDifference
 from rankgauge.core.formatting import MISSING, listing, number, percent, plural
 from rankgauge.errors import Note, printable
-from rankgauge.render.text.grid import Cell, Grid, Show, full
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import dumped
-from rankgauge.render.text.terminal import name, table
 
 DIFFERENCE_SCHEMA = "rankgauge.diff/1"
 DIFFERENCE_FIELDS = ("query", "overlap", "jaccard", "rbo", "first_run", "second_run", "k", "p")
 QUERY_CHARACTERS = 100
 
 
-def as_table(difference: RunDifference, texts: Mapping[str, str], *, top: int, color: bool) -> str:
-    """For the terminal."""
-    blocks = [
-        printable(part, None) if isinstance(part, str) else table(part.head, part.rows, color=color)
-        for part in parts(difference, texts, top=top, show=name)
-    ]
-    return "\n\n".join(blocks)
-
-
-def parts(difference: RunDifference, texts: Mapping[str, str], *, top: int, show: Show = full) -> list[str | Grid]:
+def parts(difference: RunDifference, texts: Mapping[str, str], *, top: int) -> list[str | Grid]:
     """What was compared, the means, and the rankings of the queries that changed most, side by side."""
     out: list[str | Grid] = [summary(difference), mean_grid(difference)]
     changed = [query for query in difference.queries if not query.is_same][:top]
     for query in changed:
         text = f": {printable(texts[query.query], QUERY_CHARACTERS)}" if query.query in texts else ""
         values = f"overlap {number(query.overlap, 2)}, RBO {number(query.rbo, 2)}"
-        out += [f"{printable(query.query)}{text} ({values})", ranking_grid(difference, query, show=show)]
+        out += [f"{printable(query.query)}{text} ({values})", ranking_grid(difference, query)]
     return out
 
 
@@ -62,7 +52,7 @@ def mean_grid(difference: RunDifference) -> Grid:
     return Grid(head, [[Cell("mean"), *map(Cell, values), Cell(percent(difference.same / count, 1))]])
 
 
-def ranking_grid(difference: RunDifference, query: QueryDifference, *, show: Show = full) -> Grid:
+def ranking_grid(difference: RunDifference, query: QueryDifference) -> Grid:
     """Both rankings side by side, each document with its rank in the other."""
     ranks = [{doc: rank for rank, doc in enumerate(side, 1)} for side in (query.first, query.second)]
     rows = []
@@ -74,9 +64,9 @@ def ranking_grid(difference: RunDifference, query: QueryDifference, *, show: Sho
                 continue
             other_rank = other.get(side[rank])
             moved = words[0] if other_rank is None else "" if other_rank == rank + 1 else f"{words[1]} {other_rank}"
-            cells += [Cell(show(side[rank])), Cell(moved)]
+            cells += [Cell(full(side[rank])), Cell(moved)]
         rows.append(cells)
-    first, second = map(show, difference.names)
+    first, second = map(full, difference.names)
     return Grid(["rank", first, "", second, ""], rows, words=5)
 
 

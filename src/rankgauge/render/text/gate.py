@@ -14,9 +14,11 @@ from rankgauge.errors import printable, shown
 from rankgauge.evaluation.notes import Note
 from rankgauge.render.text import scores as scores_render
 from rankgauge.render.text.bands import band_of, heading, with_bands
-from rankgauge.render.text.terminal import BOLD, RESET, Cell, table
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, VerdictLine
+from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 from rankgauge.stats.detectable import POWER
 
+PASSED = {"pass": True, "fail": False}  # neither for other verdicts
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
     "lost documents": "relevant documents are gone; the other queries are no worse",
@@ -32,20 +34,17 @@ def as_json(result: GateResult, *, notes: Iterable[Note] = (), bands: Bands | No
     return scores_render.dumped(with_bands(data, [result.scores], bands))
 
 
-def as_text(result: GateResult, *, color: bool = False, bands: Bands | None = None) -> str:
+def as_text(result: GateResult, layout: Layout = PLAIN, *, bands: Bands | None = None) -> str:
     """The answer in one sentence, the tables, and their notes."""
-    sentence = result.sentence
-    if color:
-        verdict, mark, rest = sentence.partition(":")
-        sentence = f"{BOLD}{verdict}{RESET}{mark}{rest}"
-    parts = [sentence]
+    parts: list[TerminalPart] = [VerdictLine(result.sentence, PASSED.get(result.verdict))]
     for head, *rows in tables(result, bands):
-        parts.append(table(head, [list(map(Cell, row)) for row in rows], color=False))
+        hideable = [title for title in head if title.startswith("band")]
+        parts.append(Grid(head, [list(map(Cell, row)) for row in rows], hideable=hideable))
     blocks = (rot_lines(result, shown), growth_lines(result, shown), blame_lines(result, shown), note_lines(result))
-    parts += ["\n".join(lines) for lines in blocks if lines]
+    parts += [Lines(lines) for lines in blocks if lines]
     if result.verdict != "skipped":
-        parts.append("\n".join(footer(result)))
-    return "\n\n".join(parts) + "\n"
+        parts.append(Lines(footer(result)))
+    return text_of(parts, layout) + "\n"
 
 
 def verdict_lines(result: GateResult) -> tuple[str, ...]:

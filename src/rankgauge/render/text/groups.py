@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from rankgauge.core.formatting import MISSING, number, percent, span
+from rankgauge.evaluation.groups import GroupSummary
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.grid import Cell, Grid, Show, full
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.scores import value_text
-from rankgauge.render.text.terminal import name, table
 from rankgauge.stats.results import Interval
 
 
@@ -19,31 +19,33 @@ def interval_span(interval: Interval) -> str:
     return span(interval.low, interval.high) or MISSING
 
 
-def as_table(scores: Sequence[Scores], by: Sequence[str], *, confidence: float, color: bool) -> str:
-    """One table per column of the queries."""
-    tables = grids(scores, by, confidence=confidence, show=name)
-    return "\n\n".join(table(rows.head, rows.rows, color=color) for rows in tables)
-
-
-def grids(scores: Sequence[Scores], by: Sequence[str], *, confidence: float, show: Show = full) -> list[Grid]:
+def grids(scores: Sequence[Scores], by: Sequence[str], *, confidence: float) -> list[Grid]:
     """One per column of the queries."""
-    return [_grid(scores, column, confidence, show) for column in by]
+    return [_grid(scores, column, confidence) for column in by]
 
 
-def _grid(scores: Sequence[Scores], column: str, confidence: float, show: Show) -> Grid:
+def _grid(scores: Sequence[Scores], column: str, confidence: float) -> Grid:
+    """One row per group, measure and run: the runs below each other; one run is not repeated."""
+    groups: dict[tuple[str, str], list[tuple[Scores, GroupSummary]]] = {}
+    for run in scores:
+        for group in run.by(column, confidence=confidence):
+            groups.setdefault((group.label, group.measure), []).append((run, group))
     rows = [
         [
-            Cell(f"{show(group.label)} · {group.measure}"),
-            Cell(show(run.run)),
+            Cell("" if place else full(group.label)),
+            Cell("" if place else group.measure),
+            *([] if len(scores) == 1 else [Cell(full(run.run))]),
             Cell(str(group.n)),
             Cell(number(group.mean)),
             Cell(interval_span(group.interval)),
             Cell(number(group.median)),
         ]
-        for run in scores
-        for group in run.by(column, confidence=confidence)
+        for same_group in groups.values()
+        for place, (run, group) in enumerate(same_group)
     ]
-    return Grid([f"by {column}", "", "queries", "mean", f"{percent(confidence)} CI", "median"], rows, words=2)
+    words = [f"by {full(column)}", "measure", *([] if len(scores) == 1 else ["run"])]
+    head = [*words, "queries", "mean", f"{percent(confidence)} CI", "median"]
+    return Grid(head, rows, words=len(words), hideable=("median",))
 
 
 def as_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[dict[str, Any]]:
@@ -72,28 +74,22 @@ def interval_dicts(run: Scores, measure: str, *, confidence: float) -> dict[str,
     }
 
 
-def intervals_table(scores: Sequence[Scores], *, confidence: float, color: bool) -> str:
-    """The mean of each measure with its interval."""
-    rows = intervals_grid(scores, confidence=confidence, show=name)
-    return table(rows.head, rows.rows, color=color)
-
-
-def intervals_grid(scores: Sequence[Scores], *, confidence: float, show: Show = full) -> Grid:
+def intervals_grid(scores: Sequence[Scores], *, confidence: float) -> Grid:
     """One row per measure and run; weighted means beside the plain ones if queries have weights."""
     title = f"{percent(confidence)} CI"
     rows = [
         [
-            Cell(measure.name),
-            Cell(show(run.run)),
+            Cell("" if place else measure.name),
+            Cell(full(run.run)),
             Cell(value_text(measure, run[measure])),
             Cell(interval_span(run.interval(measure, confidence=confidence))),
             *_weighted_cells(run, measure, confidence),
         ]
         for measure in scores[0].measures
-        for run in scores
+        for place, run in enumerate(scores)
     ]
     weighted = [] if scores[0].weighted is None else ["weighted", title]
-    return Grid(["", "", "mean", title, *weighted], rows, words=2)
+    return Grid(["measure", "run", "mean", title, *weighted], rows, words=2)
 
 
 def _weighted_cells(run: Scores, measure: Measure, confidence: float) -> list[Cell]:

@@ -10,8 +10,9 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntrySummary
 from rankgauge.measures.parse import parse_measures
+from rankgauge.render.text.grid import Cell, Drawing, Grid, Lines, TerminalPart
 from rankgauge.render.text.scores import dumped, query_grid
-from rankgauge.render.text.terminal import Cell, name, table
+from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 LIST_SCHEMA = "rankgauge.history/1"
 ENTRY_JSON_SCHEMA = "rankgauge.history-summary/1"
@@ -24,8 +25,8 @@ def list_json(entries: Sequence[EntrySummary], count: int) -> str:
     return dumped({"schema": LIST_SCHEMA, "count": count, "entries": [entry.to_dict() for entry in entries]})
 
 
-def list_table(entries: Sequence[EntrySummary], count: int, measures: Sequence[str], *, width: int, color: bool) -> str:
-    """One row per entry, with as many measures as fit; the first one always is shown."""
+def list_table(entries: Sequence[EntrySummary], count: int, measures: Sequence[str], layout: Layout = PLAIN) -> str:
+    """One row per entry; without named measures, only as many as fit, and at least the first."""
     if not entries:
         return "no entries\n"
     means = [entry.facts["means"] for entry in entries]
@@ -36,16 +37,19 @@ def list_table(entries: Sequence[EntrySummary], count: int, measures: Sequence[s
     shown: dict[str, list[str]] = {}
     for measure, cells in values.items():
         used += _width(measure, cells)
-        if shown and not measures and used > width:
+        if shown and not measures and used > layout.chart_width:
             break
         shown[measure] = cells
     tags = words.pop("tags", None)
     columns = {**words, **shown, **({} if tags is None else {"tags": tags})}
     rows = [[Cell(cell) for cell in row] for row in zip(*columns.values(), strict=True)]
     older = count - len(entries)
-    more = f"\n{plural(older, 'older entry')} not shown: --last 0 shows all\n" if older > 0 else ""
-    mark = "\n* uncommitted changes\n" if any(entry.facts["git"]["dirty"] for entry in entries) else ""
-    return table(list(columns), rows, color=color) + "\n" + mark + more
+    hidden = [measure for measure in values if measure not in shown]
+    notes = ["+ uncommitted changes"] if any(entry.facts["git"]["dirty"] for entry in entries) else []
+    notes += [f"more measures: {', '.join(hidden)}; name one with -m, or use --format json"] if hidden else []
+    notes += [f"{plural(older, 'older entry')} not shown: --last 0 shows all"] if older > 0 else []
+    grid = Grid(list(columns), rows, words=len(words), hideable=("tags", "labels", "branch"))
+    return text_of([grid, Lines(notes)], layout) + "\n"
 
 
 def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, list[str]]:
@@ -54,7 +58,7 @@ def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, list[str]]:
     branches = [entry.facts["git"]["branch"] for entry in entries]
     if any(branches) or any(entry.facts["git"]["dirty"] for entry in entries):
         columns["branch"] = [
-            _short(branch or MISSING) + ("*" if entry.facts["git"]["dirty"] else " ")
+            _short(branch or MISSING) + ("+" if entry.facts["git"]["dirty"] else "")
             for entry, branch in zip(entries, branches, strict=True)
         ]
     columns["system"] = [_short(entry.system) for entry in entries]
@@ -88,21 +92,16 @@ def show_json(entry: EntrySummary, scores: Scores | None) -> str:
     return dumped(data if scores is None else {**data, "scores": scores.to_dict(per_query=True)})
 
 
-def show_text(entry: EntrySummary, scores: Scores | None, *, color: bool) -> str:
+def show_text(entry: EntrySummary, scores: Scores | None, layout: Layout = PLAIN) -> str:
     """What an entry says, line by line, then its values."""
-    rows = entry_lines(entry)
-    wide = max(map(len, rows))
-    facts = "\n".join(f"{title:<{wide}}  {text}" for title, text in rows.items())
+    facts = "\n".join(text_of([Lines([text], title)], layout) for title, text in entry_lines(entry).items())
     head = ["", "value", f"{percent(CONFIDENCE)} CI", "queries"]
     values = [
         [Cell(measure), Cell(number(mean.value)), Cell(span(mean.low, mean.high, 4) or MISSING), Cell(f"{mean.n:,}")]
         for measure, mean in entry.means.items()
     ]
-    blocks = [facts, f"{table(head, values, color=color)}\n\nconventions: {entry.conventions}"]
-    if scores is not None:
-        grid = query_grid(scores, show=name)
-        blocks.append(table(grid.head, grid.rows, color=color))
-    return "\n\n".join(blocks) + "\n"
+    parts: list[TerminalPart] = [Drawing(facts), Grid(head, values), f"conventions: {entry.conventions}"]
+    return text_of([*parts, *([] if scores is None else [query_grid(scores)])], layout) + "\n"
 
 
 def entry_lines(entry: EntrySummary) -> dict[str, str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.sentences import headline, span_text
 from rankgauge.comparison.versions.compare import VersionComparison
 from rankgauge.comparison.versions.parts import ChangeParts
 from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence
-from rankgauge.core.formatting import MISSING, number, p_value, plural, signed
+from rankgauge.core.formatting import MISSING, number, p_value, percent, plural, signed
 from rankgauge.errors import printable, shown
 from rankgauge.history.entries import EntrySummary
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart
 from rankgauge.render.text.scores import dumped
-from rankgauge.render.text.terminal import Cell, table
 
 COMPARISON_SCHEMA = "rankgauge.history-comparison/1"
 DIGITS = 4
@@ -22,18 +23,16 @@ def as_json(compared: VersionComparison, before: EntrySummary, after: EntrySumma
     return dumped({"schema": COMPARISON_SCHEMA, "entries": entries, "change": compared.to_dict()})
 
 
-def as_text(compared: VersionComparison, before: EntrySummary, after: EntrySummary, *, color: bool) -> str:
+def terminal_parts(compared: VersionComparison, before: EntrySummary, after: EntrySummary) -> list[TerminalPart]:
     """For the terminal."""
-    blocks = [
-        "\n".join([_entry("before", before), _entry("after", after)]),
-        f"{changes_sentence(compared.changes, shown)}\n{method_sentence(compared.method)}",
-        _parts_table(compared.parts, color=color),
+    parts: list[TerminalPart] = [
+        Lines([_entry("before", before), _entry("after", after)]),
+        Lines([changes_sentence(compared.changes, shown), method_sentence(compared.method)]),
+        _parts_grid(compared.parts),
     ]
     if compared.comparison is None:
-        blocks.append("no query can be compared, so nothing is tested")
-    else:
-        blocks += [_tested_table(compared.comparison, color=color), compared.comparison.answer()]
-    return "\n\n".join(blocks) + "\n"
+        return [*parts, "no query can be compared, so nothing is tested"]
+    return [*parts, _tested_grid(compared.comparison), Lines(headline(compared.comparison))]
 
 
 def _entry(side: str, entry: EntrySummary) -> str:
@@ -41,7 +40,7 @@ def _entry(side: str, entry: EntrySummary) -> str:
     return f"{side:<6}  {entry.name}{branch}: {printable(entry.system)}, {printable(entry.collection)}"
 
 
-def _parts_table(parts: tuple[ChangeParts, ...], *, color: bool) -> str:
+def _parts_grid(parts: tuple[ChangeParts, ...]) -> Grid:
     """One row per measure, its parts beside the whole change."""
     is_joint = any(part.joint is not None for part in parts)
     titles = ["system and labels", "queries"] if is_joint else ["system", "labels", "queries"]
@@ -50,13 +49,11 @@ def _parts_table(parts: tuple[ChangeParts, ...], *, color: bool) -> str:
         split = [part.joint, part.queries] if is_joint else [part.system, part.labels, part.queries]
         cells = [number(part.before), number(part.after), signed(part.total, DIGITS)]
         rows.append([Cell(part.measure), *map(Cell, cells), *(Cell(signed(value, DIGITS)) for value in split)])
-    return table(["", "before", "after", "change =", *titles], rows, color=color)
+    return Grid(["", "before", "after", "change =", *titles], rows)
 
 
-def _tested_table(comparison: Comparison, *, color: bool) -> str:
+def _tested_grid(comparison: Comparison) -> Grid:
     """The differences between the systems, with their intervals and p values."""
-    from rankgauge.comparison.sentences import span_text
-
     rows = [
         [
             Cell(row.measure),
@@ -68,4 +65,6 @@ def _tested_table(comparison: Comparison, *, color: bool) -> str:
         ]
         for row in comparison.differences
     ]
-    return table(["system", "difference", comparison.interval_label, "p", "", "over"], rows, color=color)
+    legend = f"intervals are {comparison.interval_kind}" if comparison.interval_kind else ""
+    head = ["system", "difference", f"{percent(comparison.confidence)} CI", "p", "", "over"]
+    return Grid(head, rows, legend=legend)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import printable
-from rankgauge.render.text.grid import Cell, Grid, Show
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import dumped
-from rankgauge.render.text.terminal import name
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
 LABEL_CHECK_SCHEMA = "rankgauge.label-check/1"
@@ -16,13 +15,13 @@ MAX_QUERIES = 20  # rows of the table
 MAX_DOCUMENTS = 10  # named below it
 
 
-def check_parts(check: LabelCheck, *, show: Show = name) -> list[str | Grid]:
+def check_parts(check: LabelCheck) -> list[str | Grid]:
     """The answer, the queries whose labels rotted, and some of these labels."""
     parts: list[str | Grid] = [sentence(check)]
     rotted = [(query, counts) for query, counts in check.by_query.items() if counts["changed"] or counts["gone"]]
     if rotted:
         rows = [
-            [Cell(show(query)), Cell(f"{counts.total():,}"), *(Cell(f"{counts[state]:,}") for state in LABEL_STATES)]
+            [Cell(full(query)), Cell(f"{counts.total():,}"), *(Cell(f"{counts[state]:,}") for state in LABEL_STATES)]
             for query, counts in rotted[:MAX_QUERIES]
         ]
         more = len(rotted) - MAX_QUERIES

@@ -11,10 +11,9 @@ from rankgauge.labels.agreement import AGREEMENT_NAMES, RaterAgreement
 from rankgauge.labels.estimates import LabelEstimates
 from rankgauge.render.text.agreement import correlation_grid
 from rankgauge.render.text.agreement import summary as order_summary
-from rankgauge.render.text.grid import Cell, Grid, Show
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import dumped
-from rankgauge.render.text.terminal import name, table
 from rankgauge.stats.results import Interval
 
 LABEL_AGREEMENT_SCHEMA = "rankgauge.label-agreement/1"
@@ -29,17 +28,7 @@ LABEL_ESTIMATE_FIELDS = (
 )
 
 
-def text_of(parts: Sequence[str | Grid], *, color: bool) -> str:
-    """Parts for the terminal."""
-    blocks = [
-        printable(part, None) if isinstance(part, str) else table(part.head, part.rows, color=color) for part in parts
-    ]
-    return "\n\n".join(blocks)
-
-
-def agreement_parts(
-    agreements: Sequence[RaterAgreement], order: QrelsAgreement | None, *, show: Show = name
-) -> list[str | Grid]:
+def agreement_parts(agreements: Sequence[RaterAgreement], order: QrelsAgreement | None) -> list[str | Grid]:
     """Each pair of raters: the statistics, the confusion table, the groups; then the effect on the order of runs."""
     out: list[str | Grid] = []
     for agreement in agreements:
@@ -50,7 +39,7 @@ def agreement_parts(
             out += [_statistics_grid([agreement])]
             grouped = [row for row in agreements if row.names == agreement.names and row.group is not None]
             if agreement.table is not None:
-                out += [_confusion_grid(agreement, show=show)]
+                out += [_confusion_grid(agreement)]
             if grouped:
                 out += [_statistics_grid(grouped)]
     if order is not None:
@@ -79,16 +68,16 @@ def _statistics_grid(agreements: Sequence[RaterAgreement]) -> Grid:
     return Grid(["", "documents", *(AGREEMENT_NAMES[key] for key in keys)], rows)
 
 
-def _confusion_grid(agreement: RaterAgreement, *, show: Show) -> Grid:
+def _confusion_grid(agreement: RaterAgreement) -> Grid:
     """How often each grade of the first met each grade of the second."""
     assert agreement.table is not None
-    first, second = map(show, agreement.names)
+    first, second = map(full, agreement.names)
     grades = [f"{grade:g}" for grade in agreement.grades]
     rows = [
         [Cell(f"{first} {grade}"), *(Cell(f"{int(count):,}") for count in counts)]
         for grade, counts in zip(grades, agreement.table.tolist(), strict=True)
     ]
-    return Grid(["", *(f"{second} {grade}" for grade in grades)], rows)
+    return Grid(["", *(f"{second} {grade}" for grade in grades)], rows, named_columns=True)
 
 
 def agreement_json(
@@ -122,7 +111,7 @@ def agreement_records(agreements: Sequence[RaterAgreement]) -> Iterator[Record]:
             }
 
 
-def estimate_parts(estimates: LabelEstimates, *, show: Show = name) -> list[str | Grid]:
+def estimate_parts(estimates: LabelEstimates) -> list[str | Grid]:
     """One row per run and measure: the estimate, and what people's or the machine's labels give alone."""
     confidence = percent(estimates.rows[0].estimate.interval.confidence)
     queries = plural(estimates.human_queries, "query")
@@ -132,7 +121,7 @@ def estimate_parts(estimates: LabelEstimates, *, show: Show = name) -> list[str 
     ]
     rows = [
         [
-            Cell(show(row.run)),
+            Cell(full(row.run)),
             Cell(row.measure),
             Cell(number(row.estimate.estimate, 3)),
             Cell(_span(row.estimate.interval)),

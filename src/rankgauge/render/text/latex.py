@@ -40,8 +40,9 @@ def escaped(text: str) -> str:
 
 def _float(grid: Grid) -> str:
     lines = [r"\begin{table}", r"\centering", *_tabular(grid)]
-    if grid.legend:
-        lines += [r"\par\smallskip", rf"{{\footnotesize {escaped(grid.legend)}\par}}"]
+    legend = grid.legend_with("bold: the best")
+    if legend:
+        lines += [r"\par\smallskip", rf"{{\footnotesize {escaped(legend)}\par}}"]
     return "\n".join([*lines, r"\end{table}"])
 
 

@@ -52,7 +52,8 @@ def _table(grid: Grid) -> str:
     rule = ["---" if column < grid.words else "---:" for column in range(len(grid.head))]
     lines = [[escaped(title) for title in grid.head], rule, *([_cell(cell) for cell in row] for row in grid.rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{paragraph(grid.legend)}" if grid.legend else table
+    legend = grid.legend_with("bold: the best")
+    return f"{table}\n\n{paragraph(legend)}" if legend else table
 
 
 def _cell(cell: Cell) -> str:

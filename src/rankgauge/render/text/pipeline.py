@@ -7,7 +7,8 @@ import json
 from rankgauge.adapters.pipeline.log import PipelineReport
 from rankgauge.core.formatting import number, plural
 from rankgauge.evaluation.notebook import NotebookTable
-from rankgauge.render.text.terminal import Cell, name, table
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
+from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 
 def as_json(report: PipelineReport) -> str:
@@ -15,20 +16,21 @@ def as_json(report: PipelineReport) -> str:
     return json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(report: PipelineReport, *, color: bool) -> str:
+def as_text(report: PipelineReport, layout: Layout = PLAIN) -> str:
     """One line per step, then the confusion table of the experts."""
-    parts = [f"{name(report.name)}: {plural(report.queries, 'query')}\n{report}"]
+    head = f"{full(report.name)}: {plural(report.queries, 'query')}"
+    parts: list[TerminalPart] = [Lines([head, *str(report).split("\n")])]
     if report.routing is not None and report.routing.n:
-        parts.append(_table_text(report.routing.summary_table(), color=color))
+        parts.append(_grid(report.routing.summary_table()))
     if report.gate is not None and report.gate.wrongly_skipped:
-        parts.append("wrongly skipped: " + ", ".join(name(query) for query in report.gate.wrongly_skipped))
-    return "\n\n".join(parts) + "\n"
+        parts.append("wrongly skipped: " + ", ".join(map(full, report.gate.wrongly_skipped)))
+    return text_of(parts, layout) + "\n"
 
 
-def _table_text(content: NotebookTable, *, color: bool) -> str:
+def _grid(content: NotebookTable) -> Grid:
     rows = [[Cell(_cell_text(value)) for value in row] for row in content.rows]
-    return table([name(title) for title in content.head], rows, color=color)
+    return Grid(list(map(full, content.head)), rows, named_columns=True)
 
 
 def _cell_text(value: object) -> str:
-    return number(value) if value is None or isinstance(value, float) else name(str(value))
+    return number(value) if value is None or isinstance(value, float) else full(str(value))

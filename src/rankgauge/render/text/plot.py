@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from rankgauge.comparison.result import Comparison
 from rankgauge.core.formatting import percent
+from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.groups import interval_span
 from rankgauge.render.text.scores import value_text
-from rankgauge.render.text.terminal import name
+from rankgauge.render.text.terminal import Layout, display_width
+from rankgauge.render.text.wrapping import excerpt, shortened
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import paired
 
@@ -20,41 +22,49 @@ LEVELS = "▁▂▃▄▅▆▇"
 TIE, BETWEEN = "·", "│"
 ASCII = str.maketrans(f"{BAR}{LOW}{WHISKER}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
 MIN_WIDTH, MAX_WIDTH = 12, 60
+MIN_LABEL, MAX_LABEL = 10, 40
 
 
-def of_scores(scores: Sequence[Scores], *, width: int, ascii: bool = False, confidence: float = 0.95) -> str:
+def of_scores(scores: Sequence[Scores], layout: Layout, *, confidence: float = 0.95) -> str:
     """One bar per run and measure, ending in the interval of its mean."""
-    parts = [_bars(scores, measure, width, confidence) for measure in scores[0].measures]
-    return drawn(
-        [f"{LOW}{WHISKER}{MEAN}{WHISKER}{HIGH} the mean and its {percent(confidence)} CI", *parts], ascii=ascii
-    )
+    parts = [_bars(scores, measure, layout.chart_width, confidence) for measure in scores[0].measures]
+    legend = f"{LOW}{WHISKER}{MEAN}{WHISKER}{HIGH} the mean and its {percent(confidence)} CI"
+    return drawn([legend, *parts], layout)
 
 
-def of_comparison(comparison: Comparison, *, width: int, ascii: bool = False) -> str:
+def of_comparison(comparison: Comparison, layout: Layout) -> str:
     """The bars, then one strip of differences per measure and system, from the largest gain to the largest loss."""
-    strips = [_strips(comparison, measure, width) for measure in comparison.scores[0].measures]
-    bars = of_scores(comparison.scores, width=width, ascii=ascii, confidence=comparison.confidence)
-    return f"{bars}\n{drawn(strips, ascii=ascii)}"
+    strips = [_strips(comparison, measure, layout.chart_width) for measure in comparison.scores[0].measures]
+    return f"{of_scores(comparison.scores, layout, confidence=comparison.confidence)}\n{drawn(strips, layout)}"
 
 
-def drawn(parts: Sequence[str], *, ascii: bool) -> str:
+def drawn(parts: Sequence[str], layout: Layout) -> str:
     """Parts of a chart as text, with plain characters if others cannot be shown."""
     text = "\n\n".join(parts) + "\n"
-    return text.translate(ASCII) if ascii else text
+    return text.translate(ASCII) if layout.ascii else text
 
 
 def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: float) -> str:
-    rows = [(name(run.run), run[measure], run.interval(measure, confidence=confidence)) for run in scores]
-    ends = [end for _, value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
+    rows = [(run[measure], run.interval(measure, confidence=confidence)) for run in scores]
+    ends = [end for value, interval in rows for end in (value, interval.low, interval.high) if end is not None]
     least, most = min([0.0, *ends]), max([0.0, *ends])
-    texts = [(label, value_text(measure, value), interval_span(interval)) for label, value, interval in rows]
-    widest = [max(len(row[column]) for row in texts) for column in range(3)]
-    size = room(width, sum(widest) + 6)
+    values = [value_text(measure, value) for value, _ in rows]
+    spans = [interval_span(interval) for _, interval in rows]
+    taken = max(map(len, values)) + max(map(len, spans)) + 6
+    labels = labels_within(scores, width - taken - MIN_WIDTH)
+    size = room(width, taken + display_width(labels[0]))
     lines = [f"{measure.name}, from {short_number(least)} to {short_number(most)}"]
-    for (label, value, between), (_, mean, interval) in zip(texts, rows, strict=True):
+    for label, value, between, (mean, interval) in zip(labels, values, spans, rows, strict=True):
         bar = "" if mean is None else _bar(mean, interval, least, (size - 1) / ((most - least) or 1.0))
-        lines.append(f"{label:<{widest[0]}}  {bar:<{size}}  {value:>{widest[1]}}  {between:>{widest[2]}}")
+        lines.append(f"{label}  {bar:<{size}}  {value:>{max(map(len, values))}}  {between:>{max(map(len, spans))}}")
     return "\n".join(lines)
+
+
+def labels_within(scores: Sequence[Scores], width: int) -> list[str]:
+    """The names of runs, shortened to leave room for a chart, all of the same width."""
+    names = shortened([printable(run.run, None) for run in scores], max(MIN_LABEL, min(width, MAX_LABEL)))
+    widest = max(map(display_width, names))
+    return [name + " " * (widest - display_width(name)) for name in names]
 
 
 def short_number(value: float) -> str:
@@ -84,26 +94,29 @@ def whisker(value: float, ends: tuple[float | None, float | None], limits: tuple
 
 
 def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
+    systems = [run for run in comparison.scores if run.run != comparison.baseline]
     rows = []
-    for system in comparison.systems:
-        _, system_values, baseline_values = comparison.paired(system, measure.name)
-        rows.append((name(system), sorted(paired(system_values, baseline_values).values.tolist(), reverse=True)))
-    tallest = max((abs(gap) for _, gaps in rows for gap in gaps), default=0.0)
-    counts = [_counts(gaps) for _, gaps in rows]
-    label = max(len(label) for label, _ in rows)
-    ups = max(len(up) for up, _ in counts)
-    most = max(len(gaps) for _, gaps in rows)
-    queries_per_character = max(
-        1, math.ceil(most / room(width, label + ups + max(len(down) for _, down in counts) + 8))
-    )
+    for system in systems:
+        _, system_values, baseline_values = comparison.paired(system.run, measure.name)
+        rows.append(sorted(paired(system_values, baseline_values).values.tolist(), reverse=True))
+    tallest = max((abs(gap) for gaps in rows for gap in gaps), default=0.0)
+    counts = [_counts(gaps) for gaps in rows]
+    ups, downs = (max(len(count[side]) for count in counts) for side in (0, 1))
+    taken = ups + downs + 8
+    labels = labels_within(systems, width - taken - MIN_WIDTH)
+    most = max(map(len, rows))
+    queries_per_character = max(1, math.ceil(most / room(width, taken + display_width(labels[0]))))
     per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
-    title = f"{measure.name} vs. {name(comparison.baseline)}: {per_character} per character, tallest {tallest:.3f}"
+    rest = f": {per_character} per character, tallest {tallest:.3f}"
+    baseline = printable(comparison.baseline, None)
+    available = max(MIN_LABEL, width - len(measure.name + rest) - len(" vs. "))
+    title = f"{measure.name} vs. {excerpt(baseline, available)}{rest}"
     return "\n".join(
         [
             title,
             *(
-                f"{system:<{label}}  {up:>{ups}} {_strip(gaps, tallest, queries_per_character)} {down}"
-                for (system, gaps), (up, down) in zip(rows, counts, strict=True)
+                f"{label}  {up:>{ups}} {_strip(gaps, tallest, queries_per_character)} {down}"
+                for label, gaps, (up, down) in zip(labels, rows, counts, strict=True)
             ),
         ]
     )

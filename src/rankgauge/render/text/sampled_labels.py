@@ -6,21 +6,20 @@ from collections.abc import Iterator, Sequence
 
 from rankgauge.core.formatting import number, percent, plural, span
 from rankgauge.labels.sampled_means import SampledEstimate
-from rankgauge.render.text.grid import Cell, Grid, Show
+from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import dumped
-from rankgauge.render.text.terminal import name
 
 SAMPLED_SCHEMA = "rankgauge.sampled-estimate/1"
 SAMPLED_FIELDS = ("run", "measure", "estimate", "low", "high", "confidence", "method", "reason", "queries")
 
 
-def parts(rows: Sequence[SampledEstimate], *, show: Show = name) -> list[str | Grid]:
+def parts(rows: Sequence[SampledEstimate]) -> list[str | Grid]:
     """One row per run and value."""
     first = rows[0].interval
     cells = [
         [
-            Cell(show(row.run)),
+            Cell(full(row.run)),
             Cell(row.measure),
             Cell(number(row.interval.estimate, 3)),
             Cell(row.interval.reason or span(row.interval.low, row.interval.high)),

@@ -12,8 +12,8 @@ from rankgauge.errors import InputError
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.grid import Cell, Grid, Show, full
-from rankgauge.render.text.terminal import name, table
+from rankgauge.render.text.grid import Cell, Grid, TerminalPart, full
+from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 if TYPE_CHECKING:
     from rankgauge.config.bands.bands import Bands
@@ -22,25 +22,24 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = "rankgauge.scores/1"
 
 
-def as_table(scores: Sequence[Scores], *, per_query: bool, color: bool, width: int, bands: Bands | None = None) -> str:
-    """Runs as rows and measures as columns, or transposed if that is too wide; bands below their runs."""
-    means = grid(scores, bands=bands, show=name)
-    text = table(means.head, means.rows, color=color)
-    if max(len(line) for line in text.split("\n")) > width:
-        means = means.transposed()
-        text = table(means.head, means.rows, color=color)
-    queries = [query_grid(run, show=name) for run in scores] if per_query else []
-    return "\n\n".join([text, *(table(values.head, values.rows, color=color) for values in queries)])
+def as_table(scores: Sequence[Scores], layout: Layout = PLAIN, *, per_query: bool, bands: Bands | None = None) -> str:
+    """Runs as rows and measures as columns, or transposed if that fits better; bands below their runs."""
+    return text_of(score_parts(scores, per_query=per_query, bands=bands), layout)
 
 
-def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = full) -> Grid:
+def score_parts(scores: Sequence[Scores], *, per_query: bool, bands: Bands | None = None) -> list[TerminalPart]:
+    """The means, then the value of each query if asked for."""
+    return [grid(scores, bands=bands), *(query_grid(run) for run in scores if per_query)]
+
+
+def grid(scores: Sequence[Scores], *, bands: Bands | None = None) -> Grid:
     """Runs as rows, measures as columns, bands below; the best of several runs is marked."""
     measures = scores[0].measures
     values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
     best = [best_of(measure, [row[column] for row in values]) for column, measure in enumerate(measures)]
     rows = [
         [
-            Cell(show(run.run)),
+            Cell(full(run.run)),
             *(
                 Cell(value_text(measure, value), best=value is not None and value == best[column])
                 for column, (measure, value) in enumerate(zip(measures, row, strict=True))
@@ -51,22 +50,21 @@ def grid(scores: Sequence[Scores], *, bands: Bands | None = None, show: Show = f
     if bands is not None:
         from rankgauge.render.text.bands import band_rows
 
-        rows += band_rows(scores, bands, show)
-    legend = "" if all(value is None for value in best) else "bold: the best"
-    return Grid(["", *(measure.name for measure in measures)], rows, legend=legend)
+        rows += band_rows(scores, bands, full)
+    return Grid(["", *(measure.name for measure in measures)], rows, transposable=True)
 
 
-def query_grid(scores: Scores, *, show: Show = full) -> Grid:
+def query_grid(scores: Scores) -> Grid:
     """One row per query of one run."""
     rows = [
-        [Cell(show(scores.queries[row]))]
+        [Cell(full(scores.queries[row]))]
         + [
             Cell(value_text(measure, float(value)))
             for measure, value in zip(scores.measures, scores.values[row], strict=True)
         ]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
-    return Grid([show(scores.run), *(measure.name for measure in scores.measures)], rows)
+    return Grid([full(scores.run), *(measure.name for measure in scores.measures)], rows)
 
 
 def value_text(measure: Measure, value: float | None) -> str:

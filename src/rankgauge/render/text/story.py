@@ -6,7 +6,8 @@ import json
 
 from rankgauge.adapters.story.result import RetrievalQuality
 from rankgauge.core.formatting import number
-from rankgauge.render.text.terminal import BOLD, RESET, Cell, name, table
+from rankgauge.render.text.grid import Cell, Grid, VerdictLine, full
+from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 
 def as_json(result: RetrievalQuality) -> str:
@@ -14,22 +15,17 @@ def as_json(result: RetrievalQuality) -> str:
     return json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(result: RetrievalQuality, *, color: bool) -> str:
+def as_text(result: RetrievalQuality, layout: Layout = PLAIN) -> str:
     """The verdict in a sentence, and one row per query."""
-    sentence = str(result)
-    if color:
-        head, mark, rest = sentence.partition(":")
-        sentence = f"{BOLD}{head}{RESET}{mark}{rest}"
-    if not result.queries:
-        return sentence + "\n"
     rows = [
         [
-            Cell(f"{name(query.id)}  {name(query.text)}"),
+            Cell(f"{full(query.id)}  {full(query.text)}"),
+            Cell(full(query.ranking[0].scene)),
             Cell(str(query.rank)),
             Cell(number(query.rr)),
             Cell(f"{number(query.recall)} @{query.k}"),
-            Cell(name(query.ranking[0].scene)),
         ]
         for query in result.queries
     ]
-    return f"{sentence}\n\n{table(['query', 'rank', 'RR', 'recall', 'first scene'], rows, color=False)}\n"
+    table = [Grid(["query", "first scene", "rank", "RR", "recall"], rows, words=2)] if rows else []
+    return text_of([VerdictLine(str(result), passed=result.passed), *table], layout) + "\n"

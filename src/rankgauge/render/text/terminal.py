@@ -1,40 +1,161 @@
-"""Tables for the terminal: readable without color, wide enough for the longest name."""
+"""Text for the terminal: tables and sentences that fit its width, readable without color.
+
+With a width, sentences are wrapped between words, and a table that is too wide is made to fit (``fitting``). Without
+one, as in a pipe or a file, nothing is wrapped, shortened or hidden.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import printable
-from rankgauge.render.text.grid import Cell as Cell
+from rankgauge.render.text.grid import Cell, Drawing, Grid, Lines, TerminalPart, VerdictLine
 
-BOLD, RESET = "\x1b[1m", "\x1b[0m"
-MAX_NAME = 40
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], *, color: bool, starred: bool = True) -> str:
-    """Columns aligned, the first to the left, numbers to the right. The best is bold, or starred without color."""
-    star = starred and not color and any(cell.best for row in rows for cell in row)
-    widths = [max([len(title), *(len(_marked(row[column])) for row in rows)]) for column, title in enumerate(head)]
-
-    def fit(cell: Cell, column: int) -> str:
-        width, content = widths[column], _marked(cell)
-        text = f"{content:<{width}}" if column == 0 else f"{content:>{width}}"
-        if cell.best and color:
-            text = text.replace(cell.text, f"{BOLD}{cell.text}{RESET}")
-        if star and column:
-            text += "*" if cell.best else " "
-        return text
-
-    lines = [[fit(Cell(title), column) for column, title in enumerate(head)]]
-    lines += [[fit(cell, column) for column, cell in enumerate(row)] for row in rows]
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
+UNLIMITED_WIDTH = 160  # of charts, and before rows and columns are swapped, if nothing has to fit
+MIN_WIDTH = 40  # a narrower terminal is treated as this wide
+LABEL_WIDTH = 10
+COLUMN_GAP = 2
+_LABEL = re.compile(r"\S{1,24} {2,}(?=\S)")
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def _marked(cell: Cell) -> str:
-    """A cell's text with room for its mark, so that numbers with and without one are aligned."""
-    return cell.text if cell.mark is None else f"{cell.text} {cell.mark or ' '}"
+@dataclass(frozen=True)
+class Layout:
+    """The width that text has to fit, None if it does not have to; whether there is color, and only ASCII."""
+
+    width: int | None = None
+    color: bool = False
+    ascii: bool = False
+
+    @property
+    def chart_width(self) -> int:
+        """The width of a chart and the text beside it."""
+        return UNLIMITED_WIDTH if self.width is None else max(self.width, MIN_WIDTH)
+
+    @property
+    def best_legend(self) -> str:
+        """What marks the best value."""
+        return "bold: the best" if self.color else "* the best"
 
 
-def name(text: str) -> str:
-    """A name from data, safe to print and short enough for a table."""
-    return printable(text, MAX_NAME)
+PLAIN = Layout()
+
+
+def text_of(parts: Sequence[TerminalPart], layout: Layout = PLAIN, *, elsewhere: str = "use --format json") -> str:
+    """Parts separated by blank lines; marks are explained once, and hidden columns named once.
+
+    ``elsewhere`` says how a reader sees hidden columns, besides with a wider terminal.
+    """
+    blocks, hidden, explained, place = list[str](), list[str](), False, 0
+    for part in parts:
+        if isinstance(part, Grid):
+            text, hidden_here = table_text(part, layout)
+            hidden, place = [*hidden, *hidden_here], len(blocks) if hidden_here else place
+            legend = part.legend_with("" if explained else layout.best_legend)
+            explained = explained or part.has_best
+            blocks.append("\n".join([text, *wrapped(printable(legend, None), layout, hanging=2)]))
+        else:
+            blocks.append(_block(part, layout))
+    if hidden:  # said once, below the last table that lacks one
+        note = f"hidden to fit the terminal: {', '.join(dict.fromkeys(hidden))}; widen it, or {elsewhere}"
+        blocks[place] = "\n".join([blocks[place], *wrapped(printable(note, None), layout, hanging=2)])
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _block(part: str | Lines | Drawing | VerdictLine, layout: Layout) -> str:
+    if isinstance(part, Drawing):
+        return part.text
+    if isinstance(part, str):
+        return "\n".join(wrapped(printable(part, None), layout))
+    if isinstance(part, VerdictLine):
+        word, colon, rest = "\n".join(wrapped(printable(part.text, None), layout, hanging=2)).partition(":")
+        tone = YELLOW if part.passed is None else GREEN if part.passed else RED
+        return f"{tone}{word}{RESET}{colon}{rest}" if layout.color else f"{word}{colon}{rest}"
+    if not part.label:
+        return "\n".join(line for text in part.lines for line in hung(printable(text, None), layout))
+    texts = (wrapped(printable(text, None), layout, indent=LABEL_WIDTH) for text in part.lines)
+    lines = [line for text in texts for line in text]
+    return "\n".join(f"{'' if index else part.label:<{LABEL_WIDTH}}{line}" for index, line in enumerate(lines))
+
+
+def hung(text: str, layout: Layout) -> list[str]:
+    """A line wrapped below its text: after a label and at least two spaces, or else two columns further right."""
+    content = text.lstrip(" ")
+    indent = len(text) - len(content)
+    label = _LABEL.match(content)
+    lines = wrapped(content, layout, indent=indent, hanging=2 if label is None else label.end())
+    return [" " * indent + line for line in lines] or [""]
+
+
+def wrapped(text: str, layout: Layout, *, indent: int = 0, hanging: int = 0) -> list[str]:
+    """The lines of a text that leaves room for an indent; all but the first have ``hanging`` spaces before them."""
+    if not text:
+        return []
+    if layout.width is None:
+        return [text]
+    from rankgauge.render.text.wrapping import wrap
+
+    return wrap(text, max(layout.width, MIN_WIDTH) - indent, hanging)
+
+
+def table_text(grid: Grid, layout: Layout) -> tuple[str, list[str]]:
+    """A table, and the titles of the columns that were hidden."""
+    text = aligned(grid, layout)
+    if is_within(text, layout.chart_width):
+        return text, []
+    if layout.width is None:
+        texts = [text, aligned(grid.transposed(), layout)] if grid.transposable else [text]
+        return min(texts, key=lambda table: len(table.partition("\n")[0])), []
+    from rankgauge.render.text.fitting import fitted
+
+    return fitted(grid, layout)
+
+
+def is_within(text: str, width: int) -> bool:
+    """Whether no line of a text is wider; sequences for color do not count."""
+    return all(display_width(line) <= width for line in text.split("\n"))
+
+
+def aligned(grid: Grid, layout: Layout) -> str:
+    """A table as wide as its content: words to the left, numbers to the right."""
+    columns = [_column(grid, number, layout) for number in range(len(grid.head))]
+    return "\n".join((" " * COLUMN_GAP).join(cells).rstrip() for cells in zip(*columns, strict=True))
+
+
+def _column(grid: Grid, number: int, layout: Layout) -> list[str]:
+    cells = [row[number] for row in grid.rows]
+    is_marked = any(cell.mark for cell in cells)
+    is_starred = not layout.color and any(cell.best for cell in cells)
+    texts = [_with_marks(cell, is_marked, is_starred) for cell in cells]
+    width = max(map(display_width, (grid.head[number], *texts)))
+    lines = [_padded(text, width, left=number < grid.words) for text in (grid.head[number], *texts)]
+    if layout.color:
+        for row, cell in enumerate(cells, 1):
+            lines[row] = lines[row].replace(cell.text, f"{BOLD}{cell.text}{RESET}", 1) if cell.best else lines[row]
+    return lines
+
+
+def _with_marks(cell: Cell, is_marked: bool, is_starred: bool) -> str:
+    """A cell's text with room for its marks, so that numbers with and without one are aligned."""
+    mark = f" {cell.mark or ' '}" if is_marked else ""
+    star = ("*" if cell.best else " ") if is_starred else ""
+    return f"{cell.text}{star}{mark}"
+
+
+def _padded(text: str, width: int, *, left: bool) -> str:
+    spaces = " " * (width - display_width(text))
+    return text + spaces if left else spaces + text
+
+
+def display_width(text: str) -> int:
+    """The number of columns that a text takes on a terminal, without sequences for color."""
+    if "\x1b" in text:
+        text = _COLOR.sub("", text)
+    if text.isascii():
+        return len(text)
+    from rankgauge.render.text.wrapping import columns_of
+
+    return columns_of(text)

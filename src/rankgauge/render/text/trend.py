@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from rankgauge.core.formatting import MISSING, listing, number, p_equals, percent, plural, signed, span
 from rankgauge.errors import printable
 from rankgauge.history.trends import Trend, TrendChange, TrendPoint, TrendSeries
+from rankgauge.render.text.grid import Lines
+from rankgauge.render.text.plot import MIN_WIDTH as MIN_CHART
 from rankgauge.render.text.plot import drawn, room, short_number, whisker
 from rankgauge.render.text.scores import dumped
+from rankgauge.render.text.terminal import PLAIN, Layout, display_width, hung, text_of
+from rankgauge.render.text.wrapping import shortened
 
 CHANGE_DIGITS = 4
 
@@ -18,13 +22,13 @@ def as_json(trend: Trend) -> str:
     return dumped(trend.to_dict())
 
 
-def as_text(trend: Trend, *, width: int, ascii: bool = False) -> str:
+def as_text(trend: Trend, layout: Layout = PLAIN) -> str:
     """All queries with what else changed, then one chart per group, then how change points were found."""
-    parts = [_heading(trend)]
+    parts = [text_of([_heading(trend)], layout)]
     for place, series in enumerate(trend.series):
         side = _side_columns(trend.points) if place == 0 else {}
-        parts.append(_chart(trend, series, side, width))
-    return drawn([*parts, "\n".join(footer(trend))], ascii=ascii)
+        parts.append(_chart(trend, series, side, layout))
+    return drawn([*parts, text_of([Lines(footer(trend))], layout)], layout)
 
 
 def _heading(trend: Trend) -> str:
@@ -47,8 +51,8 @@ def _queries(point: TrendPoint) -> str:
     return f"{point.queries:,}" + (f" ({' '.join(changes)})" if changes else "")
 
 
-def _chart(trend: Trend, series: TrendSeries, side: dict[str, list[str]], width: int) -> str:
-    values = series.values
+def _chart(trend: Trend, series: TrendSeries, side: dict[str, list[str]], layout: Layout) -> str:
+    width, values = layout.chart_width, series.values
     ends = [end for row in values for end in (row.value, row.low, row.high) if end is not None]
     least, most = (min(ends), max(ends)) if ends else (0.0, 1.0)
     cells = {
@@ -59,8 +63,13 @@ def _chart(trend: Trend, series: TrendSeries, side: dict[str, list[str]], width:
     }
     widths = {title: max(len(title), *map(len, column)) for title, column in cells.items()}
     taken = sum(widths.values()) + 2 * len(widths)
-    if width - taken < 12 and side:  # the interval is in the chart
-        del cells[f"{percent(trend.confidence)} CI"]
+    for title in [f"{percent(trend.confidence)} CI", *reversed(side)]:  # the interval is in the chart
+        if width - taken < MIN_CHART:
+            del cells[title]
+            taken = sum(widths[title] for title in cells) + 2 * len(cells)
+    if width - taken < MIN_CHART:
+        cells["entry"] = shortened(cells["entry"], max(MIN_CHART, widths["entry"] - MIN_CHART + width - taken))
+        widths["entry"] = max(map(display_width, cells["entry"]))
         taken = sum(widths[title] for title in cells) + 2 * len(cells)
     size = room(width, taken)
     scale = f"{short_number(least)} … {short_number(most)}"
@@ -73,7 +82,7 @@ def _chart(trend: Trend, series: TrendSeries, side: dict[str, list[str]], width:
     lines.append(head.rstrip())
     for row, value in enumerate(values):
         if row in changes:
-            lines.append(f"─ {change_text(changes[row])}")
+            lines += hung(f"─ {change_text(changes[row])}", layout)
         bar = "" if value.value is None else whisker(value.value, (value.low, value.high), (least, most), size)
         texts = [f"{cells[title][row]:>{widths[title]}}" for title in others]
         lines.append("  ".join([f"{cells[name][row]:<{widths[name]}}", f"{bar:<{size}}", *texts]).rstrip())

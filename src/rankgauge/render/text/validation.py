@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Sequence
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import Severity, printable, shown
-from rankgauge.render.text.terminal import BOLD, RESET
+from rankgauge.render.text.terminal import BOLD, PLAIN, RESET, Layout, hung, wrapped
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import Finding, Place, Validation, as_dict
 from rankgauge.validation.repair import Repair
@@ -23,9 +22,11 @@ def as_json(validations: Sequence[Validation]) -> str:
     return json.dumps(as_dict(validations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_text(validations: Sequence[Validation], *, color: bool, width: int) -> str:
+def as_text(validations: Sequence[Validation], layout: Layout = PLAIN) -> str:
     """The answer first, then the findings with their places and what to do."""
-    parts = ["\n".join([headline(file, color=color), *_faults(file, color=color, width=width)]) for file in validations]
+    parts = [
+        "\n".join([*hung(headline(file, color=layout.color), layout), *_faults(file, layout)]) for file in validations
+    ]
     if len(validations) > 1:
         parts.append(f"{len(validations)} files: {_tally(validations)}")
     return ("\n\n" if any(file.findings for file in validations) else "\n").join(parts) + "\n"
@@ -60,14 +61,14 @@ def _outcome_line(label: str, finding: Finding, text: str) -> str:
     return f"  {label:<{FINDING_LABEL_WIDTH}} {finding.code} ({finding.count:,}): {text}"
 
 
-def _faults(file: Validation, *, color: bool, width: int) -> list[str]:
+def _faults(file: Validation, layout: Layout) -> list[str]:
     lines = []
     for finding in file.findings:
-        lines += ["", *_finding(file, finding, color=color, width=width)]
+        lines += ["", *_finding(file, finding, layout)]
     return lines
 
 
-def _finding(file: Validation, finding: Finding, *, color: bool, width: int) -> list[str]:
+def _finding(file: Validation, finding: Finding, layout: Layout) -> list[str]:
     places = finding.places[: 1 if finding.severity == "note" else PLACES_SHOWN]
     labeled_texts = [("expected", finding.expected)]
     labeled_texts += [
@@ -79,9 +80,9 @@ def _finding(file: Validation, finding: Finding, *, color: bool, width: int) -> 
     code = CODES.get(finding.code)
     if code is not None and code.repair:
         labeled_texts.append(("--fix", code.repair))
-    severity = f"{SEVERITY_COLORS[finding.severity]}{finding.severity}{RESET}" if color else finding.severity
-    head = f"{severity} {finding.code} ({finding.count:,}): {finding.message}"
-    return [head, *(line for label, text in labeled_texts for line in _labeled(label, text, width))]
+    severity = f"{SEVERITY_COLORS[finding.severity]}{finding.severity}{RESET}" if layout.color else finding.severity
+    head = hung(f"{severity} {finding.code} ({finding.count:,}): {finding.message}", layout)
+    return [*head, *(line for label, text in labeled_texts for line in _labeled(label, text, layout))]
 
 
 def _found_lines(file: Validation, finding: Finding, places: Sequence[Place]) -> list[str]:
@@ -92,10 +93,9 @@ def _found_lines(file: Validation, finding: Finding, places: Sequence[Place]) ->
     return [*lines, f"… {finding.count - len(places):,} more"] if finding.count > len(places) else lines
 
 
-def _labeled(label: str, text: str, width: int) -> list[str]:
-    """A text after its label, wrapped if it is too long; a place and what was found there stay on one line."""
-    available = max(40, width - FINDING_LABEL_WIDTH - 3)
-    lines = [text] if label in ("found", "") else textwrap.wrap(text, available) or [""]
+def _labeled(label: str, text: str, layout: Layout) -> list[str]:
+    """A text after its label, wrapped if it is too long."""
+    lines = wrapped(text, layout, indent=FINDING_LABEL_WIDTH + 3, hanging=2 if label in ("found", "") else 0) or [""]
     return [f"  {'' if index else label:<{FINDING_LABEL_WIDTH}} {line}" for index, line in enumerate(lines)]
 
 

@@ -1,0 +1,185 @@
+"""What commands print fits the terminal: no line is wider, no word is cut, and nothing is lost in a pipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, NoReturn
+
+import pytest
+from rich.cells import cell_len
+
+import rankgauge.cli.commands
+from rankgauge.cli.main import run
+
+Command = Callable[..., Any]
+
+pty = pytest.importorskip("pty")
+fcntl, struct, termios = pytest.importorskip("fcntl"), pytest.importorskip("struct"), pytest.importorskip("termios")
+
+COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+MANY_MEASURES = "nDCG@5 nDCG@10 nDCG@20 P@5 P@10 R@10 R@50 AP RR Rprec RBP(p=0.8) Success@1 Bpref".split()
+NOTE_WORDS = {"hidden", "widen", "json", "more", "with", "name"}  # only a narrow terminal hides columns
+LONG_NAMES = {
+    "bm25-k1-0.9-b-0.4-title-and-body-english-stemmer": "lexical",
+    "bm25-k1-1.2-b-0.75-title-and-body-english-stemmer": "vector",
+    "検索システム-ハイブリッド-再ランキング付き": "lexical",
+    "de\u0301ja\u0300-vu": "vector",
+    "short": "lexical",
+}
+
+
+def on_terminal(*arguments: object, width: int, **variables: str) -> str:
+    """What a command prints on a terminal of this width, both streams; escape sequences included."""
+    child, terminal = pty.fork()
+    if not child:
+        _run_child([str(argument) for argument in arguments], width, variables)
+    chunks = []
+    with suppress(OSError):  # the end, on Linux
+        while chunk := os.read(terminal, 65536):
+            chunks.append(chunk)
+    os.waitpid(child, 0)
+    os.close(terminal)
+    return b"".join(chunks).decode().replace("\r\n", "\n")
+
+
+def _run_child(arguments: list[str], width: int, variables: dict[str, str]) -> NoReturn:
+    """Run a command in the child of a fork, whose three streams are a terminal; much faster than a new process."""
+    try:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        for name in ("COLUMNS", "NO_COLOR"):
+            os.environ.pop(name, None)
+        os.environ.update({"TERM": "xterm", **variables})
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(fd, mode, encoding="utf-8") for fd, mode in enumerate("rww"))
+        run(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(0)
+
+
+def visible_lines(text: str) -> list[str]:
+    """The lines that stay on the screen: a carriage return starts a line over."""
+    return [COLOR.sub("", line).split("\r")[-1] for line in text.split("\n")]
+
+
+def check_fits(text: str, width: int) -> None:
+    lines = visible_lines(text)
+    assert "Traceback" not in text
+    assert [line for line in lines if cell_len(line) > width] == []
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The bundled collection, and five runs with long, Japanese and accented names."""
+    for module in ("scipy.stats", "rankgauge.comparison.compare"):
+        import_module(module)  # once, rather than in each child
+    for module in iter_modules(rankgauge.cli.commands.__path__):
+        import_module(f"rankgauge.cli.commands.{module.name}")
+    from rankgauge.benchmark.plan import SHIPPED
+
+    folder = tmp_path_factory.mktemp("runs")
+    runs = []
+    for number, (name, source) in enumerate(LONG_NAMES.items()):
+        rows = (SHIPPED / "runs" / f"{source}.trec").read_text().splitlines()
+        kept = [row for row in rows if hash_of(row) % 5 != number] if number > 1 else rows
+        path = folder / f"{number}.trec"
+        path.write_text("".join(f"{row.rsplit(maxsplit=1)[0]} {name}\n" for row in kept), encoding="utf-8")
+        runs.append(path)
+    return {"qrels": SHIPPED / "qrels.trec", "topics": SHIPPED / "queries.jsonl", "runs": runs, "folder": folder}
+
+
+def hash_of(row: str) -> int:
+    return sum(map(ord, row.split()[0] + row.split()[2]))
+
+
+def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
+    qrels, runs, folder = files["qrels"], files["runs"], files["folder"]
+    topics = ["--topics", files["topics"]]
+    measures = [part for name in MANY_MEASURES for part in ("-m", name)]
+    history = folder / "history.sqlite"
+    return {
+        "many runs": ["evaluate", qrels, *runs, *topics, "--by", "difficulty", "--ci"],
+        "many measures": ["evaluate", qrels, *runs, *measures, "--kpi", "trec-2025"],
+        "audits": ["evaluate", qrels, *runs[:2], "--ties", "--unjudged", "--plot"],
+        "queries": ["evaluate", qrels, runs[0], "-q", *measures],
+        "two": ["compare", qrels, *runs[:2], *topics, "--by", "difficulty", "--plot"],
+        "five": ["compare", qrels, *runs, *topics, "--by", "category", "--test", "t"],
+        "explain": ["compare", qrels, *runs[:2], *topics, "--explain", "--test", "t", "--kpi", "trec-2025"],
+        "gate": ["gate", qrels, runs[2], "--against", runs[0], "--require", "nDCG@10>=0.99", "--test", "t"],
+        "diff": ["diff", *runs[:2], *topics],
+        "agreement": ["agreement", qrels, qrels, *runs],
+        "run": ["runs", "validate", runs[0], "--qrels", qrels],
+        "judgments": ["qrels", "validate", qrels, *topics],
+        "tune": ["tune", qrels, *runs[:2]],
+        "listing": ["measures"],
+        "measure": ["measures", "nDCG"],
+        "error": ["evaluate", qrels, folder / "nowhere.trec"],
+        "usage": ["evaluate", qrels, runs[0], "-m", "nDGC@10"],
+        "sort": ["evaluate", qrels, *runs[:2], "--sort", "AP"],
+        "save": ["evaluate", qrels, runs[0], "--save", "--history", history],
+        "list": ["history", "list", "--history", history],
+        "trend": ["history", "trend", "nDCG@10", "--history", history],
+    }
+
+
+NAMES = list(command_lines({"qrels": "", "runs": [""] * 5, "folder": Path(), "topics": ""}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_no_line_of_a_command_is_wider_than_the_terminal(name: str, files: dict[str, Any]) -> None:
+    """The text of the narrow terminal has the words of the wide one: none is cut across lines."""
+    arguments = command_lines(files)[name]
+    texts = {width: on_terminal(*arguments, width=width) for width in (80, 100, 160)}
+    for width, text in texts.items():
+        check_fits(text, width)
+        assert len(visible_lines(text)) > 1
+    whole = set(on_terminal(*arguments, width=4000).replace("\n", " ").split())
+    for text in texts.values():
+        words = set(" ".join(visible_lines(text)).split()) - {COLOR.sub("", word) for word in whole} - NOTE_WORDS
+        assert [word for word in words if re.fullmatch(r"[a-z]{4,}", word)] == []
+
+
+def test_color_is_bold_and_never_counted(files: dict[str, Any]) -> None:
+    """Bold marks the best on a terminal, a star without color; both are explained once."""
+    arguments = ["evaluate", files["qrels"], *files["runs"][:2]]
+    bold = on_terminal(*arguments, width=80)
+    assert "\x1b[1m" in bold
+    assert (bold.count("bold: the best"), bold.count("* the best")) == (1, 0)
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        plain = on_terminal(*arguments, width=80, **variables)
+        assert "\x1b" not in plain
+        assert (plain.count("bold: the best"), plain.count("* the best")) == (0, 1)
+        check_fits(plain, 80)
+
+
+def test_a_pipe_loses_no_name_and_no_column(files: dict[str, Any], command: Command, monkeypatch: Any) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    arguments = ["compare", files["qrels"], *files["runs"], "--test", "t"]
+    piped = command(*arguments).out
+    assert "\x1b" not in piped
+    assert all(name in piped for name in LONG_NAMES)
+    assert "win/tie/loss" in piped
+    assert "hidden to fit" not in piped
+    assert "…" not in piped
+    monkeypatch.setenv("COLUMNS", "80")  # asks for a width, also in a pipe
+    narrow = command(*arguments).out
+    check_fits(narrow, 80)
+    assert narrow.count("hidden to fit the terminal: win/tie/loss") == 1
+
+
+def test_warnings_and_hints_hang_below_their_text_on_a_terminal(files: dict[str, Any], command: Command) -> None:
+    arguments = ["evaluate", files["qrels"], files["runs"][0], "-m", "P@500", "-m", "P@1000"]
+    lines = visible_lines(on_terminal(*arguments, width=80))
+    first = next(number for number, line in enumerate(lines) if line.startswith("warning: the run has at most"))
+    assert lines[first + 1].startswith(" " * len("warning: ") + "n")
+    assert "\nwarning: the run has at most 50 documents per query, fewer than @500, @1000 needs [shallow-run]\n" in (
+        "\n" + command(*arguments).err
+    )
