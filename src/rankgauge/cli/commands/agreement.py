@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
@@ -29,7 +30,16 @@ from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import agreement as render
 
 
-@click.command("agreement")
+@documented(
+    "agreement",
+    """
+    # See whether a second assessor's judgments order the runs differently
+    rankgauge agreement qrels.txt other-qrels.txt old.run my.run
+    # Order by one measure, as CSV
+    rankgauge agreement qrels.txt other-qrels.txt old.run my.run -m AP \\
+      --format csv
+    """,
+)
 @click.argument("first", type=click.Path(allow_dash=True), metavar="QRELS1")
 @click.argument("second", type=click.Path(allow_dash=True), metavar="QRELS2")
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN RUN [RUN …]")

@@ -24,9 +24,10 @@ from rankgauge.benchmark.plan import (
     shipped_plan,
 )
 from rankgauge.benchmark.run import run_benchmark
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.saving import SaveRequest, saving_options
@@ -83,49 +84,77 @@ class BenchmarkOutput:
     path: str | None  # of a copy of the HTML report
 
 
-@click.command("run")
+@documented(
+    "run",
+    """
+    # Run what rankgauge.yaml describes
+    rankgauge benchmark run rankgauge.yaml
+    # Benchmark BM25 on a folder with corpus, queries and judgments
+    rankgauge benchmark run --corpus my-collection --mode lexical
+    # Benchmark a function of your own beside it
+    rankgauge benchmark run --corpus my-collection --mode lexical \\
+      --mode ./search.py:search
+    """,
+)
 @click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
 @option_group(
     "source",
     Source,
-    click.option(
-        "--corpus", type=click.Path(), metavar="PATH", help="Read the corpus, or a BEIR folder with all three."
+    option(
+        "--corpus",
+        section=Section.INPUT,
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the corpus, or a BEIR folder with all three.",
     ),
-    click.option(
+    option(
         "--queries",
         "queries_file",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read the queries.  [default: those in the corpus's folder]",
     ),
-    click.option(
+    option(
         "--qrels",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read the judgments.  [default: those in the corpus's folder]",
     ),
-    click.option(
+    option(
         "--mode",
         "modes",
+        section=Section.RETRIEVER,
         multiple=True,
         metavar="MODE",
         help=f"Run a retriever: {', '.join(RETRIEVER_MODES)}, module:callable, ./FILE.py:name, or FILE.yaml; "
         "repeatable.  [default: the three]",
     ),
-    click.option(
-        "--embedder", metavar="NAME", help="Embed texts of vector and hybrid with NAME.  [default: wordllama]"
+    option(
+        "--embedder",
+        section=Section.RETRIEVER,
+        metavar="NAME",
+        help="Embed texts of vector and hybrid with NAME.  [default: wordllama]",
     ),
-    click.option("--rerank", metavar="NAME", help="Add a system: the results of hybrid, reranked by NAME."),
-    click.option(
+    option(
+        "--rerank",
+        section=Section.RETRIEVER,
+        metavar="NAME",
+        help="Add a system: the results of hybrid, reranked by NAME.",
+    ),
+    option(
         "--k",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=1),
         default=DEPTH,
         show_default=True,
         metavar="N",
         help="Fetch at most N documents per query.",
     ),
-    click.option(
+    option(
         "--latency",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=0),
         default=CALLS,
         show_default=True,
@@ -139,7 +168,9 @@ class BenchmarkOutput:
     "options",
     dict,
     measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(BENCHMARK_MEASURES)}]"),
-    click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
+    option(
+        "--baseline", section=Section.STATISTICS, metavar="NAME", help="Compare with this system.  [default: the first]"
+    ),
     *statistics_options(),
     BY,
     *(option for option in CONVENTION_OPTIONS if option is not ON_DUPLICATE),  # retrievers return rankings, not files
@@ -148,11 +179,23 @@ class BenchmarkOutput:
 @option_group(
     "output",
     BenchmarkOutput,
-    click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next benchmark."),
-    click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted benchmark."),
-    click.option(
+    option(
+        "--index",
+        section=Section.RETRIEVER,
+        type=click.Path(),
+        metavar="DIR",
+        help="Keep indexes in DIR for the next benchmark.",
+    ),
+    option(
+        "--restart",
+        section=Section.RETRIEVER,
+        is_flag=True,
+        help="Discard the partial results of an interrupted benchmark.",
+    ),
+    option(
         "-o",
         "--out",
+        section=Section.OUTPUT,
         type=click.Path(),
         default=BENCHMARK_FOLDER,
         show_default=True,
@@ -232,10 +275,10 @@ def load_config_file(path: str, source: Source, asking: Iterable[str] = ()) -> C
     conflict = next((name for name in CONFIGURED_FIELDS if getattr(source, name)), None)
     conflict = conflict or next((name for name in asking if is_given(name)), None)
     if conflict is not None:
-        option = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
+        flag = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
         raise UsageError(
-            f"{option} cannot be combined with a configuration, which names it",
-            hint=f"leave out {option}, or the configuration",
+            f"{flag} cannot be combined with a configuration, which names it",
+            hint=f"leave out {flag}, or the configuration",
         )
     return load_config(path)
 
@@ -245,8 +288,8 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
     given = {name: value for name, value in asking.items() if is_given(name)}
     if given and not any(map(is_own_retriever, source.modes)):
-        option = f"--{next(iter(given))}"
-        raise UsageError(f"{option} applies to --mode module:callable", hint=f"leave out {option}")
+        flag = f"--{next(iter(given))}"
+        raise UsageError(f"{flag} applies to --mode module:callable", hint=f"leave out {flag}")
     systems = default_systems({**options, **given}, source.modes or RETRIEVER_MODES)
     if source.corpus is None:
         if source.queries_file or source.qrels:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.engine import engine_options
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import is_given
+from rankgauge.cli.options.groups import Section, is_given, option
 from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.progress import bar
@@ -58,7 +59,17 @@ if TYPE_CHECKING:
     from rankgauge.render.text.grid import Grid
 
 
-@click.command("evaluate")
+@documented(
+    "evaluate",
+    """
+    # Score a run
+    rankgauge evaluate qrels.txt my.run
+    # Choose measures, with confidence intervals
+    rankgauge evaluate qrels.txt my.run -m nDCG@10 -m RR --ci
+    # Score a live retriever on test cases
+    rankgauge evaluate --retriever ./search.py:search --cases cases.jsonl
+    """,
+)
 @click.argument("qrels", type=click.Path(allow_dash=True), required=False)
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @settings_options(
@@ -68,7 +79,13 @@ if TYPE_CHECKING:
     ),
     *CONVENTION_OPTIONS,
     CONFIG,
-    click.option("--ci", "confidence_intervals", is_flag=True, help="Show the confidence interval of each mean."),
+    option(
+        "--ci",
+        "confidence_intervals",
+        section=Section.STATISTICS,
+        is_flag=True,
+        help="Show the confidence interval of each mean.",
+    ),
     CONFIDENCE,
     BY,
     KPI,
@@ -77,11 +94,17 @@ if TYPE_CHECKING:
     PER_QUERY,
     format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
-    click.option(
-        "--ties", is_flag=True, help="Show the worst, expected and best value over all orders of tied documents."
+    option(
+        "--ties",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Show the worst, expected and best value over all orders of tied documents.",
     ),
-    click.option(
-        "--unjudged", is_flag=True, help="Show the range of each value over all grades of unjudged documents."
+    option(
+        "--unjudged",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Show the range of each value over all grades of unjudged documents.",
     ),
 )
 @gold_options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.progress import FetchLine
 from rankgauge.core.formatting import plural
@@ -13,7 +14,15 @@ from rankgauge.retrieval.engines.postgres_index import DEFAULT_INDEX_BATCH_SIZE,
 from rankgauge.retrieval.named import section_of_file
 
 
-@click.command("index")
+@documented(
+    "index",
+    """
+    # Load a corpus into the table that pg.yaml names
+    rankgauge index corpus.jsonl --to pg.yaml
+    # Load it anew
+    rankgauge index corpus.jsonl --to pg.yaml --rebuild
+    """,
+)
 @click.argument("corpus", metavar="CORPUS", type=click.Path())
 @click.option(
     "--to",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.collection import QRELS_FILE_NAMES, QUERIES_FILE_NAMES
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
@@ -16,7 +17,15 @@ CONFIG_FILE = "rankgauge.yaml"
 WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 
 
-@click.command("init")
+@documented(
+    "init",
+    """
+    # Write a rankgauge.yaml for the files in this folder
+    rankgauge init
+    # Also write a GitHub workflow that gates pull requests
+    rankgauge init --ci github --force
+    """,
+)
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOW_FILES)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, is_given, option_group
+from rankgauge.cli.options.groups import Option, Section, is_given, option, option_group
 from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.dataclass import dataclass
@@ -20,35 +20,43 @@ if TYPE_CHECKING:
     from rankgauge.io.options import Reading
     from rankgauge.labels.gold.evaluation import GoldInputs, JudgedRuns
 
-COVERAGE: Option = click.option(
+COVERAGE: Option = option(
     "--coverage",
+    section=Section.GOLD,
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     metavar="SHARE",
     help="Count a gold passage as found at the rank where the chunks so far contain this share of it.",
 )
-TOLERANCE: Option = click.option(
+TOLERANCE: Option = option(
     "--tolerance",
+    section=Section.GOLD,
     type=click.FloatRange(0, 0.3),
     default=0.1,
     show_default=True,
     metavar="SHARE",
     help="Match a quote that is in no chunk exactly up to this edit distance, as a share of its length.",
 )
-DOCUMENTS: Option = click.option(
-    "--documents", type=click.Path(), metavar="PATH", help="Read the documents that spans of the labels count in."
+DOCUMENTS: Option = option(
+    "--documents",
+    section=Section.GOLD,
+    type=click.Path(),
+    metavar="PATH",
+    help="Read the documents that spans of the labels count in.",
 )
 GOLD_OPTIONS: tuple[Option, ...] = (
     TOPICS,
-    click.option(
+    option(
         "--gold",
+        section=Section.GOLD,
         type=click.Path(),
         metavar="LABELS",
         help="Score on labels by text, quotes or spans, instead of judgments: name only runs.",
     ),
-    click.option(
+    option(
         "--chunks",
+        section=Section.GOLD,
         type=click.Path(),
         multiple=True,
         metavar="PATH",
