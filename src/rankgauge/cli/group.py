@@ -14,7 +14,7 @@ from rankgauge.cli.lazy import LazyGroup
 TASKS = {
     "Start": {
         "demo": "Run a benchmark on the bundled collection.",
-        "init": "Write a starter rankgauge.yaml.",
+        "init": "Write a rankgauge.yaml for what is in this folder.",
     },
     "Evaluate": {
         "evaluate": "Score runs against judgments.",
