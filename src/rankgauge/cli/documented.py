@@ -23,6 +23,13 @@ class DocumentedCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = cleandoc(examples)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and show its progress."""
+        from rankgauge.core.progress import shown  # which --help does without
+
+        with shown():
+            return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options by section, in columns of the same width."""
         with formatter.section("Examples"):

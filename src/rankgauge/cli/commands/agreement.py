@@ -8,7 +8,6 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, use_color, write
@@ -58,14 +57,14 @@ def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, 
     judgments averages over its own queries.
     """
     check_one_stdin(first, second, *runs)
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         agreement = qrels_agreement(
             first,
             second,
             runs,
             settings.measures,
             conventions=settings.conventions,
-            reading=replace(configured_reading(reading, settings), fingerprint=True, progress=progress),
+            reading=replace(configured_reading(reading, settings), fingerprint=True),
         )
     show(agreement, notes, view)
     print_warnings(notes)

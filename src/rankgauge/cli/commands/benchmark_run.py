@@ -29,7 +29,6 @@ from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILU
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
-from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -42,11 +41,11 @@ from rankgauge.cli.options.settings import (
 )
 from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, use_color, write
 from rankgauge.config.settings import Settings, config_values
+from rankgauge.core.progress import clear_line
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
 from rankgauge.report.report import Report
-from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 from rankgauge.retrieval.named import is_own_retriever
 from rankgauge.validation.findings import Validation
@@ -252,7 +251,7 @@ def run_and_show(
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
-        report = run_benchmark(plan, out, index=index, restart=restart, listener=ProgressLines())
+        report = run_benchmark(plan, out, index=index, restart=restart, listener=BenchmarkMessages())
     write(f"rankgauge {__version__} · {printable(render.facts(report), None)}\n\n")
     write(render.checked(report.validations) + "\n\n")
     write(render.as_text(report, color=use_color()) + "\n")
@@ -303,11 +302,8 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
     return replace(plan, queries=source.queries_file or plan.queries, qrels=source.qrels or plan.qrels)
 
 
-class ProgressLines(BenchmarkListener):
-    """Prints on standard error which system is running."""
-
-    def __init__(self) -> None:
-        self._line: FetchLine | None = None
+class BenchmarkMessages(BenchmarkListener):
+    """Prints on standard error what happens."""
 
     def validated(self, validation: Validation) -> None:
         """Show why invalid judgments are refused."""
@@ -318,11 +314,6 @@ class ProgressLines(BenchmarkListener):
         """Show a caveat about the collection."""
         print_warnings([note])
 
-    def started(self, system: str) -> FetchProgress:
-        """Show how many queries are fetched."""
-        self._line = FetchLine(system)
-        return self._line
-
     def finished(self, system: str, error: str | None) -> None:
         """Show why a system failed."""
         if error is not None:
@@ -330,8 +321,7 @@ class ProgressLines(BenchmarkListener):
 
     def warned(self, system: str, message: str) -> None:
         """Show a warning below the line of progress."""
-        if self._line is not None:
-            self._line.end()
+        clear_line()
         click.echo(f"warning: {printable(f'{system}: {message}', None)}", err=True)
 
 

@@ -11,7 +11,6 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.html import OutputRequest, output_options
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -151,9 +150,9 @@ def command(
         raise UsageError("name the judgments and the runs to compare")
     baseline = chosen_baseline(settings.baseline, runs)
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         measures = settings.measures or stored_measures
-        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
+        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         if sources.gold is not None:
             check_enough(len(runs), fewest)

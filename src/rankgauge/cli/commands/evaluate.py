@@ -14,7 +14,6 @@ from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import Section, is_given, option
 from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -144,8 +143,8 @@ def command(
     check_one_stdin(qrels, *runs)
     output.check(qrels, *runs, *sources.files)
     runs = runs if sources.gold is None else (qrels, *runs)
-    with collected_notes() as notes, bar("reading") as progress:
-        reading = output.reading(replace(reading, progress=progress))
+    with collected_notes() as notes:
+        reading = output.reading(reading)
         evaluation = evaluate_files(qrels, runs, sources, settings, view, reading)
     comparison = compared(evaluation, settings, runs)
     if settings.significance_testing and comparison is None:

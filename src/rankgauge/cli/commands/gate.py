@@ -14,7 +14,6 @@ from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.over_time import ONLINE_OPTIONS, ONLINE_RESTART, OverTime, is_history
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
@@ -229,7 +228,6 @@ def command(
     with (
         over_time.opened(saving.history_file, judged.judgments, settings) as (baseline, sequence),
         collected_notes() as notes,
-        bar("reading") as progress,
     ):
         result = gate(
             judged.judgments,
@@ -243,7 +241,7 @@ def command(
             corpus=output.corpus,
             online=sequence,
             conventions=settings.conventions,
-            reading=replace(reading, progress=progress),
+            reading=reading,
         )
     show(result, notes, output.format, settings)
     write_summary(result, output.summary, settings)
@@ -298,7 +296,7 @@ def store_baseline(
             hint="leave them out",
         )
     path = str(output.store)
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         evaluation = store_run(
             path,
             judged.judgments,
@@ -307,7 +305,7 @@ def store_baseline(
             append=output.append,
             keep_run=saving.save_run,
             conventions=settings.conventions,
-            reading=replace(reading, progress=progress),
+            reading=reading,
         )
     saving.write(evaluation)
     print_warnings([*notes, *judged.notes])

@@ -6,7 +6,6 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.progress import FetchLine
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
 from rankgauge.io.corpus.reading import read_corpus
@@ -56,9 +55,7 @@ def command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
             f"{printable(target, None)}: expected the section postgres, found none",
             hint="postgres: {dsn: '${DATABASE_URL}', table: documents, kind: hybrid}",
         )
-    line = FetchLine("", "indexed", "document")
-    result = index_corpus(read_corpus(corpus), section, rebuild=rebuild, batch_size=batch, progress=line)
-    line.end()
+    result = index_corpus(read_corpus(corpus), section, rebuild=rebuild, batch_size=batch)
     click.echo(summary(result), err=True)
 
 

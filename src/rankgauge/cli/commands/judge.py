@@ -197,13 +197,8 @@ def _judge_by_machine(
         calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
         max_failures=machine.max_failures,
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
-        progress=_progress if sys.stderr.isatty() else None,
     )
     click.echo(cost_line(cost), err=True)
-
-
-def _progress(done: int, total: int) -> None:
-    click.echo(f"\rjudged {done:,} of {total:,}\x1b[K" + ("\r\x1b[K" if done == total else ""), err=True, nl=False)
 
 
 def cost_line(cost: JudgingCost) -> str:

@@ -7,7 +7,6 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
 from rankgauge.cli.options.groups import Section, option, option_group
-from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import plural
@@ -69,9 +68,9 @@ def command(
     """
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
-    with collected_notes() as notes, match_progress() as progress:
+    with collected_notes() as notes:
         gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), topics, Reading())
-        resolved = resolve_labels(gold, corpus, options, progress)
+        resolved = resolve_labels(gold, corpus, options)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:
         write_trec_rows(rows, "qrels", file)

@@ -11,7 +11,6 @@ from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, 
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
-from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write
 from rankgauge.cli.options.view import View
 from rankgauge.config.settings import Settings
@@ -74,9 +73,7 @@ def _evaluate_gold(sources: LabelSources, result: RetrievalResult, settings: Set
     """Score what the retriever returned on labels by text."""
     from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-    with match_progress() as progress:
-        inputs = replace(sources.inputs, progress=progress)
-        return evaluate_gold_runs(inputs, [result], settings.measures, conventions=settings.conventions)
+    return evaluate_gold_runs(sources.inputs, [result], settings.measures, conventions=settings.conventions)
 
 
 def _check_output(live: LiveOptions, cases: AnyCases) -> None:
@@ -104,7 +101,6 @@ def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalRes
         scores=live.scores,
         calls=replace(live.calls, journal=f"{live.out}.journal") if live.out is not None else live.calls,
         max_failures=live.max_failures,
-        progress=True,
     )
 
 

@@ -16,7 +16,6 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.asking import MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import Section, option, option_group
-from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -217,11 +216,7 @@ def command(
         inputs=sources.files,
         max_failures=request.max_failures,
     )
-    line = FetchLine()
-    result = fetch_run(
-        engine, batch, output.out, k=request.k, options=fetch_options, decisions=decisions, progress=line
-    )
-    line.end()
+    result = fetch_run(engine, batch, output.out, k=request.k, options=fetch_options, decisions=decisions)
     print_warnings(result.notes)
     if output.log is not None:
         write_decisions(result.decisions, queries.columns, output.log, inputs=sources.files)

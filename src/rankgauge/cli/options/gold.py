@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from rankgauge.cli.options.groups import Option, Section, is_given, option, option_group
-from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
@@ -109,15 +107,14 @@ class LabelSources:
         """Score runs on labels by text."""
         from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-        with match_progress() as progress:
-            return evaluate_gold_runs(
-                replace(self.inputs, progress=progress),
-                runs,
-                settings.measures,
-                conventions=settings.conventions,
-                reading=reading,
-                topics=self.topics,
-            )
+        return evaluate_gold_runs(
+            self.inputs,
+            runs,
+            settings.measures,
+            conventions=settings.conventions,
+            reading=reading,
+            topics=self.topics,
+        )
 
     def judge(self, runs: Sequence[AnyRun], reading: Reading) -> JudgedRuns:
         """Judgments by text of runs on the same chunks."""
@@ -125,8 +122,7 @@ class LabelSources:
 
         if len(self.chunks) > 1:
             raise UsageError("a gate has one --chunks", hint="store a baseline for runs on other chunks")
-        with match_progress() as progress:
-            return judge_runs(replace(self.inputs, progress=progress), runs, reading=reading, topics=self.topics)[0]
+        return judge_runs(self.inputs, runs, reading=reading, topics=self.topics)[0]
 
 
 gold_options = option_group("sources", LabelSources, *GOLD_OPTIONS)
