@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from rankgauge.cli.group import COMMANDS, cli
+from rankgauge.cli.group import cli
 from rankgauge.cli.lazy import Commands, LazyGroup
 from rankgauge.io.formats.log import KEYS
 from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
@@ -59,7 +59,7 @@ def cli_page() -> str:
     ]
     lines += ["error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
-    for name, command in commands(COMMANDS):
+    for name, command in commands(cli.lazy):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")
         lines += [f"## {name}", "", "```text", text, "```", ""]
     return "\n".join(lines)

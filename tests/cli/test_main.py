@@ -10,24 +10,24 @@ from typing import Any
 import click
 import pytest
 
-from rankgauge.cli.group import COMMANDS
+from rankgauge.cli.group import cli
 
 Command = Callable[..., Any]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", cli.lazy)
 def test_the_one_line_helps_are_those_of_the_commands(name: str) -> None:
     command = import_module(f"rankgauge.cli.commands.{name}").command
     assert isinstance(command, click.Command)
     assert command.name == name
-    assert (command.help or "").splitlines()[0] == COMMANDS[name]
+    assert (command.help or "").splitlines()[0] == cli.lazy[name]
 
 
 def test_help_lists_every_command(command: Command) -> None:
     outcome = command("--help")
     assert outcome.code == 0
     said = " ".join(outcome.out.split())
-    assert all(text in said for text in COMMANDS.values())
+    assert all(text in said for text in cli.lazy.values())
 
 
 def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:

@@ -1,4 +1,4 @@
-"""``--html`` of the commands that have it, ``init`` and ``demo``."""
+"""``--html`` of the commands that have it, and ``demo``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import rankgauge.cli.commands.demo
-from rankgauge.config.reading import load_config
 from tests.render.html.unpacking import data_of
 
 Command = Callable[..., Any]
@@ -171,91 +169,12 @@ def test_a_page_has_no_path_outside_of_the_working_folder(workshop: Path, comman
     assert "rankgauge compare w/qrels.trec lexical.trec vector.trec --baseline vector.trec" in page
 
 
-@pytest.mark.parametrize("ci", ["github", "gitlab"])
-def test_init_writes_files_that_can_be_read(
-    ci: str, workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(workshop)
-    done = command("init", "--ci", ci)
-    assert done.code == 0
-    assert "next: rankgauge benchmark run rankgauge.yaml" in done.err
-    config = load_config("rankgauge.yaml")
-    assert (config.collection.corpus, config.collection.qrels) == ("corpus.jsonl", "qrels.trec")
-    assert list(config.retrievers) == ["lexical", "vector", "hybrid"]
-    path = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}[ci]
-    text = Path(path).read_text(encoding="utf-8")
-    assert yaml.safe_load(text)
-    assert "rankgauge gate qrels.trec run.trec --config rankgauge.yaml" in text
-
-
-def test_the_workflow_restores_the_history_and_only_a_push_saves_it(
-    workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(workshop)
-    command("init", "--ci", "github")
-    command("init", "--ci", "gitlab")
-    steps = yaml.safe_load(Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]
-    restore, save = (step for step in steps if step.get("uses", "").startswith("actions/cache/"))
-    assert (restore["uses"], save["uses"]) == ("actions/cache/restore@v4", "actions/cache/save@v4")
-    assert restore["with"]["path"] == save["with"]["path"] == ".rankgauge"
-    assert restore["with"]["key"] == save["with"]["key"]
-    assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])
-    assert save["if"].startswith("github.event_name == 'push'")  # what a fork ran must not become the history
-    (gate,) = (step for step in steps if step.get("name") == "Gate")
-    assert gate["env"]["SAVE"] == "${{ github.event_name == 'push' && '--save --save-run' || '' }}"
-    jobs = yaml.safe_load(Path(".gitlab-ci.yml").read_text(encoding="utf-8"))
-    assert jobs[".retrieval"]["cache"]["paths"] == [".rankgauge/"]
-    assert jobs["retrieval quality"]["cache"] == {"policy": "pull"}
-    assert jobs["retrieval history"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
-
-
-def test_init_adds_a_workflow_to_an_existing_configuration(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("rankgauge.yaml").write_text("# mine\n")
-    assert command("init", "--ci", "gitlab").code == 0
-    assert Path("rankgauge.yaml").read_text() == "# mine\n"
-    assert Path(".gitlab-ci.yml").is_file()
-
-
 @pytest.mark.parametrize("path", ["-", "w", "no/such/page.html"])
 def test_a_page_that_cannot_be_written_is_refused_at_once(path: str, workshop: Path, command: Command) -> None:
     done = command("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--html", path)
     assert done.code == 2
     assert "cannot write" in done.err
     assert done.out == ""
-
-
-def test_init_names_the_missing_files(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = command("init")
-    assert done.code == 0
-    assert "not found: corpus.jsonl, qrels.trec, queries.jsonl" in done.err
-    assert command("init").code == 2
-    assert command("init", "--force").code == 0
-
-
-@pytest.mark.parametrize("no_code", ["", "--no-code"])  # for a pull request of the project, and of a fork
-def test_the_commands_of_the_workflow_run(
-    no_code: str, workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("bm25s")
-    monkeypatch.chdir(workshop)
-    assert command("init", "--ci", "github").code == 0
-    lines = Path(".github/workflows/retrieval.yml").read_text(encoding="utf-8").split("\n")
-    ran = [
-        line.split("run: rankgauge ")[1].replace("$NO_CODE", no_code).replace("$SAVE", "--save").split()
-        for line in lines
-        if "run: rankgauge " in line
-    ]
-    assert any("'--no-code' || ''" in line and "!= github.repository" in line for line in lines)
-    assert [words[:2] for words in ran] == [["runs", "fetch"], ["gate", "qrels.trec"], ["history", "check"]]
-    for words in ran:
-        done = command(*words)
-        assert done.code == 0, done.err
-    assert Path(".rankgauge/history.db").is_file()
-    assert "pass" in Path("summary.md").read_text(encoding="utf-8")
 
 
 def test_the_demo_without_engines_compares_the_bundled_runs(

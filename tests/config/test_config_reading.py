@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import rankgauge
 from rankgauge import Conventions, InputError, Settings, Statistics, load_settings
+from rankgauge.cli.starting.folder import content_of
+from rankgauge.cli.starting.plan import plan_for
+from rankgauge.cli.starting.templates import config_text
 from rankgauge.config import load_bands, load_config
 from rankgauge.config.loading import MAX_FILE_BYTES
 
@@ -262,11 +264,11 @@ def test_the_reference_has_every_key_and_its_examples_are_read() -> None:
         assert load_config(yaml_data(text)).measures.names
 
 
-def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out() -> None:
-    starter = Path(rankgauge.__file__).parent / "data" / "starter" / "rankgauge.yaml"
-    settings = load_settings(starter)
-    assert (settings.statistics, settings.bands) == (Statistics(), BANDS)
-    text = re.sub(r"^  # (?=\w+: )", "  ", starter.read_text(encoding="utf-8"), flags=re.MULTILINE)
+def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out(tmp_path: Path) -> None:
+    text = config_text(plan_for(content_of(tmp_path), tmp_path))
+    (tmp_path / "rankgauge.yaml").write_text(text, encoding="utf-8")
+    assert load_settings(tmp_path / "rankgauge.yaml").statistics == Statistics()
+    text = re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE)
     config = load_config(yaml_data(text))
     assert (config.statistics.by, config.gate.margin) == (["category", "difficulty"], 0.01)
 

@@ -317,14 +317,16 @@ def test_progress_is_reported_after_every_query() -> None:
     assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_the_bar_is_drawn_on_a_terminal_only(
+def test_the_line_is_drawn_on_a_terminal_only(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluate_retriever(search, CASES[:2], progress=True)
-    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("rankgauge.core.progress.DELAY", 0)
+    evaluate_retriever(search, CASES[:2])
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    evaluate_retriever(search, CASES[:2])
+    assert capsys.readouterr().err == ""
     evaluate_retriever(search, CASES[:2], progress=True)
-    assert capsys.readouterr().err.endswith("] 2 of 2 queries\n")
+    assert "fetching  [██████████··········]  1 of 2 queries" in capsys.readouterr().err
 
 
 def test_an_interrupt_is_not_a_failure() -> None:

@@ -9,32 +9,47 @@ import click
 from rankgauge._version import __version__
 from rankgauge.cli.lazy import LazyGroup
 
-# Command → its one-line help. Data, so that --help imports nothing; a test compares it with the commands.
-COMMANDS = {
-    "agreement": "Show whether two sets of judgments rank runs in the same order.",
-    "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
-    "chunk": "Split documents into chunks.",
-    "convert": "Write judgments or a run in another format.",
-    "compare": "Show which run is better, with what confidence, and which queries changed.",
-    "demo": "Run a benchmark on the bundled collection.",
-    "diff": "Show how much two runs differ, without judgments.",
-    "evaluate": "Score runs against judgments.",
-    "gate": "Fail if retrieval got worse, for CI.",
-    "fuse": "Combine runs into one.",
-    "history": "List, compare and exchange results that were saved over time.",
-    "index": "Load a corpus into PostgreSQL, to search it there.",
-    "init": "Write a starter rankgauge.yaml.",
-    "judge": "Judge the documents of a pool, in the terminal or by a program.",
-    "labels": "Compare and check judgments, and estimate measures from few of them.",
-    "measures": "List the measures, or explain one.",
-    "pipeline": "Evaluate routing, gate and reranking from a log.",
-    "pool": "Choose which documents to judge.",
-    "qrels": "Validate judgments.",
-    "report": "Write a report or a history as HTML, or verify a benchmark.",
-    "rq": "Check whether searching a story finds the right scenes.",
-    "runs": "Make or validate runs.",
-    "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
-    "tune": "Tune the weights of a fusion on held-out queries.",
+# What a user wants to do → the commands for it, each with its one-line help. Data, so that --help imports nothing; a
+# test compares it with the commands.
+TASKS = {
+    "Start": {
+        "demo": "Run a benchmark on the bundled collection.",
+        "init": "Write a rankgauge.yaml for what is in this folder.",
+    },
+    "Evaluate": {
+        "evaluate": "Score runs against judgments.",
+        "measures": "List the measures, or explain one.",
+        "pipeline": "Evaluate routing, gate and reranking from a log.",
+        "rq": "Check whether searching a story finds the right scenes.",
+        "trec_eval": "Run trec_eval: its flags, output and exit codes, byte for byte.",
+    },
+    "Compare and gate": {
+        "compare": "Show which run is better, with what confidence, and which queries changed.",
+        "gate": "Fail if retrieval got worse, for CI.",
+        "diff": "Show how much two runs differ, without judgments.",
+        "agreement": "Show whether two sets of judgments rank runs in the same order.",
+    },
+    "Retrieve and benchmark": {
+        "runs": "Make or validate runs.",
+        "benchmark": "Show which retriever is best, by how much, with what confidence, at what cost.",
+        "fuse": "Combine runs into one.",
+        "tune": "Tune the weights of a fusion on held-out queries.",
+        "index": "Load a corpus into PostgreSQL, to search it there.",
+    },
+    "Judge and label": {
+        "pool": "Choose which documents to judge.",
+        "judge": "Judge the documents of a pool, in the terminal or by a program.",
+        "labels": "Compare and check judgments, and estimate measures from few of them.",
+    },
+    "Data and files": {
+        "qrels": "Validate judgments.",
+        "convert": "Write judgments or a run in another format.",
+        "chunk": "Split documents into chunks.",
+        "report": "Write a report or a history as HTML, or verify a benchmark.",
+    },
+    "Over time": {
+        "history": "List, compare and exchange results that were saved over time.",
+    },
 }
 
 
@@ -59,7 +74,7 @@ def _print_version(context: click.Context, option: click.Parameter, is_asked: bo
     context.exit()
 
 
-@click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, tasks=TASKS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--verbose", is_flag=True, expose_value=False, is_eager=True, callback=_remember_verbose, hidden=True)
 @click.option(
     "-V",

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 Commands = Mapping[str, str]  # command → its one-line help
+Tasks = Mapping[str, Commands]  # what a user wants to do → the commands for it
 
 
 class LazyGroup(click.Group):
@@ -17,9 +18,18 @@ class LazyGroup(click.Group):
     ``rankgauge runs fetch`` is the ``command`` of ``rankgauge.cli.commands.runs_fetch``.
     """
 
-    def __init__(self, *args: Any, lazy: Commands, prefix: str = "", **kwargs: Any) -> None:
+    def __init__(self, *args: Any, tasks: Tasks, prefix: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.lazy, self.prefix = lazy, prefix
+        self.no_args_is_help = False  # prints help as an error
+        self.tasks, self.prefix = tasks, prefix
+        self.lazy: Commands = {name: text for commands in tasks.values() for name, text in commands.items()}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Print the help of a group that is called without a command: on standard output, as success."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """List the names of the commands."""
@@ -35,10 +45,17 @@ class LazyGroup(click.Group):
                 parameter.type.readable = False  # its reader says why it cannot be read: bad input, not a usage error
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands before the options, which are few."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, text in self.lazy.items()])
+        """List the commands by task, in one column of names, without importing any."""
+        longest = max(map(len, self.lazy))
+        for task, commands in self.tasks.items():
+            with formatter.section(task):
+                formatter.write_dl([(f"{name:{longest}}", text) for name, text in commands.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

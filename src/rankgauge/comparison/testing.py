@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rankgauge.comparison.intervals import difference_interval_of
 from rankgauge.comparison.run_noise import with_run_noise
 from rankgauge.comparison.statistics import SIGN_TESTS, Statistics, is_significant, separate_correction
+from rankgauge.core.progress import phase
 from rankgauge.core.tables import Column, Floats
 from rankgauge.stats.between_runs import RunNoise
 from rankgauge.stats.correction import correct
@@ -109,10 +110,11 @@ def family_tests(
     If ``size`` is given, detectable differences are at the level of this many comparisons. They are computed only if
     ``sensitivity`` says so.
     """
-    if statistics.is_joint:
-        tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
-    else:
-        tests = with_run_noise(_separate_tests(columns, statistics, size), columns, statistics)
+    with phase("testing", "draw", (statistics.draws or 0) * (1 if statistics.is_joint else len(columns.ranges))):
+        if statistics.is_joint:
+            tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
+        else:
+            tests = with_run_noise(_separate_tests(columns, statistics, size), columns, statistics)
     return [
         replace(test, caveat=_caveat(*columns.at(index)[:2]))
         if is_significant(test.p_corrected, statistics.alpha)

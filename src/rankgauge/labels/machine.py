@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from rankgauge.core.progress import reported
 from rankgauge.errors import InputError, shown
 from rankgauge.labels.judgment_file import JudgmentFile
 from rankgauge.labels.records import Judgment, PoolItem
@@ -79,10 +80,11 @@ def judge_by_machine(
     has further judgments whose content may be the same.
     """
     check_max_failures(max_failures)
-    work = _Work(file, judge, [item for item in items if item.sampled], max_failures, progress)
+    work = _Work(file, judge, [item for item in items if item.sampled], max_failures)
     work.take_known(reuse)
     requests = [(group[0], number) for number, group in enumerate(work.groups)]
-    ask_all(work.function, requests, calls, work.handle)
+    with reported(progress, "judging", "document", work.total) as work.report:
+        ask_all(work.function, requests, calls, work.handle)
     return work.cost
 
 
@@ -112,9 +114,9 @@ class _Work:
         judge: MachineJudge,
         items: Sequence[PoolItem],
         max_failures: int | None,
-        progress: JudgeProgress | None,
     ) -> None:
-        self.file, self.judge, self.max_failures, self.progress = file, judge, max_failures, progress
+        self.file, self.judge, self.max_failures = file, judge, max_failures
+        self.report: JudgeProgress = lambda done, total: None
         self.cost = JudgingCost()
         self.waiting: dict[str, list[PoolItem]] = {}  # by content
         for item in items:
@@ -172,8 +174,7 @@ class _Work:
             for copy, item in enumerate(self.waiting[key]):
                 self._add(item, key, verdict, call.attempts if position == copy == 0 else 0)
                 self.cost.judged += 1
-        if self.progress is not None:
-            self.progress(self.cost.judged + self.cost.reused, self.total)
+        self.report(self.cost.judged + self.cost.reused, self.total)
 
     def _arguments(self, number: int) -> tuple[Any, Any]:
         pairs = [_texts(self.waiting[key][0]) for key in self.groups[number]]

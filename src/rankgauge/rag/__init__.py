@@ -6,7 +6,6 @@
     evaluator   RetrievalEvaluator: evaluate_single, evaluate_batch
     cases       test cases from JSON Lines, CSV or dicts
     live        evaluate_retriever, evaluate_retriever_async
-    progress    a progress bar on standard error
 
 How a retriever is called and its answers are read is in :mod:`rankgauge.retrieval.asking`. No document library is
 imported: documents are recognized by their shape. Names are imported when they are first used.

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from rankgauge.core.ids import Ids
+from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.run import Run, Status
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.io.text import replace_lone_surrogates
@@ -19,7 +20,6 @@ from rankgauge.measures.spec import Measure
 from rankgauge.rag.cases import AnyCases, Cases, read_cases
 from rankgauge.rag.evaluator import warn_of_repeats
 from rankgauge.rag.metrics import QueryOutcome
-from rankgauge.rag.progress import Progress, progress_function
 from rankgauge.rag.quotes import check_no_quotes
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
@@ -81,7 +81,7 @@ def evaluate_retriever(
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
-    with evaluation.journaled():
+    with evaluation.journaled(), evaluation.shown():
         ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
         return evaluation.result(max_failures)
 
@@ -103,7 +103,7 @@ async def evaluate_retriever_async(
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
-    with evaluation.journaled():
+    with evaluation.journaled(), evaluation.shown():
         await call_for_all(LoopCaller(), evaluation.function, evaluation.requests, calls, evaluation.handle)
         return evaluation.result(max_failures)
 
@@ -127,7 +127,7 @@ class _LiveEvaluation:
     def __post_init__(self) -> None:
         check_k(self.k)
         self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
-        self.report_progress = progress_function(self.progress)
+        self.report_progress: Progress = lambda done, total: None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
 
@@ -160,6 +160,14 @@ class _LiveEvaluation:
                 self.journal = None  # what is still in flight after an interrupt must not write to a closed journal
             journal.remove()
 
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Report each answer: to the caller's function, or on a line if that is asked for or somebody listens."""
+        own = self.progress if callable(self.progress) else None
+        name, total = f"fetching {self.opened.name or ''}".rstrip(), len(self.cases.cases)
+        with shown(wanted=self.progress is True), reported(own, name, "query", total) as self.report_progress:
+            yield
+
     def _journal_header(self) -> dict[str, Any]:
         cases, rules = self.cases.cases, self.rules
         retriever = CallableRetriever(
@@ -189,8 +197,7 @@ class _LiveEvaluation:
             scores = list(run_scores(ranking.ids, ranking.scores))
             facts = self.rules.facts(ranking, call.error)
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
-        if self.report_progress is not None:
-            self.report_progress(len(self.outcomes), len(self.cases.cases))
+        self.report_progress(len(self.outcomes), len(self.cases.cases))
 
     def _texts_of(self, answer: Answer, query: str) -> Iterator[tuple[str, str]]:
         """The texts that come with chunks, by id."""

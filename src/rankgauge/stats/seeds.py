@@ -7,11 +7,13 @@ Generator methods and its SeedSequence are not used: the streams of the former m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.progress import phase
 from rankgauge.errors import UsageError
 from rankgauge.stats.names import PERMUTATIONS as PERMUTATIONS
 from rankgauge.stats.names import RESAMPLES as RESAMPLES
@@ -105,7 +107,10 @@ class Resampling:
 DEFAULT_RESAMPLING = Resampling()
 
 
-def blocks(resamples: int) -> list[tuple[int, int]]:
-    """The number and the size of each block of resamples."""
-    starts = range(0, resamples, RESAMPLES_PER_BLOCK)
-    return [(number, min(RESAMPLES_PER_BLOCK, resamples - start)) for number, start in enumerate(starts)]
+def blocks(resamples: int) -> Iterator[tuple[int, int]]:
+    """The number and the size of each block of resamples; each is reported when the next is asked for."""
+    with phase("testing", "draw", resamples, is_part=True) as testing:
+        for number, start in enumerate(range(0, resamples, RESAMPLES_PER_BLOCK)):
+            size = min(RESAMPLES_PER_BLOCK, resamples - start)
+            yield number, size
+            testing.advance(size)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.progress import bar
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
@@ -29,7 +29,16 @@ from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import agreement as render
 
 
-@click.command("agreement")
+@documented(
+    "agreement",
+    """
+    # See whether a second assessor's judgments order the runs differently
+    rankgauge agreement qrels.txt other-qrels.txt old.run my.run
+    # Order by one measure, as CSV
+    rankgauge agreement qrels.txt other-qrels.txt old.run my.run -m AP \\
+      --format csv
+    """,
+)
 @click.argument("first", type=click.Path(allow_dash=True), metavar="QRELS1")
 @click.argument("second", type=click.Path(allow_dash=True), metavar="QRELS2")
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
@@ -48,14 +57,14 @@ def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, 
     judgments averages over its own queries.
     """
     check_one_stdin(first, second, *runs)
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         agreement = qrels_agreement(
             first,
             second,
             runs,
             settings.measures,
             conventions=settings.conventions,
-            reading=replace(configured_reading(reading, settings), fingerprint=True, progress=progress),
+            reading=replace(configured_reading(reading, settings), fingerprint=True),
         )
     show(agreement, notes, view)
     print_warnings(notes)

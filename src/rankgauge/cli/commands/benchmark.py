@@ -9,6 +9,6 @@ from rankgauge.cli.lazy import LazyGroup
 BENCHMARK_COMMANDS = {"run": "Run retrievers on the same queries and show which is best."}
 
 
-@click.group("benchmark", cls=LazyGroup, lazy=BENCHMARK_COMMANDS, prefix="benchmark_")
+@click.group("benchmark", cls=LazyGroup, tasks={"Commands": BENCHMARK_COMMANDS}, prefix="benchmark_")
 def command() -> None:
     """Show which retriever is best, by how much, with what confidence, at what cost."""

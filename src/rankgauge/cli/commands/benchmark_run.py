@@ -23,12 +23,12 @@ from rankgauge.benchmark.plan import (
     shipped_plan,
 )
 from rankgauge.benchmark.run import run_benchmark
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
-from rankgauge.cli.options.progress import FetchLine
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -41,13 +41,13 @@ from rankgauge.cli.options.settings import (
 )
 from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.config.settings import Settings, config_values
+from rankgauge.core.progress import clear_line
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
 from rankgauge.render.text.grid import Lines
 from rankgauge.render.text.terminal import text_of
 from rankgauge.report.report import Report
-from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 from rankgauge.retrieval.named import is_own_retriever
 from rankgauge.validation.findings import Validation
@@ -85,49 +85,77 @@ class BenchmarkOutput:
     path: str | None  # of a copy of the HTML report
 
 
-@click.command("run")
+@documented(
+    "run",
+    """
+    # Run what rankgauge.yaml describes
+    rankgauge benchmark run rankgauge.yaml
+    # Benchmark BM25 on a folder with corpus, queries and judgments
+    rankgauge benchmark run --corpus my-collection --mode lexical
+    # Benchmark a function of your own beside it
+    rankgauge benchmark run --corpus my-collection --mode lexical \\
+      --mode ./search.py:search
+    """,
+)
 @click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
 @option_group(
     "source",
     Source,
-    click.option(
-        "--corpus", type=click.Path(), metavar="PATH", help="Read the corpus, or a BEIR folder with all three."
+    option(
+        "--corpus",
+        section=Section.INPUT,
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the corpus, or a BEIR folder with all three.",
     ),
-    click.option(
+    option(
         "--queries",
         "queries_file",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read the queries.  [default: those in the corpus's folder]",
     ),
-    click.option(
+    option(
         "--qrels",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read the judgments.  [default: those in the corpus's folder]",
     ),
-    click.option(
+    option(
         "--mode",
         "modes",
+        section=Section.RETRIEVER,
         multiple=True,
         metavar="MODE",
         help=f"Run a retriever: {', '.join(RETRIEVER_MODES)}, module:callable, ./FILE.py:name, or FILE.yaml; "
         "repeatable.  [default: the three]",
     ),
-    click.option(
-        "--embedder", metavar="NAME", help="Embed texts of vector and hybrid with NAME.  [default: wordllama]"
+    option(
+        "--embedder",
+        section=Section.RETRIEVER,
+        metavar="NAME",
+        help="Embed texts of vector and hybrid with NAME.  [default: wordllama]",
     ),
-    click.option("--rerank", metavar="NAME", help="Add a system: the results of hybrid, reranked by NAME."),
-    click.option(
+    option(
+        "--rerank",
+        section=Section.RETRIEVER,
+        metavar="NAME",
+        help="Add a system: the results of hybrid, reranked by NAME.",
+    ),
+    option(
         "--k",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=1),
         default=DEPTH,
         show_default=True,
         metavar="N",
         help="Fetch at most N documents per query.",
     ),
-    click.option(
+    option(
         "--latency",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=0),
         default=CALLS,
         show_default=True,
@@ -141,7 +169,9 @@ class BenchmarkOutput:
     "options",
     dict,
     measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(BENCHMARK_MEASURES)}]"),
-    click.option("--baseline", metavar="NAME", help="Compare with this system.  [default: the first]"),
+    option(
+        "--baseline", section=Section.STATISTICS, metavar="NAME", help="Compare with this system.  [default: the first]"
+    ),
     *statistics_options(),
     BY,
     *(option for option in CONVENTION_OPTIONS if option is not ON_DUPLICATE),  # retrievers return rankings, not files
@@ -150,11 +180,23 @@ class BenchmarkOutput:
 @option_group(
     "output",
     BenchmarkOutput,
-    click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next benchmark."),
-    click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted benchmark."),
-    click.option(
+    option(
+        "--index",
+        section=Section.RETRIEVER,
+        type=click.Path(),
+        metavar="DIR",
+        help="Keep indexes in DIR for the next benchmark.",
+    ),
+    option(
+        "--restart",
+        section=Section.RETRIEVER,
+        is_flag=True,
+        help="Discard the partial results of an interrupted benchmark.",
+    ),
+    option(
         "-o",
         "--out",
+        section=Section.OUTPUT,
         type=click.Path(),
         default=BENCHMARK_FOLDER,
         show_default=True,
@@ -211,7 +253,7 @@ def run_and_show(
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
-        report = run_benchmark(plan, out, index=index, restart=restart, listener=ProgressLines())
+        report = run_benchmark(plan, out, index=index, restart=restart, listener=BenchmarkMessages())
     fit = layout()
     write(text_of([render.facts(report)], fit) + "\n\n")
     write(render.as_text(report, fit, ending=[*_ending(report, out), *more]))
@@ -232,10 +274,10 @@ def load_config_file(path: str, source: Source, asking: Iterable[str] = ()) -> C
     conflict = next((name for name in CONFIGURED_FIELDS if getattr(source, name)), None)
     conflict = conflict or next((name for name in asking if is_given(name)), None)
     if conflict is not None:
-        option = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
+        flag = {"modes": "--mode", "queries_file": "--queries"}.get(conflict, f"--{conflict}")
         raise UsageError(
-            f"{option} cannot be combined with a configuration, which names it",
-            hint=f"leave out {option}, or the configuration",
+            f"{flag} cannot be combined with a configuration, which names it",
+            hint=f"leave out {flag}, or the configuration",
         )
     return load_config(path)
 
@@ -245,8 +287,8 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
     given = {name: value for name, value in asking.items() if is_given(name)}
     if given and not any(map(is_own_retriever, source.modes)):
-        option = f"--{next(iter(given))}"
-        raise UsageError(f"{option} applies to --mode module:callable", hint=f"leave out {option}")
+        flag = f"--{next(iter(given))}"
+        raise UsageError(f"{flag} applies to --mode module:callable", hint=f"leave out {flag}")
     systems = default_systems({**options, **given}, source.modes or RETRIEVER_MODES)
     if source.corpus is None:
         if source.queries_file or source.qrels:
@@ -260,11 +302,8 @@ def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
     return replace(plan, queries=source.queries_file or plan.queries, qrels=source.qrels or plan.qrels)
 
 
-class ProgressLines(BenchmarkListener):
-    """Prints on standard error which system is running."""
-
-    def __init__(self) -> None:
-        self._line: FetchLine | None = None
+class BenchmarkMessages(BenchmarkListener):
+    """Prints on standard error what happens."""
 
     def validated(self, validation: Validation) -> None:
         """Show why invalid judgments are refused."""
@@ -275,11 +314,6 @@ class ProgressLines(BenchmarkListener):
         """Show a caveat about the collection."""
         print_warnings([note])
 
-    def started(self, system: str) -> FetchProgress:
-        """Show how many queries are fetched."""
-        self._line = FetchLine(system)
-        return self._line
-
     def finished(self, system: str, error: str | None) -> None:
         """Show why a system failed."""
         if error is not None:
@@ -287,8 +321,7 @@ class ProgressLines(BenchmarkListener):
 
     def warned(self, system: str, message: str) -> None:
         """Show a warning below the line of progress."""
-        if self._line is not None:
-            self._line.end()
+        clear_line()
         print_message(f"warning: {printable(f'{system}: {message}', None)}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import option_group
 from rankgauge.core.formatting import plural
@@ -13,7 +14,15 @@ from rankgauge.io.corpus.chunking.options import SPLITTERS, Chunking
 from rankgauge.io.corpus.reading import read_corpus
 
 
-@click.command("chunk")
+@documented(
+    "chunk",
+    """
+    # Split a folder of Markdown at its headings
+    rankgauge chunk docs -o chunks.jsonl --by headings
+    # Split into overlapping pieces of 500 characters
+    rankgauge chunk docs -o chunks.jsonl --by characters --size 500 --overlap 50
+    """,
+)
 @click.argument("documents", type=click.Path(), metavar="DOCS")
 @click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the chunks to FILE.")
 @option_group(

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.gold import LabelSources, gold_options
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.html import OutputRequest, output_options
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -48,34 +49,49 @@ from rankgauge.render.text.grid import Drawing
 from rankgauge.render.text.terminal import text_of
 
 
-@click.command("compare")
+@documented(
+    "compare",
+    """
+    # Compare two runs
+    rankgauge compare qrels.txt old.run my.run
+    # Compare by groups of queries, and write an HTML report
+    rankgauge compare qrels.txt old.run my.run --topics queries.jsonl \\
+      --by category --html report.html
+    # Compare one measure, with all changed queries as CSV
+    rankgauge compare qrels.txt old.run my.run -m nDCG@10 -q --format csv
+    """,
+)
 @click.argument("qrels", type=click.Path(allow_dash=True))
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="RUN …")
 @settings_options(
     measure_option(f"Compare on a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
-    click.option(
+    option(
         "--baseline",
+        section=Section.STATISTICS,
         metavar="RUN",
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: the first]",
     ),
     *statistics_options(),
-    click.option(
+    option(
         "--rope",
+        section=Section.STATISTICS,
         type=click.FloatRange(min=0, min_open=True),
         metavar="SIZE",
         help="Call runs equivalent if the interval of their difference lies within ±SIZE.  [default: 0.01 for measures "
         "from 0 to 1, else none]",
     ),
-    click.option(
+    option(
         "--target-difference",
+        section=Section.STATISTICS,
         type=click.FloatRange(min=0, min_open=True),
         metavar="DIFFERENCE",
         help="Show how many queries are needed to detect a true difference of this size with 80% power.",
     ),
     BY,
-    click.option(
+    option(
         "--changes",
+        section=Section.OUTPUT,
         type=click.IntRange(0),
         default=LARGEST_CHANGES,
         show_default=True,
@@ -88,8 +104,19 @@ from rankgauge.render.text.terminal import text_of
 )
 @gold_options
 @view_options(
-    click.option("--explain", is_flag=True, help="List every document behind the largest changes, with its share."),
-    click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query: json, csv and jsonl."),
+    option(
+        "--explain",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="List every document behind the largest changes, with its share.",
+    ),
+    option(
+        "-q",
+        "--per-query",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Also show the value of each query: json, csv and jsonl.",
+    ),
     SORT,
     format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
@@ -120,9 +147,9 @@ def command(
         raise UsageError("name the judgments and the runs to compare")
     baseline = chosen_baseline(settings.baseline, runs)
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         measures = settings.measures or stored_measures
-        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True, progress=progress))
+        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         if sources.gold is not None:
             check_enough(len(runs), fewest)

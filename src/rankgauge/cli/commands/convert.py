@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.reading import parse_columns
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
@@ -17,7 +18,15 @@ READABLE_FORMATS = ", ".join(format.name for format in FORMATS)
 WRITABLE_FORMATS = ", ".join(format.name for format in FORMATS if format.write is not None)
 
 
-@click.command("convert")
+@documented(
+    "convert",
+    """
+    # Write a run as CSV
+    rankgauge convert my.run my.csv
+    # Compress judgments, in the TREC format
+    rankgauge convert qrels.txt qrels.trec.gz --to trec
+    """,
+)
 @click.argument("source", metavar="IN", type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @click.option(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.errors import InputError
 
@@ -16,7 +17,15 @@ RETRIEVAL_LIBRARIES = ("bm25s", "Stemmer", "wordllama")  # of the extra ``retrie
 DEMO_FOLDER = "rankgauge-demo"
 
 
-@click.command("demo")
+@documented(
+    "demo",
+    """
+    # Run the demo, and open rankgauge-demo/report.html
+    rankgauge demo
+    # Copy the bundled collection, to try commands on it
+    rankgauge demo --copy workshop
+    """,
+)
 @click.option(
     "-o", "--out", type=click.Path(), default=DEMO_FOLDER, show_default=True, metavar="DIR", help="Write to DIR."
 )

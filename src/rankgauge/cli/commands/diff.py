@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings, run_names
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
@@ -39,30 +40,41 @@ class DiffRequest:
     top: int
 
 
-@click.command("diff")
+@documented(
+    "diff",
+    """
+    # See how much a new retriever changes the top 10
+    rankgauge diff old.run my.run
+    # List the 5 queries that change most, with their texts
+    rankgauge diff old.run my.run --queries queries.jsonl --top 5
+    """,
+)
 @click.argument("first", type=click.Path(allow_dash=True), metavar="RUN")
 @click.argument("second", type=click.Path(allow_dash=True), metavar="RUN")
 @option_group(
     "request",
     DiffRequest,
-    click.option(
+    option(
         "--k",
+        section=Section.MEASURES,
         type=click.IntRange(min=1),
         default=DEFAULT_DIFF_DEPTH,
         show_default=True,
         metavar="K",
         help="Compare the top K of each ranking.",
     ),
-    click.option(
+    option(
         "--p",
+        section=Section.MEASURES,
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=DEFAULT_RBO_P,
         show_default=True,
         metavar="P",
         help="Set the persistence of RBO: higher looks deeper.",
     ),
-    click.option(
+    option(
         "--top",
+        section=Section.OUTPUT,
         type=click.IntRange(min=0),
         default=3,
         show_default=True,

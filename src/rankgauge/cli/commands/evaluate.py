@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.engine import engine_options
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import is_given
+from rankgauge.cli.options.groups import Section, is_given, option
 from rankgauge.cli.options.html import OutputRequest, PageRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
 from rankgauge.cli.options.settings import (
     BY,
@@ -53,7 +53,17 @@ if TYPE_CHECKING:
     from rankgauge.render.text.grid import Grid
 
 
-@click.command("evaluate")
+@documented(
+    "evaluate",
+    """
+    # Score a run
+    rankgauge evaluate qrels.txt my.run
+    # Choose measures, with confidence intervals
+    rankgauge evaluate qrels.txt my.run -m nDCG@10 -m RR --ci
+    # Score a live retriever on test cases
+    rankgauge evaluate --retriever ./search.py:search --cases cases.jsonl
+    """,
+)
 @click.argument("qrels", type=click.Path(allow_dash=True), required=False)
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
 @settings_options(
@@ -63,7 +73,13 @@ if TYPE_CHECKING:
     ),
     *CONVENTION_OPTIONS,
     CONFIG,
-    click.option("--ci", "confidence_intervals", is_flag=True, help="Show the confidence interval of each mean."),
+    option(
+        "--ci",
+        "confidence_intervals",
+        section=Section.STATISTICS,
+        is_flag=True,
+        help="Show the confidence interval of each mean.",
+    ),
     CONFIDENCE,
     BY,
     KPI,
@@ -73,11 +89,17 @@ if TYPE_CHECKING:
     SORT,
     format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
-    click.option(
-        "--ties", is_flag=True, help="Show the worst, expected and best value over all orders of tied documents."
+    option(
+        "--ties",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Show the worst, expected and best value over all orders of tied documents.",
     ),
-    click.option(
-        "--unjudged", is_flag=True, help="Show the range of each value over all grades of unjudged documents."
+    option(
+        "--unjudged",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Show the range of each value over all grades of unjudged documents.",
     ),
 )
 @gold_options
@@ -117,8 +139,8 @@ def command(
     check_one_stdin(qrels, *runs)
     output.check(qrels, *runs, *sources.files)
     runs = runs if sources.gold is None else (qrels, *runs)
-    with collected_notes() as notes, bar("reading") as progress:
-        reading = output.reading(replace(reading, progress=progress))
+    with collected_notes() as notes:
+        reading = output.reading(reading)
         evaluation = evaluate_files(qrels, runs, sources, settings, view, reading)
     comparison = compared(evaluation, settings, runs)
     if settings.significance_testing and comparison is None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable, shown
@@ -16,35 +18,63 @@ from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
 
-@click.command("fuse")
+@documented(
+    "fuse",
+    """
+    # Combine two runs by reciprocal rank fusion
+    rankgauge fuse old.run my.run -o fused.run
+    # Weight the second run more
+    rankgauge fuse old.run my.run -o fused.run --method rrf --weights 0.3,0.7
+    """,
+)
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the TREC run to FILE.")
-@click.option(
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the TREC run to FILE.",
+)
+@option(
     "--method",
+    section=Section.FUSION,
     type=click.Choice(list(FUSION_METHODS)),
     default=DEFAULT_METHOD,
     show_default=True,
-    help="Choose how the runs are combined.",
+    metavar="METHOD",
+    help=f"Choose how the runs are combined: {', '.join(FUSION_METHODS)}.",
 )
-@click.option("--weights", metavar="W,W,…", help="Weight the runs: 0.7,0.3.  [default: equal weights]")
-@click.option(
+@option(
+    "--weights", section=Section.FUSION, metavar="W,W,…", help="Weight the runs: 0.7,0.3.  [default: equal weights]"
+)
+@option(
     "--normalization",
+    section=Section.FUSION,
     type=click.Choice(list(NORMALIZATIONS)),
     default=DEFAULT_NORMALIZATION,
     show_default=True,
     help="Choose how scores are made comparable, for methods that add scores.",
 )
-@click.option(
-    "--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="Set the constant of rrf."
+@option(
+    "--rrf-k",
+    section=Section.FUSION,
+    type=float,
+    default=DEFAULT_RRF_K,
+    show_default=True,
+    metavar="K",
+    help="Set the constant of rrf.",
 )
-@click.option(
+@option(
     "--k",
     "depth",
+    section=Section.OUTPUT,
     type=click.IntRange(min=1),
     metavar="N",
     help="Keep at most N documents per query.  [default: all]",
 )
-@click.option("--tag", metavar="NAME", help="Name the run.  [default: the method]")
+@option("--tag", section=Section.OUTPUT, metavar="NAME", help="Name the run.  [default: the method]")
 def command(
     runs: tuple[str, ...],
     out: str,

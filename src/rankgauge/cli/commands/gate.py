@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.over_time import ONLINE_OPTIONS, ONLINE_RESTART, OverTime, is_history
-from rankgauge.cli.options.progress import bar
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
@@ -74,18 +74,30 @@ class GateRequest:
     online_control: OnlineControl
 
 
-@click.command("gate")
+@documented(
+    "gate",
+    """
+    # Fail if a measure is below a threshold
+    rankgauge gate qrels.txt my.run --require 'nDCG@10 >= 0.30'
+    # Store a baseline
+    rankgauge gate qrels.txt my.run --write-baseline baseline.json
+    # Fail if a run is significantly worse than it
+    rankgauge gate qrels.txt my.run --against baseline.json --summary summary.md
+    """,
+)
 @click.argument("qrels", type=click.Path(allow_dash=True))
 @click.argument("run", type=click.Path(allow_dash=True), required=False)
 @settings_options(
-    click.option(
+    option(
         "--require",
+        section=Section.GATE,
         multiple=True,
         metavar="'M>=X'",
         help="Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
     ),
-    click.option(
+    option(
         "--against",
+        section=Section.GATE,
         type=click.Path(allow_dash=True),
         metavar="FILE",
         help="Compare with a baseline written by --write-baseline, with a run, or with the saved results of a branch "
@@ -95,16 +107,20 @@ class GateRequest:
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
         f"{', '.join(DEFAULT_MEASURES)}]"
     ),
-    click.option(
+    option(
         "--margin",
+        section=Section.GATE,
         type=click.FloatRange(min=0),
         default=0.0,
         show_default=True,
         metavar="DROP",
         help="Never fail on a drop smaller than DROP.",
     ),
-    click.option(
-        "--two-sided", is_flag=True, help="Test both ways, as `rankgauge compare` does, instead of for drops only."
+    option(
+        "--two-sided",
+        section=Section.GATE,
+        is_flag=True,
+        help="Test both ways, as `rankgauge compare` does, instead of for drops only.",
     ),
     *ONLINE_OPTIONS,
     *statistics_options([name for name in CORRECTIONS if name != "tukey"]),
@@ -122,35 +138,40 @@ class GateRequest:
 @option_group(
     "output",
     GateOutput,
-    click.option(
+    option(
         "--corpus",
+        section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
         help="Read the documents, to distinguish a drop from lost ids and from labels that rotted.",
     ),
-    click.option(
+    option(
         "--write-baseline",
         "store",
+        section=Section.GATE,
         type=click.Path(),
         metavar="FILE",
         help="Store this run as a baseline, unless the gate fails.",
     ),
-    click.option(
+    option(
         "--append",
+        section=Section.GATE,
         is_flag=True,
         help="With --write-baseline, add this run to the baseline in FILE, which is then the mean of several runs "
         "of the same system.",
     ),
-    click.option(
+    option(
         "--format",
         "format",
+        section=Section.OUTPUT,
         type=click.Choice(["table", "json", "junit", "markdown"]),
         default="table",
         show_default=True,
         help="Choose what to print.",
     ),
-    click.option(
+    option(
         "--summary",
+        section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
         help='Also write the Markdown to FILE; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
@@ -208,7 +229,6 @@ def command(
     with (
         over_time.opened(saving.history_file, judged.judgments, settings) as (baseline, sequence),
         collected_notes() as notes,
-        bar("reading") as progress,
     ):
         result = gate(
             judged.judgments,
@@ -222,7 +242,7 @@ def command(
             corpus=output.corpus,
             online=sequence,
             conventions=settings.conventions,
-            reading=replace(reading, progress=progress),
+            reading=reading,
         )
     show(result, notes, output.format, settings)
     write_summary(result, output.summary, settings)
@@ -277,7 +297,7 @@ def store_baseline(
             hint="leave them out",
         )
     path = str(output.store)
-    with collected_notes() as notes, bar("reading") as progress:
+    with collected_notes() as notes:
         evaluation = store_run(
             path,
             judged.judgments,
@@ -286,7 +306,7 @@ def store_baseline(
             append=output.append,
             keep_run=saving.save_run,
             conventions=settings.conventions,
-            reading=replace(reading, progress=progress),
+            reading=reading,
         )
     saving.write(evaluation)
     print_warnings([*notes, *judged.notes])

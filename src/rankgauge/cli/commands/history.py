@@ -19,7 +19,7 @@ HISTORY_COMMANDS = {
 }
 
 
-@click.group("history", cls=LazyGroup, lazy=HISTORY_COMMANDS, prefix="history_")
+@click.group("history", cls=LazyGroup, tasks={"Commands": HISTORY_COMMANDS}, prefix="history_")
 def command() -> None:
     """List, compare and exchange results that were saved over time.
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
@@ -55,12 +56,21 @@ def make_options(measures: tuple[str, ...], last: int, confidence: float, worse_
     return CheckOptions(measures, last or None, confidence, worse_only, seed)
 
 
-@click.command("check")
+@documented(
+    "check",
+    """
+    # Report changes of the last week, each once
+    rankgauge history check --since 7d
+    # Show them without marking any as reported
+    rankgauge history check --since 7d --dry-run
+    """,
+)
 @option_group(
     "filter",
     make_filter,
-    click.option(
+    option(
         "--since",
+        section=Section.ENTRIES,
         default="7d",
         show_default=True,
         metavar="TIME",
@@ -72,41 +82,58 @@ def make_options(measures: tuple[str, ...], last: int, confidence: float, worse_
     "options",
     make_options,
     measure_option("Check a measure; repeatable.  [default: nDCG@10, or the first that an entry has]"),
-    click.option("--worse-only", is_flag=True, help="Report no improvements."),
-    click.option(
+    option("--worse-only", section=Section.STATISTICS, is_flag=True, help="Report no improvements."),
+    option(
         "-n",
         "--last",
+        section=Section.ENTRIES,
         type=click.IntRange(min=0),
         default=DEFAULT_LAST,
         show_default=True,
         metavar="N",
         help="Look at the newest N entries of each system, collection and branch; 0 is all.",
     ),
-    click.option(
+    option(
         "--confidence",
+        section=Section.STATISTICS,
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=DEFAULT_CONFIDENCE,
         show_default=True,
         metavar="P",
         help="Confidence that a check finds no change if there is none.",
     ),
-    click.option(
-        "--seed", type=int, default=0, show_default=True, metavar="N", help="Seed the random sign flips of the test."
+    option(
+        "--seed",
+        section=Section.STATISTICS,
+        type=int,
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed the random sign flips of the test.",
     ),
 )
 @option_group(
     "delivery",
     make_delivery,
-    click.option(
+    option(
         "--exec",
         "program",
+        section=Section.OUTPUT,
         metavar="CMD",
         help="Run CMD, without a shell, with the new changes as JSON on its standard input.",
     ),
-    click.option(
-        "--webhook", metavar="URL", help=f"Post the new changes as JSON to URL.  [default: ${WEBHOOK_VARIABLE}]"
+    option(
+        "--webhook",
+        section=Section.OUTPUT,
+        metavar="URL",
+        help=f"Post the new changes as JSON to URL.  [default: ${WEBHOOK_VARIABLE}]",
     ),
-    click.option("--dry-run", is_flag=True, help="Show all changes; send nothing, and count none as reported."),
+    option(
+        "--dry-run",
+        section=Section.OUTPUT,
+        is_flag=True,
+        help="Show all changes; send nothing, and count none as reported.",
+    ),
 )
 @FORMAT
 @HISTORY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option, settings_options, statistics_options
@@ -13,7 +14,15 @@ from rankgauge.history.store import History
 from rankgauge.render.text import history_comparison as render
 
 
-@click.command("compare")
+@documented(
+    "compare",
+    """
+    # Compare a tagged result with the newest
+    rankgauge history compare release-1
+    # Compare two results by one measure
+    rankgauge history compare release-1 latest -m nDCG@10
+    """,
+)
 @click.argument("before", metavar="BEFORE")
 @click.argument("after", metavar="[AFTER]", default="latest")
 @settings_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write
@@ -14,7 +15,15 @@ from rankgauge.history.store import History
 EXPORT_FOLDER = "history"
 
 
-@click.command("export")
+@documented(
+    "export",
+    """
+    # Write all results, to commit or exchange them
+    rankgauge history export -o history
+    # Write the newest values for Prometheus
+    rankgauge history export --openmetrics -o rankgauge.prom
+    """,
+)
 @click.argument("names", metavar="[ENTRY …]", nargs=-1)
 @click.option(
     "-o",

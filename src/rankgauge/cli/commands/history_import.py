@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.core.formatting import plural
 from rankgauge.history.store import History
 
 
-@click.command("import")
+@documented(
+    "import",
+    """
+    # Read what another machine exported
+    rankgauge history import history
+    # Read it into a file of its own
+    rankgauge history import history --history other.db
+    """,
+)
 @click.argument("paths", type=click.Path(), nargs=-1, required=True, metavar="PATH …")
 @HISTORY
 def command(paths: tuple[str, ...], history_file: str | None) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
@@ -15,10 +17,19 @@ from rankgauge.render.text import history as render
 SHOWN_ENTRIES = 20
 
 
-@click.command("list")
-@click.option(
+@documented(
+    "list",
+    """
+    # List the last 5 results
+    rankgauge history list -n 5
+    # List those of one system, by one measure
+    rankgauge history list --system my -m nDCG@10
+    """,
+)
+@option(
     "-n",
     "--last",
+    section=Section.ENTRIES,
     type=click.IntRange(min=0),
     default=SHOWN_ENTRIES,
     show_default=True,

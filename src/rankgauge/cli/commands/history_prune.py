@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write
@@ -16,23 +17,36 @@ from rankgauge.history.store import History
 from rankgauge.history.times import parse_time, time_text
 
 
-@click.command("prune")
+@documented(
+    "prune",
+    """
+    # Show what would be deleted, keeping 100 results per system
+    rankgauge history prune --keep 100 --dry-run
+    # Delete stored runs that are older than 90 days, and keep the values
+    rankgauge history prune --before 90d --runs-only
+    """,
+)
 @click.argument("names", metavar="[ENTRY …]", nargs=-1)
 @option_group(
     "rule",
     dict,
-    click.option(
+    option(
         "--keep",
+        section=Section.ENTRIES,
         type=click.IntRange(min=0),
         metavar="N",
         help="Keep the newest N entries of each system, collection and branch.",
     ),
-    click.option("--before", metavar="TIME", help="Delete only entries before TIME: 2026-01-01, or 90d."),
-    click.option("--tagged", is_flag=True, help="Delete entries with a tag too."),
-    click.option("--runs-only", is_flag=True, help="Delete only the stored runs, and keep the values."),
+    option(
+        "--before", section=Section.ENTRIES, metavar="TIME", help="Delete only entries before TIME: 2026-01-01, or 90d."
+    ),
+    option("--tagged", section=Section.ENTRIES, is_flag=True, help="Delete entries with a tag too."),
+    option(
+        "--runs-only", section=Section.OUTPUT, is_flag=True, help="Delete only the stored runs, and keep the values."
+    ),
 )
 @filter_options
-@click.option("--dry-run", is_flag=True, help="Only list what would be deleted.")
+@option("--dry-run", section=Section.OUTPUT, is_flag=True, help="Only list what would be deleted.")
 @HISTORY
 def command(
     names: tuple[str, ...],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import layout, write
@@ -12,7 +13,15 @@ from rankgauge.history.store import History
 from rankgauge.render.text import history as render
 
 
-@click.command("show")
+@documented(
+    "show",
+    """
+    # Show the newest result
+    rankgauge history show
+    # Show every query of it, as JSON
+    rankgauge history show -q --format json
+    """,
+)
 @click.argument("name", metavar="[ENTRY]", default="latest")
 @PER_QUERY
 @FORMAT

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.history.store import History
 
 
-@click.command("tag")
+@documented(
+    "tag",
+    """
+    # Tag the newest result
+    rankgauge history tag latest release-2
+    # Remove a tag
+    rankgauge history tag latest release-2 --remove
+    """,
+)
 @click.argument("name", metavar="ENTRY")
 @click.argument("tags", metavar="TAG …", nargs=-1, required=True)
 @click.option("--remove", is_flag=True, help="Remove the tags instead.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import CONFIDENCE
@@ -21,10 +22,19 @@ def make_options(by: str | None, last: int, confidence: float, seed: int) -> Tre
     return TrendOptions(by, last or None, confidence, seed)
 
 
-@click.command("trend")
-@click.option(
+@documented(
+    "trend",
+    """
+    # Show nDCG@10 over time
+    rankgauge history trend -m nDCG@10
+    # Show the last 20 results of one system
+    rankgauge history trend --system my -n 20
+    """,
+)
+@option(
     "-m",
     "--measure",
+    section=Section.MEASURES,
     default=DEFAULT_MEASURES[0],
     show_default=True,
     metavar="NAME",
@@ -33,10 +43,16 @@ def make_options(by: str | None, last: int, confidence: float, seed: int) -> Tre
 @option_group(
     "options",
     make_options,
-    click.option("--by", metavar="COLUMN", help="Also show each group of queries of a column: category, difficulty, …"),
-    click.option(
+    option(
+        "--by",
+        section=Section.MEASURES,
+        metavar="COLUMN",
+        help="Also show each group of queries of a column: category, difficulty, …",
+    ),
+    option(
         "-n",
         "--last",
+        section=Section.ENTRIES,
         type=click.IntRange(min=0),
         default=DEFAULT_LAST,
         show_default=True,
@@ -44,8 +60,14 @@ def make_options(by: str | None, last: int, confidence: float, seed: int) -> Tre
         help="Show the newest N entries; 0 shows all.",
     ),
     CONFIDENCE,
-    click.option(
-        "--seed", type=int, default=0, show_default=True, metavar="N", help="Seed the random sign flips of the test."
+    option(
+        "--seed",
+        section=Section.STATISTICS,
+        type=int,
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed the random sign flips of the test.",
     ),
 )
 @filter_options

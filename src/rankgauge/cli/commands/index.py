@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.progress import FetchLine
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
 from rankgauge.io.corpus.reading import read_corpus
@@ -14,7 +14,15 @@ from rankgauge.retrieval.engines.postgres_index import DEFAULT_INDEX_BATCH_SIZE,
 from rankgauge.retrieval.named import section_of_file
 
 
-@click.command("index")
+@documented(
+    "index",
+    """
+    # Load a corpus into the table that pg.yaml names
+    rankgauge index corpus.jsonl --to pg.yaml
+    # Load it anew
+    rankgauge index corpus.jsonl --to pg.yaml --rebuild
+    """,
+)
 @click.argument("corpus", metavar="CORPUS", type=click.Path())
 @click.option(
     "--to",
@@ -48,9 +56,7 @@ def command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
             f"{printable(target, None)}: expected the section postgres, found none",
             hint="postgres: {dsn: '${DATABASE_URL}', table: documents, kind: hybrid}",
         )
-    line = FetchLine("", "indexed", "document")
-    result = index_corpus(read_corpus(corpus), section, rebuild=rebuild, batch_size=batch, progress=line)
-    line.end()
+    result = index_corpus(read_corpus(corpus), section, rebuild=rebuild, batch_size=batch)
     print_message(summary(result))
 
 

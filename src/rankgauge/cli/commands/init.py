@@ -2,69 +2,108 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rankgauge.errors import InputError
-from rankgauge.io.corpus.collection import QRELS_FILE_NAMES, QUERIES_FILE_NAMES
-from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
+from rankgauge.cli.documented import documented
+from rankgauge.cli.starting.folder import content_of
+from rankgauge.cli.starting.install import default_install, given_install
+from rankgauge.cli.starting.plan import CONFIG_FILE, StartPlan, plan_for
+from rankgauge.cli.starting.templates import config_text, workflow_text
+from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.writing import write_atomically
 
-CONFIG_FILE = "rankgauge.yaml"
 WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 
 
-@click.command("init")
+@documented(
+    "init",
+    """
+    # Write a rankgauge.yaml for the files in this folder
+    rankgauge init
+    # Also write a GitHub workflow that gates pull requests
+    rankgauge init --ci github --force
+    """,
+)
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOW_FILES)),
     help="Also write a workflow that gates pull requests, posts a summary and keeps the history.",
 )
+@click.option(
+    "--install",
+    metavar="SPEC",
+    help="With --ci, install rankgauge from SPEC: a requirement, a URL (git+https://…), or the path of a wheel.  "
+    "[default: where this copy was installed from]",
+)
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
-def command(ci: str | None, force: bool) -> None:
-    """Write a starter rankgauge.yaml.
+def command(ci: str | None, install: str | None, force: bool) -> None:
+    """Write a rankgauge.yaml for what is in this folder.
 
-    Files in the working folder with the usual names (corpus.jsonl, queries.jsonl, qrels.trec, …) are named in it. Edit
-    it, then run it with `rankgauge benchmark run`.
+    Looks for documents (corpus.jsonl, a folder of Markdown or text), queries, judgments (qrels.*), test cases
+    (cases.jsonl) and runs (*.run, *.trec, runs/), and writes a configuration that runs as it is. Test cases without
+    documents get a search.py to fill in; documents alone get queries made from their titles; an empty folder gets an
+    example.
     """
-    templates = {CONFIG_FILE: "rankgauge.yaml"}
+    if install is not None and ci is None:
+        raise UsageError("--install is for a workflow", hint="add --ci github or --ci gitlab")
+    here = Path()
+    content = content_of(here)
+    plan = plan_for(content, here)
+    if Path(CONFIG_FILE).exists() and not force:
+        plan = configured_plan(plan)
+    files = {name: data for name, data in plan.new_files.items() if force or not Path(name).exists()}
+    if ci is None or force or not Path(CONFIG_FILE).exists():  # a workflow is added to an edited configuration
+        files[CONFIG_FILE] = config_text(plan).encode()
     if ci is not None:
-        if Path(CONFIG_FILE).exists() and not force:
-            templates.clear()  # the configuration may have been edited, and only the workflow is new
-        templates[WORKFLOW_FILES[ci]] = f"{ci}.yml"
-    existing = [path for path in templates if Path(path).exists()]
+        files[WORKFLOW_FILES[ci]] = _workflow(ci, plan, install).encode()
+    existing = [path for path in files if Path(path).exists()]
     if existing and not force:
         raise InputError(f"{existing[0]} already exists", hint="use --force to overwrite it")
-    names = collection_files()
-    for path, template in templates.items():
-        write_template(path, template, names)
-        click.echo(f"wrote {path}", err=True)
-    missing = sorted(name for name in names.values() if not Path(name).exists())
-    if missing:
-        click.echo(f"next: name your files in {CONFIG_FILE} (not found: {', '.join(missing)})", err=True)
-    click.echo(f"{'then' if missing else 'next'}: rankgauge benchmark run {CONFIG_FILE}", err=True)
+    found = "; ".join(content.sentences(here)) or "nothing to evaluate in this folder"
+    click.echo(f"found {printable(found, None)}", err=True)
+    for path, data in files.items():
+        write_file(path, data)
+    _print_next(plan, ci)
 
 
-def collection_files() -> dict[str, str]:
-    """The files of a collection in the working folder, by their placeholder; the usual names if there are none."""
-    return {
-        "CORPUS": _existing_or(CORPUS_FILE_NAMES, "corpus.jsonl"),
-        "QUERIES": _existing_or(QUERIES_FILE_NAMES, "queries.jsonl"),
-        "QRELS": _existing_or((*QRELS_FILE_NAMES, "qrels/test.tsv"), "qrels.trec"),
-    }
+def configured_plan(plan: StartPlan) -> StartPlan:
+    """The plan with the judgments and the retriever of an existing configuration, if it names them."""
+    from rankgauge.config.reading import load_config
+
+    config = load_config(CONFIG_FILE)
+    if config.collection.qrels is None or not config.retrievers:
+        return plan
+    names = list(config.retrievers)
+    retriever = "hybrid" if "hybrid" in names else names[0]
+    return replace(plan, qrels=config.collection.qrels, retriever=retriever, new_files={}, remark=None)
 
 
-def write_template(path: str, template: str, names: dict[str, str]) -> None:
-    """Write a starter file with the names of the collection's files in it."""
-    text = (files("rankgauge") / "data" / "starter" / template).read_text(encoding="utf-8")
-    for placeholder, name in names.items():
-        text = text.replace(f" {placeholder} ", f" {name} ")
+def write_file(path: str, data: bytes) -> None:
+    """Write a file, completely or not at all."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(path) as file:
-        file.write(text.encode())
+        file.write(data)
+    click.echo(f"wrote {path}", err=True)
 
 
-def _existing_or(names: tuple[str, ...], default: str) -> str:
-    return next((name for name in names if Path(name).is_file()), default)
+def _workflow(ci: str, plan: StartPlan, requirement: str | None) -> str:
+    if plan.qrels is None:
+        raise InputError(
+            "a workflow gates a run by judgments, and this folder has none",
+            hint="write the configuration first: rankgauge init",
+        )
+    install = default_install(plan.extras) if requirement is None else given_install(requirement)
+    if not install.is_reachable:
+        message = "rankgauge was installed from a local folder, which CI cannot reach"
+        click.echo(f"warning: {message}: use --install SPEC, or change the workflow's line `pip install`", err=True)
+    return workflow_text(f"{ci}.yml", plan, install)
+
+
+def _print_next(plan: StartPlan, ci: str | None) -> None:
+    if plan.remark is not None and (ci is not None or plan.template != "runs.yaml"):
+        click.echo(f"note: {plan.remark}", err=True)
+    for number, step in enumerate(plan.next_steps):
+        click.echo(f"{'then' if number else 'next'}: {printable(step, None)}", err=True)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import is_given, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
 from rankgauge.core.formatting import plural
@@ -54,43 +55,61 @@ class MachineOptions:
         return cls(judge, batch, reuse, max_failures, calls)
 
 
-@click.command("judge")
+@documented(
+    "judge",
+    """
+    # Judge in the terminal
+    rankgauge judge pool.jsonl -o judgments.jsonl
+    # Let a function of your own judge
+    rankgauge judge pool.jsonl -o machine.jsonl --judge ./judge.py:judge
+    """,
+)
 @click.argument("pool", type=click.Path(), metavar="POOL")
-@click.option(
+@option(
     "-o",
     "--out",
+    section=Section.OUTPUT,
     required=True,
     type=click.Path(),
     metavar="FILE",
     help="Add judgments to FILE, which several assessors may share; the same command resumes.",
 )
-@click.option("--assessor", metavar="NAME", help="Judge under this name.  [default: your user name, or the program's]")
-@click.option(
+@option(
+    "--assessor",
+    section=Section.JUDGING,
+    metavar="NAME",
+    help="Judge under this name.  [default: your user name, or the program's]",
+)
+@option(
     "--max-grade",
+    section=Section.JUDGING,
     type=click.IntRange(1, 9),
     default=DEFAULT_MAX_GRADE,
     show_default=True,
     metavar="N",
     help="Judge with grades from 0 to N.",
 )
-@click.option("--skipped", is_flag=True, help="Show documents again that were skipped.")
+@option("--skipped", section=Section.JUDGING, is_flag=True, help="Show documents again that were skipped.")
 @option_group(
     "machine",
     MachineOptions.of,
-    click.option(
+    option(
         "--judge",
+        section=Section.MACHINE,
         metavar="NAME",
         help="Judge by a program instead: module:callable or ./FILE.py:name, (query, text) → grade or (grade, reason); "
         "or by a model whose address, name and prompt are in FILE.yaml.",
     ),
-    click.option(
+    option(
         "--batch",
+        section=Section.MACHINE,
         type=click.IntRange(min=1),
         metavar="N",
         help="Pass N texts in a call: the program gets a list of queries and a list of texts, and returns a list.",
     ),
-    click.option(
+    option(
         "--reuse",
+        section=Section.MACHINE,
         type=click.Path(),
         multiple=True,
         metavar="FILE",
@@ -179,13 +198,8 @@ def _judge_by_machine(
         calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
         max_failures=machine.max_failures,
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
-        progress=_progress if sys.stderr.isatty() else None,
     )
     print_message(cost_line(cost))
-
-
-def _progress(done: int, total: int) -> None:
-    click.echo(f"\rjudged {done:,} of {total:,}\x1b[K" + ("\r\x1b[K" if done == total else ""), err=True, nl=False)
 
 
 def cost_line(cost: JudgingCost) -> str:

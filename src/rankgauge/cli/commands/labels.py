@@ -16,6 +16,6 @@ LABELS_COMMANDS = {
 }
 
 
-@click.group("labels", cls=LazyGroup, lazy=LABELS_COMMANDS, prefix="labels_")
+@click.group("labels", cls=LazyGroup, tasks={"Commands": LABELS_COMMANDS}, prefix="labels_")
 def command() -> None:
     """Compare and check judgments, and estimate measures from few of them."""

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import click
 
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import BY, CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
@@ -30,19 +32,29 @@ from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import labels as render
 
 
-@click.command("agree")
+@documented(
+    "agree",
+    """
+    # Compare two files of judgments
+    rankgauge labels agree judgments.jsonl qrels.txt
+    # Also see whether both order two runs alike
+    rankgauge labels agree qrels.txt other-qrels.txt --run old.run --run my.run
+    """,
+)
 @click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="LABELS [LABELS]")
-@click.option(
+@option(
     "--run",
     "runs",
+    section=Section.INPUT,
     type=click.Path(),
     multiple=True,
     metavar="RUN",
     help="Show whether both rank runs in the same order; name at least two.",
 )
-@click.option(
+@option(
     "--assessor",
     "assessors",
+    section=Section.INPUT,
     multiple=True,
     metavar="NAME",
     help="Compare these assessors of one file; repeatable.  [default: all]",

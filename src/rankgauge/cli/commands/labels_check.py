@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
@@ -26,10 +28,23 @@ from rankgauge.validation.label_rot import LabelCheck, check_labels
 EXIT_ROTTED = 1
 
 
-@click.command("check")
+@documented(
+    "check",
+    """
+    # Find labels whose documents changed
+    rankgauge labels check stamped.jsonl --corpus corpus.jsonl
+    # List each of them as CSV
+    rankgauge labels check stamped.jsonl --corpus corpus.jsonl --format csv
+    """,
+)
 @click.argument("labels", type=click.Path(), metavar="LABELS")
-@click.option(
-    "--corpus", required=True, type=click.Path(), metavar="PATH", help="Read the documents, in any format of a corpus."
+@option(
+    "--corpus",
+    section=Section.INPUT,
+    required=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="Read the documents, in any format of a corpus.",
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
 @reading_options

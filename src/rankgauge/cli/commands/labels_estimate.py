@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
@@ -28,11 +30,20 @@ from rankgauge.render.text import labels as render
 from rankgauge.render.text import sampled_labels
 
 
-@click.command("estimate")
+@documented(
+    "estimate",
+    """
+    # Estimate from a sample by people and labels by a program
+    rankgauge labels estimate sample.qrels my.run --machine qrels.txt
+    # Estimate from judgments of a random pool
+    rankgauge labels estimate judgments.jsonl my.run
+    """,
+)
 @click.argument("human", type=click.Path(), metavar="LABELS")
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN [RUN …]")
-@click.option(
+@option(
     "--machine",
+    section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",
     help="Read machine labels for all queries; LABELS then judge a random sample of at least 20 queries.",

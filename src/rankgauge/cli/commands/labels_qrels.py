@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 import numpy as np
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -20,16 +22,33 @@ from rankgauge.labels.export import with_undrawn
 from rankgauge.labels.reading import read_pool
 
 
-@click.command("qrels")
+@documented(
+    "qrels",
+    """
+    # Write judgments of a uniform sample, for infAP
+    rankgauge labels qrels judgments.jsonl --pool pool.jsonl -o sampled.qrels
+    # Compute infAP from them
+    rankgauge evaluate sampled.qrels my.run -m infAP
+    """,
+)
 @click.argument("labels", type=click.Path(), metavar="LABELS")
-@click.option(
+@option(
     "--pool",
+    section=Section.INPUT,
     required=True,
     type=click.Path(),
     metavar="FILE",
     help="Read the pool that LABELS judge, made by `rankgauge pool --strategy uniform`.",
 )
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the TREC judgments to FILE.")
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the TREC judgments to FILE.",
+)
 @reading_options
 def command(labels: str, pool: str, out: str, reading: Reading) -> None:
     """Write judgments of a uniform sample as qrels for infAP.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
-from rankgauge.cli.options.groups import option_group
-from rankgauge.cli.options.progress import match_progress
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import plural
@@ -21,12 +21,39 @@ from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.labels.gold.resolution import ResolvedLabels, resolve_labels
 
 
-@click.command("resolve")
+@documented(
+    "resolve",
+    """
+    # Turn quotes into judgments of chunks
+    rankgauge labels resolve gold.jsonl --chunks chunks.jsonl -o chunks.qrels
+    # Write one grade per chunk
+    rankgauge labels resolve gold.jsonl --chunks chunks.jsonl -o chunks.qrels \\
+      --plain
+    """,
+)
 @click.argument("labels", type=click.Path(), metavar="LABELS")
-@click.option("--chunks", required=True, type=click.Path(), metavar="PATH", help="Read the texts of the chunks.")
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the judgments to FILE.")
-@click.option(
-    "--plain", is_flag=True, help="Write one grade per chunk instead of subtopics, for tools that know no others."
+@option(
+    "--chunks",
+    section=Section.GOLD,
+    required=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="Read the texts of the chunks.",
+)
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the judgments to FILE.",
+)
+@option(
+    "--plain",
+    section=Section.OUTPUT,
+    is_flag=True,
+    help="Write one grade per chunk instead of subtopics, for tools that know no others.",
 )
 @DOCUMENTS
 @TOPICS
@@ -42,9 +69,9 @@ def command(
     """
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
-    with collected_notes() as notes, match_progress() as progress:
+    with collected_notes() as notes:
         gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), topics, Reading())
-        resolved = resolve_labels(gold, corpus, options, progress)
+        resolved = resolve_labels(gold, corpus, options)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:
         write_trec_rows(rows, "qrels", file)

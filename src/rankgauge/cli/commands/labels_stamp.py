@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import listing, plural
@@ -14,16 +16,33 @@ from rankgauge.io.options import Reading
 from rankgauge.labels.stamping import stamp_labels
 
 
-@click.command("stamp")
+@documented(
+    "stamp",
+    """
+    # Store the hash of each judged text
+    rankgauge labels stamp qrels.txt --corpus corpus.jsonl -o stamped.jsonl
+    # Find labels that no longer fit, later
+    rankgauge labels check stamped.jsonl --corpus corpus.jsonl
+    """,
+)
 @click.argument("labels", type=click.Path(), metavar="LABELS")
-@click.option(
+@option(
     "--corpus",
+    section=Section.INPUT,
     required=True,
     type=click.Path(),
     metavar="PATH",
     help="Read the documents that were judged, in any format of a corpus.",
 )
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the labels to FILE.")
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the labels to FILE.",
+)
 @reading_options
 def command(labels: str, corpus: str, out: str, reading: Reading) -> None:
     """Add to each label the hash of the text that was judged.

@@ -10,7 +10,6 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
-from rankgauge.cli.options.progress import match_progress
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_lines
 from rankgauge.cli.options.view import View
 from rankgauge.config.settings import Settings
@@ -73,9 +72,7 @@ def _evaluate_gold(sources: LabelSources, result: RetrievalResult, settings: Set
     """Score what the retriever returned on labels by text."""
     from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-    with match_progress() as progress:
-        inputs = replace(sources.inputs, progress=progress)
-        return evaluate_gold_runs(inputs, [result], settings.measures, conventions=settings.conventions)
+    return evaluate_gold_runs(sources.inputs, [result], settings.measures, conventions=settings.conventions)
 
 
 def _check_output(live: LiveOptions, cases: AnyCases) -> None:
@@ -103,7 +100,6 @@ def _ask(live: LiveOptions, cases: AnyCases, settings: Settings) -> RetrievalRes
         scores=live.scores,
         calls=replace(live.calls, journal=f"{live.out}.journal") if live.out is not None else live.calls,
         max_failures=live.max_failures,
-        progress=True,
     )
 
 

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.measures.descriptions import describe, listing
 
 
-@click.command("measures")
+@documented(
+    "measures",
+    """
+    # List the measures
+    rankgauge measures
+    # Explain one
+    rankgauge measures nDCG@10
+    """,
+)
 @click.argument("name", required=False)
 @click.option(
     "--kpi",

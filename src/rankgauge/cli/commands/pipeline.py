@@ -6,11 +6,20 @@ import click
 
 from rankgauge.adapters.pipeline.log import evaluate_pipeline
 from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.render.text import pipeline as render
 
 
-@click.command("pipeline")
+@documented(
+    "pipeline",
+    """
+    # Evaluate the steps of a pipeline
+    rankgauge pipeline log.jsonl
+    # Judge its rankings by a file, with another measure
+    rankgauge pipeline log.jsonl --qrels qrels.txt -m RR@10
+    """,
+)
 @click.argument("log", metavar="LOG", type=click.Path())
 @click.option("--qrels", type=click.Path(), metavar="QRELS", help="Use these judgments if the log has no relevant_ids.")
 @click.option(

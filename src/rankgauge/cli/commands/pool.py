@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
@@ -21,47 +22,85 @@ from rankgauge.labels.records import PoolItem
 from rankgauge.labels.texts import with_texts, write_pool
 
 
-@click.command("pool")
+@documented(
+    "pool",
+    """
+    # Pool the top 10 of two runs, with the texts to judge
+    rankgauge pool old.run my.run --depth 10 --corpus corpus.jsonl \\
+      --queries queries.jsonl -o pool.jsonl
+    # Draw 200 documents at random, for unbiased estimates
+    rankgauge pool old.run my.run --strategy stratified --budget 200 \\
+      -o sample.jsonl
+    """,
+)
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN [RUN …]")
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the pool to FILE.")
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the pool to FILE.",
+)
 @option_group(
     "options",
     PoolOptions,
-    click.option(
+    option(
         "--strategy",
+        section=Section.POOL,
         type=click.Choice(POOL_STRATEGIES),
         default="depth",
         show_default=True,
         help="Take documents by their best rank, in RRF order, as a random sample, or where relevant ones were found.",
     ),
-    click.option(
+    option(
         "--depth",
+        section=Section.POOL,
         type=click.IntRange(min=1),
         default=10,
         show_default=True,
         metavar="K",
         help="Pool the top K of each run.",
     ),
-    click.option(
+    option(
         "--budget",
+        section=Section.POOL,
         type=click.IntRange(min=1),
         metavar="N",
         help="Choose N documents in all.  [default: the whole pool]",
     ),
-    click.option(
-        "--sample-queries", type=click.IntRange(min=1), metavar="N", help="Pool only N queries, drawn at random."
+    option(
+        "--sample-queries",
+        section=Section.POOL,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Pool only N queries, drawn at random.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed the random numbers."),
+    option(
+        "--seed",
+        section=Section.POOL,
+        type=int,
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed the random numbers.",
+    ),
 )
-@click.option(
+@option(
     "--judged",
+    section=Section.INPUT,
     type=click.Path(),
     multiple=True,
     metavar="FILE",
     help="Leave out what is judged already: judgments in any format; repeatable.",
 )
-@click.option(
-    "--corpus", type=click.Path(), metavar="PATH", help="Attach the texts of the documents, in any format of a corpus."
+@option(
+    "--corpus",
+    section=Section.INPUT,
+    type=click.Path(),
+    metavar="PATH",
+    help="Attach the texts of the documents, in any format of a corpus.",
 )
 @QUERIES
 @asking_group

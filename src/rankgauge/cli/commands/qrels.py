@@ -9,6 +9,6 @@ from rankgauge.cli.lazy import LazyGroup
 QRELS_COMMANDS = {"validate": "Find faults in judgments, line by line."}
 
 
-@click.group("qrels", cls=LazyGroup, lazy=QRELS_COMMANDS, prefix="qrels_")
+@click.group("qrels", cls=LazyGroup, tasks={"Commands": QRELS_COMMANDS}, prefix="qrels_")
 def command() -> None:
     """Validate judgments."""

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
@@ -25,10 +26,19 @@ def make_options(
     return ValidationOptions(min_judged=min_judged, by_subtopic=by_subtopic, format=qrels_format, strict=strict)
 
 
-@click.command("validate")
+@documented(
+    "validate",
+    """
+    # Find faults in judgments
+    rankgauge qrels validate qrels.txt
+    # Check them with runs and queries
+    rankgauge qrels validate qrels.txt --runs my.run --queries queries.jsonl
+    """,
+)
 @click.argument("qrels", type=click.Path(), nargs=-1, required=True, metavar="QRELS [QRELS …]")
-@click.option(
+@option(
     "--runs",
+    section=Section.INPUT,
     type=click.Path(),
     multiple=True,
     metavar="RUN",
@@ -38,17 +48,22 @@ def make_options(
 @option_group(
     "options",
     make_options,
-    click.option(
+    option(
         "--min-judged",
+        section=Section.CHECKS,
         type=click.IntRange(min=1),
         metavar="N",
         help="Require at least N judged documents per query.  [default: any number]",
     ),
-    click.option(
-        "--by-subtopic", is_flag=True, help="Read the second column as a subtopic, each with its own judgments."
+    option(
+        "--by-subtopic",
+        section=Section.CHECKS,
+        is_flag=True,
+        help="Read the second column as a subtopic, each with its own judgments.",
     ),
-    click.option(
+    option(
         "--qrels-format",
+        section=Section.FILES,
         metavar="FORMAT",
         help=f"Set the format of the judgments: {QRELS_FORMATS}.  [default: detected from the content]",
     ),

@@ -12,6 +12,6 @@ REPORT_COMMANDS = {
 }
 
 
-@click.group("report", cls=LazyGroup, lazy=REPORT_COMMANDS, prefix="report_")
+@click.group("report", cls=LazyGroup, tasks={"Commands": REPORT_COMMANDS}, prefix="report_")
 def command() -> None:
     """Write a report or a history as HTML, or verify a benchmark."""

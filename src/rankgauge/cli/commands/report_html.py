@@ -8,7 +8,9 @@ import click
 
 from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.html import write_html, write_page
 from rankgauge.errors import InputError, UsageError, printable
@@ -21,11 +23,20 @@ from rankgauge.report import manifest as manifests
 PROJECT = ""  # --history without a file: that of the project
 
 
-@click.command("html")
+@documented(
+    "html",
+    """
+    # Write the page of a benchmark again
+    rankgauge report html rankgauge-benchmark -o report.html
+    # Write the history as a page
+    rankgauge report html --history .rankgauge/history.db -o history.html
+    """,
+)
 @click.argument("source", type=click.Path(), metavar="[DIR|REPORT.json]", required=False)
-@click.option(
+@option(
     "--history",
     "history_file",
+    section=Section.HISTORY,
     type=click.Path(),
     is_flag=False,
     flag_value=PROJECT,
@@ -33,8 +44,15 @@ PROJECT = ""  # --history without a file: that of the project
     help="Write the page of a history instead: that in FILE, or that of the project.",
 )
 @filter_options
-@click.option(
-    "-o", "--out", type=click.Path(), default=PAGE, show_default=True, metavar="FILE", help="Write the page to FILE."
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    default=PAGE,
+    show_default=True,
+    metavar="FILE",
+    help="Write the page to FILE.",
 )
 def command(source: str | None, history_file: str | None, filter: EntryFilter, out: str) -> None:
     """Write the HTML report of a benchmark, or the page of a history.

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 from rankgauge.benchmark.verify import verify_benchmark
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.core.formatting import plural
@@ -17,7 +18,15 @@ from rankgauge.errors import printable
 EXIT_CHANGED = 1
 
 
-@click.command("verify")
+@documented(
+    "verify",
+    """
+    # Check that a benchmark's numbers follow from its files
+    rankgauge report verify rankgauge-benchmark
+    # Print the result as JSON
+    rankgauge report verify rankgauge-benchmark --format json
+    """,
+)
 @click.argument("folder", type=click.Path(), metavar="DIR")
 @click.option(
     "--format",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.adapters.story.quality import DEFAULT_THRESHOLD, DEFAULT_TOP_K, PROFILES, retrieval_quality
+from rankgauge.cli.documented import documented
 from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.errors import UsageError
 from rankgauge.render.text import story as render
@@ -12,7 +13,15 @@ from rankgauge.render.text import story as render
 EXIT_FAILED = 1
 
 
-@click.command("rq")
+@documented(
+    "rq",
+    """
+    # Check the search of a story
+    rankgauge rq story.md questions.jsonl
+    # Require more, as JSON
+    rankgauge rq story.md questions.jsonl --k 10 --threshold 0.4 --format json
+    """,
+)
 @click.argument("story", metavar="STORY", type=click.Path(allow_dash=True))
 @click.argument("queries", metavar="QUERIES", type=click.Path(allow_dash=True))
 @click.option(

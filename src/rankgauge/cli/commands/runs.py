@@ -12,6 +12,6 @@ RUNS_COMMANDS = {
 }
 
 
-@click.group("runs", cls=LazyGroup, lazy=RUNS_COMMANDS, prefix="runs_")
+@click.group("runs", cls=LazyGroup, tasks={"Commands": RUNS_COMMANDS}, prefix="runs_")
 def command() -> None:
     """Make or validate runs."""

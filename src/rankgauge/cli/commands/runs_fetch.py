@@ -12,11 +12,11 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.commands.fuse import parse_weights
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import option_group
-from rankgauge.cli.options.progress import FetchLine
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -90,51 +90,96 @@ class FetchSources:
         return [self.queries, *(str(file) for corpus in corpora for file in corpus.files), *self.vectors]
 
 
-@click.command("fetch")
-@click.option(
+@documented(
+    "fetch",
+    """
+    # Search a corpus with BM25
+    rankgauge runs fetch --corpus corpus.jsonl --queries queries.jsonl \\
+      -o lexical.run
+    # Ask a function of your own
+    rankgauge runs fetch --mode ./search.py:search --queries queries.jsonl \\
+      -o mine.run
+    # Ask a retriever of rankgauge.yaml, 8 queries at once
+    rankgauge runs fetch --config rankgauge.yaml --retriever mine \\
+      --concurrency 8 -o mine.run
+    """,
+)
+@option(
     "--config",
+    section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",
     help="Read the collection and the retriever from a rankgauge.yaml; command-line options override the file.",
 )
-@click.option("--retriever", metavar="NAME", help="Choose a retriever of the configuration.  [default: the only one]")
+@option(
+    "--retriever",
+    section=Section.RETRIEVER,
+    metavar="NAME",
+    help="Choose a retriever of the configuration.  [default: the only one]",
+)
 @option_group("options", dict, *RETRIEVER_OPTIONS)
 @option_group(
     "request",
     FetchRequest,
-    click.option(
+    option(
         "--k",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=1),
         default=100,
         show_default=True,
         metavar="N",
         help="Fetch at most N documents per query.",
     ),
-    click.option("--tag", metavar="NAME", help="Name the run.  [default: the retriever or the mode]"),
-    click.option(
+    option("--tag", section=Section.OUTPUT, metavar="NAME", help="Name the run.  [default: the retriever or the mode]"),
+    option(
         "--batch",
+        section=Section.RETRIEVER,
         type=click.IntRange(min=1),
         default=DEFAULT_FETCH_BATCH_SIZE,
         show_default=True,
         metavar="N",
         help="Ask N queries at once.",
     ),
-    click.option("--restart", is_flag=True, help="Discard the partial results of an interrupted fetch."),
-    click.option("--latency", type=click.IntRange(min=1), metavar="N", help="Then time N calls, one query at a time."),
+    option(
+        "--restart",
+        section=Section.RETRIEVER,
+        is_flag=True,
+        help="Discard the partial results of an interrupted fetch.",
+    ),
+    option(
+        "--latency",
+        section=Section.RETRIEVER,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Then time N calls, one query at a time.",
+    ),
     MAX_FAILURES,
 )
 @option_group(
     "output",
     FetchOutput,
-    click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the TREC run to FILE."),
-    click.option(
+    option(
+        "-o",
+        "--out",
+        section=Section.OUTPUT,
+        required=True,
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the TREC run to FILE.",
+    ),
+    option(
         "--log",
+        section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
         help="Write the decisions of gate, router and reranker to FILE, as JSON Lines for `rankgauge pipeline`.",
     ),
-    click.option(
-        "--manifest", type=click.Path(), metavar="FILE", help="Write what was fetched to FILE, with hashes, as JSON."
+    option(
+        "--manifest",
+        section=Section.OUTPUT,
+        type=click.Path(),
+        metavar="FILE",
+        help="Write what was fetched to FILE, with hashes, as JSON.",
     ),
 )
 @NO_CODE
@@ -172,11 +217,7 @@ def command(
         inputs=sources.files,
         max_failures=request.max_failures,
     )
-    line = FetchLine()
-    result = fetch_run(
-        engine, batch, output.out, k=request.k, options=fetch_options, decisions=decisions, progress=line
-    )
-    line.end()
+    result = fetch_run(engine, batch, output.out, k=request.k, options=fetch_options, decisions=decisions)
     print_warnings(result.notes)
     if output.log is not None:
         write_decisions(result.decisions, queries.columns, output.log, inputs=sources.files)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.documented import documented
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
 from rankgauge.io.formats import registry as formats
@@ -32,37 +33,53 @@ def make_options(
     )
 
 
-@click.command("validate")
+@documented(
+    "validate",
+    """
+    # Find faults in a run
+    rankgauge runs validate my.run
+    # Check it with the judgments, and write a repaired copy
+    rankgauge runs validate my.run --qrels qrels.txt --fix fixed.run
+    """,
+)
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN [RUN …]")
-@click.option(
-    "--qrels", type=click.Path(), metavar="QRELS", help="Check that the run shares queries and ids with judgments."
+@option(
+    "--qrels",
+    section=Section.INPUT,
+    type=click.Path(),
+    metavar="QRELS",
+    help="Check that the run shares queries and ids with judgments.",
 )
 @QUERIES
 @option_group(
     "options",
     make_options,
-    click.option(
+    option(
         "--max-depth",
+        section=Section.CHECKS,
         type=click.IntRange(min=1),
         metavar="N",
         help="Allow at most N results per query.  [default: any number]",
     ),
-    click.option(
+    option(
         "--min-depth",
+        section=Section.CHECKS,
         type=click.IntRange(min=1),
         metavar="N",
         help="Require at least N results per query.  [default: any number]",
     ),
-    click.option(
+    option(
         "--cutoff",
         "cutoffs",
+        section=Section.CHECKS,
         type=click.IntRange(min=1),
         multiple=True,
         metavar="K",
         help=f"Report ties across rank K; repeatable.  [default: {', '.join(str(cutoff) for cutoff in TIE_CUTOFFS)}]",
     ),
-    click.option(
+    option(
         "--run-format",
+        section=Section.FILES,
         metavar="FORMAT",
         help=f"Set the format of the runs: {RUN_FORMATS}.  [default: detected from the content]",
     ),

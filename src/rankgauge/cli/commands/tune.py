@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import number, plural
@@ -33,48 +34,74 @@ class TuningRequest:
     test: str | None
 
 
-@click.command("tune")
+@documented(
+    "tune",
+    """
+    # Tune the weights of two runs
+    rankgauge tune qrels.txt old.run my.run
+    # Optimize another measure, and write the tuned run
+    rankgauge tune qrels.txt old.run my.run -m AP@100 -o tuned.run
+    """,
+)
 @click.argument("qrels", type=click.Path())
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
 @option_group(
     "request",
     TuningRequest,
-    click.option(
-        "-m", "--measure", default="nDCG@10", show_default=True, metavar="NAME", help="Optimize this measure."
+    option(
+        "-m",
+        "--measure",
+        section=Section.MEASURES,
+        default="nDCG@10",
+        show_default=True,
+        metavar="NAME",
+        help="Optimize this measure.",
     ),
-    click.option(
+    option(
         "--method",
         "methods",
+        section=Section.TUNING,
         type=click.Choice(TUNED_METHODS),
         multiple=True,
         help="Try a method of fusion; repeatable.  [default: both]",
     ),
-    click.option(
+    option(
         "--steps",
+        section=Section.TUNING,
         type=click.IntRange(1, 100),
         default=10,
         show_default=True,
         metavar="N",
         help="Try weights in steps of 1/N.",
     ),
-    click.option(
+    option(
         "--dev",
+        section=Section.TUNING,
         type=click.Path(),
         metavar="FILE",
         help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of the "
         "id]",
     ),
-    click.option(
+    option(
         "--test",
+        section=Section.TUNING,
         type=click.Path(),
         metavar="FILE",
         help="Report on these queries.  [default: all that are not tuned on]",
     ),
 )
-@click.option("-o", "--out", type=click.Path(), metavar="FILE", help="Write the tuned run of the test queries to FILE.")
-@click.option(
+@option(
+    "-o",
+    "--out",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the tuned run of the test queries to FILE.",
+)
+@option(
     "--format",
     "format",
+    section=Section.OUTPUT,
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,

@@ -4,49 +4,64 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.groups import Option
+from rankgauge.cli.options.groups import Option, Section, option
 
 ANSWER_OPTIONS: tuple[Option, ...] = (
-    click.option("--id", metavar="PATH", help="Find the id of a returned document at PATH: metadata.source, …"),
-    click.option(
+    option(
+        "--id",
+        section=Section.LIVE,
+        metavar="PATH",
+        help="Find the id of a returned document at PATH: metadata.source, …",
+    ),
+    option(
         "--unit",
+        section=Section.LIVE,
         type=click.Choice(["chunk", "document"]),
         default="chunk",
         show_default=True,
         help="Rank chunks, or collapse them into their documents.",
     ),
-    click.option(
+    option(
         "--scores",
+        section=Section.LIVE,
         type=click.Choice(["similarity", "distance", "ignore"]),
         help="Sort results by score, highest first or lowest first, or ignore scores.  [default: the order of the "
         "results counts, and scores that contradict it are reported]",
     ),
 )
 CALL_OPTIONS: tuple[Option, ...] = (
-    click.option(
-        "--fetch", type=click.IntRange(min=1), metavar="N", help="Fetch N results, keep the top k.  [default: k]"
+    option(
+        "--fetch",
+        section=Section.LIVE,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Fetch N results, keep the top k.  [default: k]",
     ),
-    click.option(
+    option(
         "--concurrency",
+        section=Section.LIVE,
         type=click.IntRange(min=1),
         help="Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate "
         "1000]",
         metavar="N",
     ),
-    click.option(
+    option(
         "--rate",
+        section=Section.LIVE,
         type=click.FloatRange(min=0, min_open=True),
         metavar="N",
         help="Send N queries per second, however long answers take (an open loop).",
     ),
-    click.option(
+    option(
         "--timeout",
+        section=Section.LIVE,
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
         help="Time out a call after SECONDS.  [default: never]",
     ),
-    click.option(
+    option(
         "--retries",
+        section=Section.LIVE,
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
@@ -54,8 +69,9 @@ CALL_OPTIONS: tuple[Option, ...] = (
         metavar="N",
     ),
 )
-MAX_FAILURES: Option = click.option(
+MAX_FAILURES: Option = option(
     "--max-failures",
+    section=Section.LIVE,
     type=click.IntRange(min=0),
     default=0,
     show_default=True,

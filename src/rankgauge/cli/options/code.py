@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Option
+from rankgauge.cli.options.groups import Option, Section, option
 from rankgauge.errors import printable
 
 
@@ -33,8 +33,9 @@ def _is_in_working_folder(path: str) -> bool:
     return Path(name).is_dir() or Path(f"{name}{FILE_SUFFIX}").is_file()
 
 
-NO_CODE: Option = click.option(
+NO_CODE: Option = option(
     "--no-code",
+    section=Section.LIVE,
     is_flag=True,
     expose_value=False,
     callback=_apply,

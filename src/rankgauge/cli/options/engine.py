@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.groups import Command, Option, is_given, with_options
+from rankgauge.cli.options.groups import Command, Option, Section, is_given, option, with_options
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, shown
 
@@ -17,20 +17,25 @@ SHARED_OPTIONS = frozenset(
     "per_query format plot topics qrels_format run_format columns engine master spark_settings".split()
 )
 OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--engine",
+        section=Section.SPARK,
         type=click.Choice(["local", "spark"]),
         default="local",
         show_default=True,
         help="Evaluate in this process, or on Apache Spark: then RUN is any path that Spark can read, and --run-format "
         "names one of its data sources, or `table`.",
     ),
-    click.option(
-        "--master", metavar="URL", help="Use this Spark master: local[2], spark://HOST:PORT, …  [default: Spark's own]"
+    option(
+        "--master",
+        section=Section.SPARK,
+        metavar="URL",
+        help="Use this Spark master: local[2], spark://HOST:PORT, …  [default: Spark's own]",
     ),
-    click.option(
+    option(
         "--spark-setting",
         "spark_settings",
+        section=Section.SPARK,
         multiple=True,
         metavar="NAME=VALUE",
         help="Set a property of Spark, such as spark.executor.memory=8g; repeatable.",
@@ -67,10 +72,10 @@ def engine_options(command: Command) -> Command:
 
 def _check(values: dict[str, Any]) -> None:
     """Raise if an option is given that Spark does not have: none is ignored silently."""
-    for option in click.get_current_context().command.params:
-        name = option.name or ""
-        if isinstance(option, click.Option) and is_given(name) and name not in SHARED_OPTIONS:
-            raise UsageError(f"--engine spark cannot be combined with {option.opts[-1]}")
+    for parameter in click.get_current_context().command.params:
+        name = parameter.name or ""
+        if isinstance(parameter, click.Option) and is_given(name) and name not in SHARED_OPTIONS:
+            raise UsageError(f"--engine spark cannot be combined with {parameter.opts[-1]}")
     if values["settings"].on_duplicate == "first":
         raise UsageError(
             "--engine spark cannot be combined with --on-duplicate first",

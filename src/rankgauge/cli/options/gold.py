@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, is_given, option_group
-from rankgauge.cli.options.progress import match_progress
+from rankgauge.cli.options.groups import Option, Section, is_given, option, option_group
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
@@ -20,35 +18,43 @@ if TYPE_CHECKING:
     from rankgauge.io.options import Reading
     from rankgauge.labels.gold.evaluation import GoldInputs, JudgedRuns
 
-COVERAGE: Option = click.option(
+COVERAGE: Option = option(
     "--coverage",
+    section=Section.GOLD,
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     metavar="SHARE",
     help="Count a gold passage as found at the rank where the chunks so far contain this share of it.",
 )
-TOLERANCE: Option = click.option(
+TOLERANCE: Option = option(
     "--tolerance",
+    section=Section.GOLD,
     type=click.FloatRange(0, 0.3),
     default=0.1,
     show_default=True,
     metavar="SHARE",
     help="Match a quote that is in no chunk exactly up to this edit distance, as a share of its length.",
 )
-DOCUMENTS: Option = click.option(
-    "--documents", type=click.Path(), metavar="PATH", help="Read the documents that spans of the labels count in."
+DOCUMENTS: Option = option(
+    "--documents",
+    section=Section.GOLD,
+    type=click.Path(),
+    metavar="PATH",
+    help="Read the documents that spans of the labels count in.",
 )
 GOLD_OPTIONS: tuple[Option, ...] = (
     TOPICS,
-    click.option(
+    option(
         "--gold",
+        section=Section.GOLD,
         type=click.Path(),
         metavar="LABELS",
         help="Score on labels by text, quotes or spans, instead of judgments: name only runs.",
     ),
-    click.option(
+    option(
         "--chunks",
+        section=Section.GOLD,
         type=click.Path(),
         multiple=True,
         metavar="PATH",
@@ -101,15 +107,14 @@ class LabelSources:
         """Score runs on labels by text."""
         from rankgauge.labels.gold.evaluation import evaluate_gold_runs
 
-        with match_progress() as progress:
-            return evaluate_gold_runs(
-                replace(self.inputs, progress=progress),
-                runs,
-                settings.measures,
-                conventions=settings.conventions,
-                reading=reading,
-                topics=self.topics,
-            )
+        return evaluate_gold_runs(
+            self.inputs,
+            runs,
+            settings.measures,
+            conventions=settings.conventions,
+            reading=reading,
+            topics=self.topics,
+        )
 
     def judge(self, runs: Sequence[AnyRun], reading: Reading) -> JudgedRuns:
         """Judgments by text of runs on the same chunks."""
@@ -117,8 +122,7 @@ class LabelSources:
 
         if len(self.chunks) > 1:
             raise UsageError("a gate has one --chunks", hint="store a baseline for runs on other chunks")
-        with match_progress() as progress:
-            return judge_runs(replace(self.inputs, progress=progress), runs, reading=reading, topics=self.topics)[0]
+        return judge_runs(self.inputs, runs, reading=reading, topics=self.topics)[0]
 
 
 gold_options = option_group("sources", LabelSources, *GOLD_OPTIONS)

@@ -1,8 +1,9 @@
-"""Groups of options that a command receives as one object."""
+"""Options that know their section of ``--help``, and groups of options that a command receives as one object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from functools import wraps
 from typing import Any
 
@@ -10,6 +11,47 @@ import click
 
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
+
+
+class Section(Enum):
+    """What an option is about: the sections of ``--help``, in their order."""
+
+    INPUT = "Input"
+    GATE = "Gate"
+    RETRIEVER = "Retriever"
+    LEXICAL = "Lexical search"
+    VECTOR = "Vector search"
+    HYBRID = "Hybrid search"
+    STEPS = "Reranking, gating and routing"
+    POOL = "Pool"
+    JUDGING = "Judging"
+    MACHINE = "Judging by a program"
+    FUSION = "Fusion"
+    TUNING = "Tuning"
+    CHECKS = "Checks"
+    ENTRIES = "Entries of the history"
+    MEASURES = "Measures"
+    STATISTICS = "Statistics"
+    OUTPUT = "Output"
+    LIVE = "Live retrieval"
+    GOLD = "Labels by text"
+    HISTORY = "History"
+    FILES = "File formats and limits"
+    SPARK = "Spark"
+    OTHER = "Other"
+
+
+class SectionOption(click.Option):
+    """An option that says in which section ``--help`` lists it."""
+
+    def __init__(self, *args: Any, section: Section = Section.OTHER, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+def option(*names: str, section: Section, **attributes: Any) -> Option:
+    """Like ``click.option``, with a section of ``--help``."""
+    return click.option(*names, cls=SectionOption, section=section, **attributes)
 
 
 def option_group(name: str, make: Callable[..., Any], *options: Option) -> Option:
@@ -29,8 +71,8 @@ def option_group(name: str, make: Callable[..., Any], *options: Option) -> Optio
 
 def with_options(command: Command, *options: Option) -> Command:
     """A command with options, in the order in which its help lists them."""
-    for option in reversed(options):
-        command = option(command)
+    for add in reversed(options):
+        command = add(command)
     return command
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.cli.options.groups import Option, Section, option, option_group
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.times import parse_time, time_text
 
-FORMAT: Option = click.option(
+FORMAT: Option = option(
     "--format",
     "format",
+    section=Section.OUTPUT,
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
@@ -26,14 +27,19 @@ def make_filter(
 
 
 SELECTION: tuple[Option, ...] = (
-    click.option("--branch", metavar="NAME", help="Only entries of this git branch."),
-    click.option("--tag", metavar="TAG", help="Only entries with this tag."),
-    click.option("--system", metavar="NAME", help="Only entries of this system."),
-    click.option("--collection", metavar="NAME", help="Only entries with judgments of this name."),
+    option("--branch", section=Section.ENTRIES, metavar="NAME", help="Only entries of this git branch."),
+    option("--tag", section=Section.ENTRIES, metavar="TAG", help="Only entries with this tag."),
+    option("--system", section=Section.ENTRIES, metavar="NAME", help="Only entries of this system."),
+    option("--collection", section=Section.ENTRIES, metavar="NAME", help="Only entries with judgments of this name."),
 )
 filter_options = option_group(
     "filter",
     make_filter,
     *SELECTION,
-    click.option("--since", metavar="TIME", help="Only entries from TIME on: 2026-11-02, or 7d for the last week."),
+    option(
+        "--since",
+        section=Section.ENTRIES,
+        metavar="TIME",
+        help="Only entries from TIME on: 2026-11-02, or 7d for the last week.",
+    ),
 )

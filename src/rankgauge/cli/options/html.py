@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.saving import SAVE_NAMES, SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, UsageError, printable
@@ -22,11 +22,17 @@ if TYPE_CHECKING:
     from rankgauge.io.options import Reading
     from rankgauge.report.report import Report
 
-HTML = click.option(
-    "--html", "path", type=click.Path(), metavar="FILE", help="Also write an HTML report to FILE; it is self-contained."
+HTML = option(
+    "--html",
+    "path",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Also write an HTML report to FILE; it is self-contained.",
 )
-CORPUS = click.option(
+CORPUS = option(
     "--corpus",
+    section=Section.OUTPUT,
     type=click.Path(),
     metavar="PATH",
     help="Read the documents, so that the HTML report shows their first words.",

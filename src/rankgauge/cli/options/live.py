@@ -10,7 +10,7 @@ import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Option, is_given, option_names, with_options
+from rankgauge.cli.options.groups import Option, Section, is_given, option, option_names, with_options
 from rankgauge.cli.options.reading import READING_OPTIONS
 from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS
 from rankgauge.cli.options.view import TOPICS
@@ -44,9 +44,10 @@ class LiveOptions:
             raise UsageError("--retriever needs either --cases or --gold, which has the queries as well")
         if len(sources.chunks) > 1:
             raise UsageError("one retriever has one --chunks")
-        for option in click.get_current_context().command.params:
-            if isinstance(option, click.Option) and is_given(option.name or "") and option.name in FILE_OPTIONS:
-                flag = option.opts[-1]
+        for parameter in click.get_current_context().command.params:
+            name = parameter.name or ""
+            if isinstance(parameter, click.Option) and is_given(name) and name in FILE_OPTIONS:
+                flag = parameter.opts[-1]
                 raise UsageError(
                     f"{flag} applies to runs in files, not to --retriever",
                     hint="write the run with -o RUN, and evaluate the file",
@@ -54,22 +55,27 @@ class LiveOptions:
 
 
 OPTIONS: tuple[Option, ...] = (
-    click.option("--retriever", metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."),
-    click.option(
+    option(
+        "--retriever", section=Section.LIVE, metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."
+    ),
+    option(
         "--cases",
+        section=Section.LIVE,
         type=click.Path(),
         metavar="CASES",
         help='Read test cases: {"query": …, "relevant_ids": […]}, or CSV.',
     ),
-    click.option(
+    option(
         "-o",
         "--out",
+        section=Section.OUTPUT,
         type=click.Path(),
         metavar="RUN",
         help="Write what the live retriever returned to RUN, as a TREC run; the same command resumes if interrupted.",
     ),
-    click.option(
+    option(
         "--k",
+        section=Section.LIVE,
         type=click.IntRange(min=1),
         default=5,
         show_default=True,

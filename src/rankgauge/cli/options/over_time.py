@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option
+from rankgauge.cli.options.groups import Option, Section, option
 from rankgauge.config.settings import HISTORY_PREFIX
 from rankgauge.errors import UsageError
 from rankgauge.stats.names import ONLINE_CONTROLS, OnlineControl
@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     from rankgauge.history.store import History
 
 ONLINE_OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--online",
+        section=Section.GATE,
         type=click.IntRange(min=1),
         metavar="N",
         help="Control false alarms over N builds of this branch and collection, instead of in each; the history keeps "
         "count of them.",
     ),
-    click.option(
+    option(
         "--online-control",
+        section=Section.GATE,
         type=click.Choice(ONLINE_CONTROLS),
         default="any",
         show_default=True,
@@ -38,8 +40,11 @@ ONLINE_OPTIONS: tuple[Option, ...] = (
         "lond (positive dependence) or e-lond (any dependence).",
     ),
 )
-ONLINE_RESTART: Option = click.option(
-    "--online-restart", is_flag=True, help="With --online, end the sequence of builds and begin a new one."
+ONLINE_RESTART: Option = option(
+    "--online-restart",
+    section=Section.GATE,
+    is_flag=True,
+    help="With --online, end the sequence of builds and begin a new one.",
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.groups import Option, is_given, option_group
+from rankgauge.cli.options.groups import Option, Section, is_given, option, option_group
 from rankgauge.core.run import Run
 from rankgauge.errors import Note, UsageError, shown
 from rankgauge.evaluation.evaluate import unique_names
@@ -18,8 +18,9 @@ from rankgauge.io.options import Reading
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
 
-QUERIES: Option = click.option(
+QUERIES: Option = option(
     "--queries",
+    section=Section.LIVE,
     type=click.Path(),
     metavar="FILE",
     help="Read the texts of the queries, in any format; a live retriever is asked these.",

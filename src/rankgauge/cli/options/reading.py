@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.cli.options.groups import Option, Section, option, option_group
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.options import DEFAULT_MEMORY, Reading
@@ -64,29 +64,42 @@ def make_reading(
 
 
 READING_OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--qrels-format",
+        section=Section.FILES,
         metavar="NAME",
         help="Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
     ),
-    click.option("--run-format", metavar="NAME", help="Set the format of the runs, if detection is wrong."),
-    click.option(
+    option(
+        "--run-format", section=Section.FILES, metavar="NAME", help="Set the format of the runs, if detection is wrong."
+    ),
+    option(
         "--column",
         "columns",
+        section=Section.FILES,
         multiple=True,
         metavar="ROLE=NAME",
         help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
     ),
-    click.option(
-        "--max-bytes", type=click.IntRange(min=1), metavar="N", help="Set the maximum decompressed size of a file."
+    option(
+        "--max-bytes",
+        section=Section.FILES,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Set the maximum decompressed size of a file.",
     ),
-    click.option(
-        "--max-line", type=click.IntRange(min=1), metavar="N", help="Set the maximum length of a line, in bytes."
+    option(
+        "--max-line",
+        section=Section.FILES,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Set the maximum length of a line, in bytes.",
     ),
-    click.option("--strict", is_flag=True, help="Treat input warnings as errors."),
+    option("--strict", section=Section.FILES, is_flag=True, help="Treat input warnings as errors."),
 )
-MEMORY = click.option(
+MEMORY = option(
     "--memory",
+    section=Section.FILES,
     callback=parse_size,
     metavar="SIZE",
     default="512M",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS
-from rankgauge.cli.options.groups import Option
+from rankgauge.cli.options.groups import Option, Section, option
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
 from rankgauge.retrieval.engines.gate import GATE_RULES
@@ -18,39 +18,60 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
 HYBRID_WEIGHTS = ",".join(f"{weight:g}" for weight in LEXICAL_VECTOR_FUSION.weights)
 COLLECTION_OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--corpus",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read documents from JSON Lines, CSV, TSV, Parquet, TREC SGML, a folder of .txt and .md files, or a BEIR "
         "folder.",
     ),
-    click.option(
+    option(
         "--queries",
+        section=Section.INPUT,
         type=click.Path(),
         metavar="PATH",
         help="Read queries, in any format.  [default: those in the BEIR folder]",
     ),
 )
 LEXICAL_OPTIONS: tuple[Option, ...] = (
-    click.option("--k1", type=float, default=1.2, show_default=True, metavar="NUMBER", help="Set k1 of BM25."),
-    click.option("--b", type=float, default=0.75, show_default=True, metavar="NUMBER", help="Set b of BM25."),
-    click.option(
+    option(
+        "--k1",
+        section=Section.LEXICAL,
+        type=float,
+        default=1.2,
+        show_default=True,
+        metavar="NUMBER",
+        help="Set k1 of BM25.",
+    ),
+    option(
+        "--b",
+        section=Section.LEXICAL,
+        type=float,
+        default=0.75,
+        show_default=True,
+        metavar="NUMBER",
+        help="Set b of BM25.",
+    ),
+    option(
         "--variant",
+        section=Section.LEXICAL,
         type=click.Choice(BM25_VARIANTS),
         default="lucene",
         show_default=True,
         help="Choose the variant of BM25.",
     ),
-    click.option(
+    option(
         "--stemmer",
+        section=Section.LEXICAL,
         default="english",
         show_default=True,
         metavar="LANGUAGE",
         help="Stem words with a Snowball stemmer, or none.",
     ),
-    click.option(
+    option(
         "--stopwords",
+        section=Section.LEXICAL,
         default="english",
         show_default=True,
         metavar="NAME|FILE",
@@ -58,21 +79,40 @@ LEXICAL_OPTIONS: tuple[Option, ...] = (
     ),
 )
 VECTOR_OPTIONS: tuple[Option, ...] = (
-    click.option(
-        "--embedder", default="wordllama", show_default=True, metavar="NAME", help=f"Embed texts with {EMBEDDER_NAMES}."
+    option(
+        "--embedder",
+        section=Section.VECTOR,
+        default="wordllama",
+        show_default=True,
+        metavar="NAME",
+        help=f"Embed texts with {EMBEDDER_NAMES}.",
     ),
-    click.option("--vectors", type=click.Path(), metavar="FILE", help="Read precomputed document vectors (.npy)."),
-    click.option("--query-vectors", type=click.Path(), metavar="FILE", help="Read precomputed query vectors (.npy)."),
-    click.option(
+    option(
+        "--vectors",
+        section=Section.VECTOR,
+        type=click.Path(),
+        metavar="FILE",
+        help="Read precomputed document vectors (.npy).",
+    ),
+    option(
+        "--query-vectors",
+        section=Section.VECTOR,
+        type=click.Path(),
+        metavar="FILE",
+        help="Read precomputed query vectors (.npy).",
+    ),
+    option(
         "--center",
+        section=Section.VECTOR,
         type=click.FloatRange(0, 1),
         default=DEFAULT_CENTER,
         show_default=True,
         metavar="SHARE",
         help="Subtract SHARE of the corpus's mean vector.",
     ),
-    click.option(
+    option(
         "--search",
+        section=Section.VECTOR,
         default="exact",
         show_default=True,
         metavar="NAME",
@@ -80,52 +120,89 @@ VECTOR_OPTIONS: tuple[Option, ...] = (
     ),
 )
 HYBRID_OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--fusion",
+        section=Section.HYBRID,
         type=click.Choice(list(FUSION_METHODS)),
-        help=f"Choose how hybrid combines lexical and vector.  [default: {LEXICAL_VECTOR_FUSION.method}]",
+        metavar="METHOD",
+        help=f"Choose how hybrid combines lexical and vector: {', '.join(FUSION_METHODS)}.  "
+        f"[default: {LEXICAL_VECTOR_FUSION.method}]",
     ),
-    click.option(
+    option(
         "--weights",
+        section=Section.HYBRID,
         metavar="W,W",
         help=f"Weight lexical and vector in hybrid.  [default: {HYBRID_WEIGHTS} with {LEXICAL_VECTOR_FUSION.method}, "
         "else equal weights]",
     ),
-    click.option(
+    option(
         "--normalization",
+        section=Section.HYBRID,
         type=click.Choice(list(NORMALIZATIONS)),
         help="Choose how scores are made comparable, for methods that add scores.  "
         f"[default: {LEXICAL_VECTOR_FUSION.normalization}]",
     ),
-    click.option(
-        "--rrf-k", type=float, default=DEFAULT_RRF_K, show_default=True, metavar="K", help="Set the constant of rrf."
+    option(
+        "--rrf-k",
+        section=Section.HYBRID,
+        type=float,
+        default=DEFAULT_RRF_K,
+        show_default=True,
+        metavar="K",
+        help="Set the constant of rrf.",
     ),
 )
 STEP_OPTIONS: tuple[Option, ...] = (
-    click.option("--rerank", metavar="NAME", help="Rerank with sentences, cross-encoder/MODEL, or module:callable."),
-    click.option(
+    option(
+        "--rerank",
+        section=Section.STEPS,
+        metavar="NAME",
+        help="Rerank with sentences, cross-encoder/MODEL, or module:callable.",
+    ),
+    option(
         "--rerank-top",
+        section=Section.STEPS,
         type=click.IntRange(min=1),
         default=DEFAULT_RERANK_DEPTH,
         show_default=True,
         metavar="N",
         help="Rerank the top N documents.",
     ),
-    click.option("--gate", metavar="RULE", help=f"Choose which queries to retrieve for: {GATE_RULES}."),
-    click.option("--shadow", is_flag=True, help="Retrieve for skipped queries too, for the log of the gate."),
-    click.option(
-        "--expert", "experts", multiple=True, metavar="NAME=PATH", help="Add an expert and its corpus; repeatable."
+    option(
+        "--gate", section=Section.STEPS, metavar="RULE", help=f"Choose which queries to retrieve for: {GATE_RULES}."
     ),
-    click.option(
+    option(
+        "--shadow",
+        section=Section.STEPS,
+        is_flag=True,
+        help="Retrieve for skipped queries too, for the log of the gate.",
+    ),
+    option(
+        "--expert",
+        "experts",
+        section=Section.STEPS,
+        multiple=True,
+        metavar="NAME=PATH",
+        help="Add an expert and its corpus; repeatable.",
+    ),
+    option(
         "--router",
+        section=Section.STEPS,
         metavar="NAME",
         help="Route queries to experts with a module:callable.  [default: nearest centroid]",
     ),
-    click.option("--index", type=click.Path(), metavar="DIR", help="Keep indexes in DIR for the next time."),
+    option(
+        "--index",
+        section=Section.RETRIEVER,
+        type=click.Path(),
+        metavar="DIR",
+        help="Keep indexes in DIR for the next time.",
+    ),
 )
 RETRIEVER_OPTIONS: tuple[Option, ...] = (
-    click.option(
+    option(
         "--mode",
+        section=Section.RETRIEVER,
         default="lexical",
         show_default=True,
         metavar="MODE",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Option, option_group, option_names
+from rankgauge.cli.options.groups import Option, Section, option, option_group, option_names
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, printable
 
@@ -18,21 +18,35 @@ if TYPE_CHECKING:
     from rankgauge.io.options import Reading
     from rankgauge.report.report import Cost
 
-HISTORY: Option = click.option(
+HISTORY: Option = option(
     "--history",
     "history_file",
+    section=Section.HISTORY,
     type=click.Path(),
     metavar="FILE",
     help="Use the history in FILE.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history.db of the project]",
 )
 SAVE_OPTIONS: tuple[Option, ...] = (
-    click.option("--save", is_flag=True, help="Save the result of each run in the history."),
-    click.option("--tag", "tags", multiple=True, metavar="TAG", help="With --save, tag the entries; repeatable."),
-    click.option(
-        "--save-run", is_flag=True, help="Store the run itself too, so that it can be scored again if labels change."
+    option("--save", section=Section.HISTORY, is_flag=True, help="Save the result of each run in the history."),
+    option(
+        "--tag",
+        "tags",
+        section=Section.HISTORY,
+        multiple=True,
+        metavar="TAG",
+        help="With --save, tag the entries; repeatable.",
     ),
-    click.option(
-        "--date", metavar="TIME", help="With --save, date the entries TIME instead of now, for results of the past."
+    option(
+        "--save-run",
+        section=Section.HISTORY,
+        is_flag=True,
+        help="Store the run itself too, so that it can be scored again if labels change.",
+    ),
+    option(
+        "--date",
+        section=Section.HISTORY,
+        metavar="TIME",
+        help="With --save, date the entries TIME instead of now, for results of the past.",
     ),
     HISTORY,
 )

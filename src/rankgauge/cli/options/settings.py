@@ -14,24 +14,26 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.groups import Command, Option, is_given, option_names, with_options
+from rankgauge.cli.options.groups import Command, Option, Section, is_given, option, option_names, with_options
 from rankgauge.comparison.statistics import CORRECTIONS, Correction
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import UsageError, printable
 from rankgauge.stats.names import PAIRED_TESTS
 
-REL = click.option(
+REL = option(
     "-l",
     "--rel",
+    section=Section.MEASURES,
     type=click.FloatRange(min=0),
     default=1,
     show_default=True,
     metavar="GRADE",
     help="Set the grade from which a document is relevant, for measures that do not name their own.",
 )
-ON_DUPLICATE: Option = click.option(
+ON_DUPLICATE: Option = option(
     "--on-duplicate",
+    section=Section.FILES,
     type=click.Choice(["error", "first"]),
     default="error",
     show_default=True,
@@ -39,54 +41,65 @@ ON_DUPLICATE: Option = click.option(
 )
 CONVENTION_OPTIONS: tuple[Option, ...] = (
     REL,
-    click.option(
+    option(
         "--graded/--binary",
+        section=Section.MEASURES,
         default=True,
         show_default=True,
         help="Count grades, or make the judgments binary at --rel.",
     ),
-    click.option(
+    option(
         "--query-set",
+        section=Section.MEASURES,
         type=click.Choice(["qrels", "both"]),
         default="qrels",
         show_default=True,
         help="Average over every judged query, or over those that the run has too (trec_eval's default).",
     ),
-    click.option(
+    option(
         "--no-relevant",
+        section=Section.MEASURES,
         type=click.Choice(["zero", "skip"]),
         default="zero",
         show_default=True,
         help="Score a query without relevant documents as zero, or skip it.",
     ),
     ON_DUPLICATE,
-    click.option(
+    option(
         "--compat",
+        section=Section.MEASURES,
         type=click.Choice(COMPATS),
         default="trec_eval-9",
         show_default=True,
         help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
     ),
 )
-CONFIDENCE = click.option(
+CONFIDENCE = option(
     "--confidence",
+    section=Section.STATISTICS,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     metavar="LEVEL",
     help="Set the confidence of intervals; a p of at most 1 − LEVEL is significant.",
 )
-BY = click.option(
-    "--by", multiple=True, metavar="COLUMN", help="Group queries by a column: category, difficulty, …; repeatable."
+BY = option(
+    "--by",
+    section=Section.STATISTICS,
+    multiple=True,
+    metavar="COLUMN",
+    help="Group queries by a column: category, difficulty, …; repeatable.",
 )
-KPI = click.option(
+KPI = option(
     "--kpi",
+    section=Section.MEASURES,
     metavar="NAME|FILE|none",
     help="Show target bands: of a preset, of a YAML file, or none. A preset's thresholds are meaningful only on the "
     "collection they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
 )
-CONFIG = click.option(
+CONFIG = option(
     "--config",
+    section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",
     help="Read settings from a rankgauge.yaml; command-line options override the file.",
@@ -95,34 +108,38 @@ CONFIG = click.option(
 
 def measure_option(text: str) -> Option:
     """``-m``; ``text`` is its help."""
-    return click.option("-m", "--measure", "measures", multiple=True, metavar="NAME", help=text)
+    return option("-m", "--measure", "measures", section=Section.MEASURES, multiple=True, metavar="NAME", help=text)
 
 
 def statistics_options(corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
     """How differences are tested, with the corrections that a command has."""
     return (
         CONFIDENCE,
-        click.option(
+        option(
             "--test",
+            section=Section.STATISTICS,
             type=click.Choice(PAIRED_TESTS),
             default="bootstrap",
             show_default=True,
             help="Choose the paired test of a difference.",
         ),
-        click.option(
+        option(
             "--correction",
+            section=Section.STATISTICS,
             type=click.Choice(corrections),
             help="Correct p for the number of comparisons.  [default: maxt, jointly with the intervals; holm with a "
             "--test that has no joint draws]",
         ),
-        click.option(
+        option(
             "--resamples",
+            section=Section.STATISTICS,
             type=click.IntRange(100),
             metavar="N",
             help="Set the number of draws.  [default: 10,000 bootstrap resamples, 100,000 permutations]",
         ),
-        click.option(
+        option(
             "--seed",
+            section=Section.STATISTICS,
             type=int,
             default=0,
             show_default=True,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import layout, write
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.sources import read_bytes
@@ -39,26 +39,29 @@ class ValidationOutput:
         return self.format == "json" or self.fix is not None
 
 
-QUERIES = click.option(
+QUERIES = option(
     "--queries",
+    section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",
     help="Read the ids of all queries: from JSON Lines, TREC topics, or lines of an id and a text.",
 )
-STRICT = click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+STRICT = option("--strict", section=Section.CHECKS, is_flag=True, help="Treat warnings as errors.")
 output_options = option_group(
     "output",
     ValidationOutput,
-    click.option(
+    option(
         "--format",
         "format",
+        section=Section.OUTPUT,
         type=click.Choice(["table", "json"]),
         default="table",
         show_default=True,
         help="Print a few places of each fault, or all of them as JSON.",
     ),
-    click.option(
+    option(
         "--fix",
+        section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
         help="Write a copy of the one file given to FILE, with everything repaired that is safe to repair.",

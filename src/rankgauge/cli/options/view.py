@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, option_group
+from rankgauge.cli.options.groups import Option, Section, option, option_group
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError
 
@@ -61,9 +61,10 @@ class View:
 
 def format_option(*formats: str) -> Option:
     """``--format``, with the formats that a command has."""
-    return click.option(
+    return option(
         "--format",
         "format",
+        section=Section.OUTPUT,
         type=click.Choice(formats),
         default="table",
         show_default=True,
@@ -71,18 +72,23 @@ def format_option(*formats: str) -> Option:
     )
 
 
-PER_QUERY = click.option("-q", "--per-query", is_flag=True, help="Also show the value of each query.")
-SORT = click.option(
+PER_QUERY = option("-q", "--per-query", section=Section.OUTPUT, is_flag=True, help="Also show the value of each query.")
+SORT = option(
     "--sort",
     metavar="NAME",
+    section=Section.OUTPUT,
     help="Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
     "[default: the first measure]",
 )
-PLOT = click.option(
-    "--plot", is_flag=True, help="Draw a text bar chart of the means and their intervals below the table."
+PLOT = option(
+    "--plot",
+    section=Section.OUTPUT,
+    is_flag=True,
+    help="Draw a text bar chart of the means and their intervals below the table.",
 )
-TOPICS = click.option(
+TOPICS = option(
     "--topics",
+    section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",
     help="Read texts and columns of the queries: JSON Lines, CSV, TREC topics, …",

@@ -51,6 +51,11 @@ class Corpus(ABC):
     def __iter__(self) -> Iterator[CorpusDocument]:
         """Iterate over the documents in the order of the corpus."""
 
+    @property
+    def size_estimate(self) -> int:
+        """About how many documents there are, for the time that is left; 0 if that is unknown."""
+        return 0
+
     def originals(self) -> Iterator[CorpusDocument]:
         """The documents with the texts of their sources, into which the offsets of chunks and labels count.
 
@@ -87,6 +92,11 @@ class InMemoryCorpus(Corpus):
 
     def __iter__(self) -> Iterator[CorpusDocument]:
         return iter(self._documents)
+
+    @property
+    def size_estimate(self) -> int:
+        """How many documents there are."""
+        return len(self._documents)
 
     @property
     def sha256(self) -> str:

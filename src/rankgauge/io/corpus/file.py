@@ -14,6 +14,9 @@ from rankgauge.io.formats.names import DOC_ID_NAMES, TEXT_NAMES, TITLE_NAMES, no
 from rankgauge.io.sources import DEFAULT_LIMITS, Limits, sha256_of_file
 from rankgauge.io.text import replace_lone_surrogates
 
+ESTIMATED_FROM = 1 << 18  # bytes of a file
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PAR1", b"ARROW1")
+
 
 class DocumentKeys(NamedTuple):
     """The keys of a document's parts in a row."""
@@ -44,6 +47,16 @@ class FileCorpus(Corpus):
         if self._sha256 is None:
             self._sha256 = sha256_of_file(self.source)
         return self._sha256
+
+    @property
+    def size_estimate(self) -> int:
+        """The number of lines, from those at the beginning; 0 for a compressed file, or if there is one line."""
+        with Path(self.source).open("rb") as file:
+            head = file.read(ESTIMATED_FROM)
+        lines = head.count(b"\n")
+        if head.startswith(COMPRESSED) or lines < 2:
+            return 0
+        return max(Path(self.source).stat().st_size * lines // len(head), 1)
 
     def _set_sha256(self, digest: str) -> None:
         self._sha256 = digest

@@ -42,6 +42,11 @@ class FolderCorpus(Corpus):
             yield CorpusDocument(name, "", _read(file).decode("utf-8", "replace").removeprefix("\ufeff"))
 
     @property
+    def size_estimate(self) -> int:
+        """How many files there are."""
+        return len(self._files)
+
+    @property
     def files(self) -> tuple[str, ...]:
         """Every file in the folder that is read."""
         return tuple(str(file) for _, file in self._files)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.hits import Joined
+from rankgauge.core.progress import reported
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import RankgaugeError, RankgaugeWarning, location
@@ -35,7 +36,15 @@ TaskResult = tuple[list[Joined] | Exception, list[str]]  # the joins or why it f
 def join_each(qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat) -> list[Joined]:
     """Join judgments with each run, in order; a file or folder may hold several runs."""
     check_runs(runs)
-    sizes, report = [_file_size(run) for run in runs], reading.progress
+    sizes = [_file_size(run) for run in runs]
+    with reported(reading.progress, "reading", "byte", sum(sizes)) as report:
+        return _join_each(qrels, runs, replace(reading, progress=report), compat, sizes)
+
+
+def _join_each(
+    qrels: Qrels, runs: Sequence[Any], reading: Reading, compat: Compat, sizes: Sequence[int]
+) -> list[Joined]:
+    report = reading.progress
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     are_large = all(sizes) and sum(sizes) >= MIN_BYTES_FOR_PROCESSES
     if len(runs) > 1 and cores > 1 and are_large and reading.parallel and not reading.keep_rankings:

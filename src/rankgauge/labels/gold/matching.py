@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rankgauge.core.passage_tables import DEFAULT_TOLERANCE
+from rankgauge.core.progress import phase
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.labels.gold.approximate import ApproximateMatcher
 from rankgauge.labels.gold.chunks import ChunkIds, NormalizedChunk, chunk_blocks
@@ -74,11 +75,12 @@ def _reported(
 ) -> Iterator[Sequence[NormalizedChunk]]:
     """The blocks of chunks; tells how far they are."""
     completed = 0
-    for block in chunk_blocks(corpus):
-        yield block
-        completed += len(block)
-        if progress is not None:
-            progress(completed, total)
+    with phase("matching quotes" if total is None else "matching edited quotes", "chunk") as matching:
+        report = progress or (lambda done, of: matching.report(done, of or 0))
+        for block in chunk_blocks(corpus):
+            yield block
+            completed += len(block)
+            report(completed, total)
 
 
 def _merged(exact: Sequence[Piece], approximate: Sequence[Piece]) -> list[Piece]:

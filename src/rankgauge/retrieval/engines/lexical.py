@@ -13,9 +13,12 @@ from rankgauge.core.run import Run
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
+from rankgauge.retrieval.batches import reported_batches
 from rankgauge.retrieval.engines.bm25 import Bm25Parameters, Postings, build_postings
 from rankgauge.retrieval.engines.words import Vocabulary
 from rankgauge.retrieval.scores import ScoredRows, contenders, ranked_run
+
+REPORTED_DOCUMENTS = 256  # between two reports of progress
 
 
 class Lexical:
@@ -68,10 +71,10 @@ class Lexical:
         names: list[bytes] = []
         lines: list[int] = []
         word_numbers: list[list[int]] = []
-        for document in self._documents:
-            names.append(document.id)
-            lines.append(document.line)
-            word_numbers.append(self._vocabulary.add_text(document.full_text))
+        for batch in reported_batches("indexing", self._documents, REPORTED_DOCUMENTS):
+            names += [document.id for document in batch]
+            lines += [document.line for document in batch]
+            word_numbers += [self._vocabulary.add_text(document.full_text) for document in batch]
         postings = build_postings(word_numbers, len(self._vocabulary.stem_numbers), self.parameters)
         return unique_ids(self._documents.source, names, lines), postings
 

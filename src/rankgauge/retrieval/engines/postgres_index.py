@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.postgres import PostgresSection
+from rankgauge.core.progress import phase
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.retrieval.batches import batches
@@ -90,12 +91,14 @@ class _Loader:
         with self.connection.transaction():
             schema.prepare(self.connection, self.section, layout, rebuild)
         done = 0
-        for batch in batches(corpus, batch_size):
-            with self.connection.transaction():
-                self._load_batch(batch, corpus.source)
-            done += len(batch)
-            if progress is not None:
-                progress(done, len(ids), time.monotonic() - self.start)
+        with phase("indexing", "document", len(ids)) as indexing:
+            for batch in batches(corpus, batch_size):
+                with self.connection.transaction():
+                    self._load_batch(batch, corpus.source)
+                done += len(batch)
+                indexing.report(done)
+                if progress is not None:
+                    progress(done, len(ids), time.monotonic() - self.start)
         with self.connection.transaction():
             self.deleted = schema.delete_others(self.connection, self.section, ids, self._count())
             schema.create_indexes(self.connection, self.section, layout["dimensions"])

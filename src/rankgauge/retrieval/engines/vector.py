@@ -17,7 +17,7 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
-from rankgauge.retrieval.batches import batches
+from rankgauge.retrieval.batches import reported_batches
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.engines.exact import Exact, VectorIndex
 from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
@@ -105,7 +105,7 @@ class Vector:
         names: list[bytes] = []
         lines: list[int] = []
         parts: list[NDArray[np.float32]] = []
-        for batch in batches(self._documents, self._batch_size):
+        for batch in reported_batches("embedding", self._documents, self._batch_size):
             names += [document.id for document in batch]
             lines += [document.line for document in batch]
             texts = [document.full_text for document in batch]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.progress import phase
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
@@ -120,8 +121,11 @@ def fetch_run(
     journal_path = target.with_name(target.name + ".journal")
     with Journal(journal_path, journal_header(retriever, queries, k), restart=options.restart) as journal:
         resumed = len(journal.answers) - len(_failures(journal.answers.values()))
-        with _FetchedAnswers(journal, len(queries), options.max_failures, progress) as fetched:
-            _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)
+        with phase(f"fetching {name}", "query", len(queries)) as fetching:
+            fetching.first = resumed
+            report = progress or (lambda done, total, _: fetching.report(done, total))
+            with _FetchedAnswers(journal, len(queries), options.max_failures, report) as fetched:
+                _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)
         answers = [journal.answers[query] for query in queries.ids.to_text()]
         # Opened only now: a process that is killed earlier leaves its journal, and no incomplete run beside it.
         write_answers(((answer.query, answer.docs, answer.scores) for answer in answers), target, name, options.inputs)
@@ -153,7 +157,7 @@ def run_from_answers(answers: Sequence[FetchedAnswer], name: str) -> Run:
 class _FetchedAnswers:
     """Saves answers as they arrive, from whichever thread, and ends the fetch if too many queries fail."""
 
-    def __init__(self, journal: Journal, total: int, max_failures: int | None, progress: FetchProgress | None) -> None:
+    def __init__(self, journal: Journal, total: int, max_failures: int | None, progress: FetchProgress) -> None:
         self._journal, self._total, self._max_failures, self._progress = journal, total, max_failures, progress
         self._answered = len(journal.answers) - len(_failures(journal.answers.values()))
         self._failures: dict[str, str] = {}
@@ -175,8 +179,7 @@ class _FetchedAnswers:
             self._journal.add(answers)
             self._answered += len(answers)
             self._failures |= _failures(answers)
-            if self._progress is not None:
-                self._progress(self._answered, self._total, time.monotonic() - self._start)
+            self._progress(self._answered, self._total, time.monotonic() - self._start)
             if is_too_many(len(self._failures), self._max_failures):
                 raise too_many_failures(
                     self._failures, self._answered, self._max_failures, hint=RESUME_HINT, total=self._total

@@ -1,0 +1,68 @@
+"""Commands whose ``--help`` shows examples, and options in sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import cleandoc
+from typing import Any
+
+import click
+
+from rankgauge.cli.options.groups import Section, SectionOption
+
+MAX_IN_ONE_SECTION = 6  # options
+NAME_WIDTH = 28  # of the column of options; a longer one has a line of its own
+
+Record = tuple[str, str]  # an option, and what it does
+
+
+class DocumentedCommand(click.Command):
+    """A command with examples: lines of a shell, each below a comment that says what it is for."""
+
+    def __init__(self, *args: Any, examples: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = cleandoc(examples)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and show its progress."""
+        from rankgauge.core.progress import shown  # which --help does without
+
+        with shown():
+            return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the options by section, in columns of the same width."""
+        with formatter.section("Examples"):
+            for line in self.examples.splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        sections = list(self.option_sections(ctx))
+        width = min(max(len(name) for _, records in sections for name, _ in records), NAME_WIDTH)
+        for section, records in sections:
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in records], col_max=NAME_WIDTH)
+
+    def option_sections(self, ctx: click.Context) -> Iterator[tuple[str, list[Record]]]:
+        """The options as ``--help`` lists them, by section; few options are one section."""
+        shown = [(section_of(option), option.get_help_record(ctx)) for option in self.options(ctx)]
+        records = [(section, record) for section, record in shown if record is not None]
+        if len(records) - 1 <= MAX_IN_ONE_SECTION:  # --help does not count
+            yield "Options", [record for _, record in records]
+            return
+        for section in Section:
+            own = [record for other, record in records if other is section]
+            if own:
+                yield section.value, own
+
+    def options(self, ctx: click.Context) -> list[click.Option]:
+        """The options of the command, with ``--help``."""
+        return [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+
+
+def documented(name: str, examples: str) -> Callable[[Callable[..., Any]], DocumentedCommand]:
+    """Like ``click.command``, with examples."""
+    return click.command(name, cls=DocumentedCommand, examples=examples)
+
+
+def section_of(option: click.Option) -> Section:
+    """The section of an option; ``--help`` has none of its own."""
+    return option.section if isinstance(option, SectionOption) else Section.OTHER

@@ -1,0 +1,1 @@
+"""What ``rankgauge init`` finds in a folder, and the files that it writes for it."""

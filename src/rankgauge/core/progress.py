@@ -1,0 +1,182 @@
+"""Phases of long work: whoever does the work reports to a phase, and whoever listens shows it.
+
+Without a listener, reports cost next to nothing. A command line listens; so does a notebook, by default.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+Progress = Callable[[int, int], None]  # what is done, and how much there is (0 if unknown)
+DELAY = 1.0  # seconds of a phase before it is shown
+REDRAW, REPEAT = 0.2, 10.0  # seconds between two lines: one over the other, one below the other
+GAP = 0.5  # seconds after which a phase of the same name is a new one
+SILENCE_VARIABLE = "RANKGAUGE_PROGRESS"  # 0 shows no progress
+
+
+class Phase:
+    """One phase of some work: reading, indexing, embedding, fetching, testing, …"""
+
+    def __init__(self, name: str, unit: str, total: int = 0, listener: ProgressLine | None = None) -> None:
+        self.name, self.unit, self.total, self.done = name, unit, total, 0
+        self.is_estimate = False  # whether the total is one
+        self.first = 0  # what was done in an earlier session, and does not count for the rate
+        self.started = self.ended = time.monotonic()
+        self._listener = listener
+
+    def report(self, done: int, total: int = 0) -> None:
+        """Report how much is done, and of how much."""
+        if self._listener is None:
+            return
+        self.done, self.total = done, max(total, self.total)
+        self._listener.show(self)
+
+    def advance(self, count: int) -> None:
+        """Report that more is done."""
+        self.report(self.done + count)
+
+    def expect(self, count: int) -> None:
+        """Raise a total that is known if it does not cover ``count`` more."""
+        if self.total:
+            self.total = max(self.total, self.done + count)
+
+
+class ProgressLine:
+    """One line on standard error: overwritten on a terminal and in a notebook, else a new one every ten seconds.
+
+    There are no escape sequences in it, so that every terminal understands it.
+    """
+
+    def __init__(self) -> None:
+        self.open_phases: list[Phase] = []
+        self.closed: Phase | None = None  # the last one
+        self._overwrites = sys.stderr.isatty() or is_notebook()
+        self._drawn = 0.0
+        self._length = 0  # of the line that can be seen
+
+    def show(self, phase: Phase) -> None:
+        """Draw the line, if the phase is long enough and the last line old enough."""
+        now = time.monotonic()
+        if now - phase.started < DELAY or now - self._drawn < (REDRAW if self._overwrites else REPEAT):
+            return
+        from rankgauge.core.progress_line import line_of, terminal_width
+
+        self._drawn = now
+        text = line_of(phase, now - phase.started, bar=self._overwrites)
+        if not self._overwrites:
+            self._write(f"{text}\n")
+            return
+        text = text[: terminal_width() - 1]
+        self._write(f"\r{text}{' ' * (self._length - len(text))}")
+        self._length = len(text)
+
+    def clear(self) -> None:
+        """Remove the line, because something else is printed or the phase has ended."""
+        if self._length:
+            self._write(f"\r{' ' * self._length}\r")
+            self._length = 0
+
+    def _write(self, text: str) -> None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError):  # closed: the work goes on
+            self._length = 0
+
+
+_LISTENER: ContextVar[ProgressLine | None] = ContextVar("progress_listener", default=None)
+
+
+@contextmanager
+def listening(listener: ProgressLine | None) -> Iterator[None]:
+    """Report phases to a listener; to none if it is None."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+@contextmanager
+def phase(name: str, unit: str, total: int = 0, *, is_part: bool = False) -> Iterator[Phase]:
+    """A phase of work, of which ``total`` units are expected; one of the same name that is open goes on instead.
+
+    ``is_part`` says that it may be one of many short ones, which are shown as one.
+    """
+    listener = _current_listener()
+    if listener is None:
+        yield Phase(name, unit, total)
+        return
+    outer = next((other for other in listener.open_phases if other.name == name), None)
+    if outer is not None:
+        outer.expect(total)
+        yield outer
+        return
+    opened = (_reopened(listener.closed, name) if is_part else None) or Phase(name, unit, total, listener)
+    listener.open_phases.append(opened)
+    try:
+        yield opened
+    finally:
+        listener.open_phases.remove(opened)
+        listener.clear()
+        opened.ended, listener.closed = time.monotonic(), opened
+
+
+def _reopened(last: Phase | None, name: str) -> Phase | None:
+    """The last phase, if it had this name and ended just now; nobody knows how many more will follow."""
+    if last is None or last.name != name or time.monotonic() - last.ended > GAP:
+        return None
+    last.total = 0
+    return last
+
+
+@contextmanager
+def reported(progress: Progress | None, name: str, unit: str, total: int = 0) -> Iterator[Progress]:
+    """What to report to: the caller's own function if there is one, else a phase."""
+    if progress is not None:
+        yield progress
+        return
+    with phase(name, unit, total) as opened:
+        yield opened.report
+
+
+@contextmanager
+def shown(*, wanted: bool = True) -> Iterator[None]:
+    """Show the phases of some work, on a line on standard error, unless somebody listens already."""
+    if not wanted or _LISTENER.get() is not None:
+        yield
+        return
+    with listening(default_listener()):
+        yield
+
+
+def clear_line() -> None:
+    """Make room for a message while phases are shown."""
+    listener = _LISTENER.get()
+    if listener is not None:
+        listener.clear()
+
+
+def default_listener() -> ProgressLine | None:
+    """A line on standard error; None if the user wants none."""
+    return None if os.environ.get(SILENCE_VARIABLE) == "0" else ProgressLine()
+
+
+def is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return "ipykernel" in sys.modules and shell is not None and hasattr(shell, "kernel")
+
+
+def _current_listener() -> ProgressLine | None:
+    listener = _LISTENER.get()
+    if listener is None and "ipykernel" in sys.modules and is_notebook():
+        listener = default_listener()
+        _LISTENER.set(listener)
+    return listener

@@ -1,0 +1,74 @@
+"""The files that the examples of ``--help`` name, and the commands that make the others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.resources import as_file, files
+from pathlib import Path
+
+NOT_RUN = {"index": "needs a server", "demo": "is run by the tests of the demo"}
+
+TEXTS = {
+    "search.py": "def search(text):\n    return ['kb-001', 'kb-003']\n",
+    "judge.py": "def judge(query, text):\n    return len(text) % 2\n",
+    "rankgauge.yaml": """
+collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.txt}
+retrievers:
+  mine: {mode: "./search.py:search"}
+benchmark: {latency: 2}
+""",
+    "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
+    "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
+    "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
+    "log.jsonl": json.dumps(
+        {"query_id": "q01", "retrieved_ids": ["a", "b"], "reranked_ids": ["b", "a"], "relevant_ids": ["b"]}
+    )
+    + "\n",
+}
+SAVE = "rankgauge evaluate qrels.txt my.run --save --save-run"
+EXPORT = "rankgauge history export -o history"
+BENCHMARK = "rankgauge benchmark run --corpus my-collection --mode lexical"
+TEXT_FILES = "--corpus corpus.jsonl --queries queries.jsonl"
+POOL = f"rankgauge pool old.run my.run --strategy uniform --budget 200 {TEXT_FILES} -o pool.jsonl"
+JUDGE = "rankgauge judge pool.jsonl -o judgments.jsonl --judge ./judge.py:judge"
+HISTORY = ("list", "show", "compare", "trend", "check", "tag", "export", "prune")
+BEFORE = {  # what is run before the examples of a command
+    **{f"history {name}": (f"{SAVE} --tag release-1", SAVE) for name in HISTORY},
+    "history import": (SAVE, EXPORT),
+    "judge": (POOL,),
+    "labels agree": (POOL, JUDGE),
+    "labels check": ("rankgauge labels stamp qrels.txt --corpus corpus.jsonl -o stamped.jsonl",),
+    "labels estimate": (POOL, JUDGE),
+    "labels qrels": (POOL, JUDGE),
+    "labels resolve": ("rankgauge chunk docs -o chunks.jsonl",),
+    "report html": (BENCHMARK, SAVE),
+    "report verify": (BENCHMARK,),
+}
+
+
+def write_example_files() -> None:
+    """Write them into the working folder."""
+    with as_file(files("rankgauge") / "data") as data:
+        workshop = data / "workshop"
+        shutil.copytree(workshop, "my-collection", ignore=shutil.ignore_patterns("runs"))
+        for name, source in {
+            "qrels.txt": workshop / "qrels.trec",
+            "corpus.jsonl": workshop / "corpus.jsonl",
+            "queries.jsonl": workshop / "queries.jsonl",
+            "old.run": workshop / "runs" / "lexical.trec",
+            "my.run": workshop / "runs" / "vector.trec",
+            "story.md": data / "story" / "story.md",
+            "questions.jsonl": data / "story" / "queries.jsonl",
+        }.items():
+            shutil.copy(source, name)
+    run = Path("my.run").read_text(encoding="utf-8").replace(" vector\n", " my\n")
+    Path("my.run").write_text(run, encoding="utf-8")
+    for name, text in TEXTS.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    rows = [line.split() for line in Path("qrels.txt").read_text(encoding="utf-8").splitlines()]
+    first = sorted({row[0] for row in rows})[:24]
+    Path("sample.qrels").write_text("".join(f"{' '.join(row)}\n" for row in rows if row[0] in first), encoding="utf-8")
+    changed = (f"{query} {q0} {doc} {min(int(grade), 2)}\n" for query, q0, doc, grade in rows)
+    Path("other-qrels.txt").write_text("".join(changed), encoding="utf-8")

@@ -1,0 +1,108 @@
+"""Help: commands by task, options in sections, and examples that run."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from rankgauge.cli.documented import MAX_IN_ONE_SECTION, DocumentedCommand
+from rankgauge.cli.group import TASKS, cli
+from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.options.groups import Section
+from tests.cli.example_files import BEFORE, NOT_RUN, write_example_files
+
+Command = Callable[..., Any]
+OWN_HELP = "trec_eval"  # prints that of the program it replaces
+
+
+def walk(group: LazyGroup, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    for name in group.lazy:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        yield (*words, name), command
+        if isinstance(command, LazyGroup):
+            yield from walk(command, (*words, name))
+
+
+ALL = {" ".join(words): command for words, command in walk(cli) if words != (OWN_HELP,)}
+GROUPS = [name for name, command in ALL.items() if isinstance(command, LazyGroup)]
+COMMANDS = {name: command for name, command in ALL.items() if isinstance(command, DocumentedCommand)}
+
+
+def test_every_command_is_documented() -> None:
+    assert set(ALL) == {*GROUPS, *COMMANDS}
+
+
+@pytest.mark.parametrize("name", ["", *ALL])
+def test_help_fits_80_columns_and_is_printed_on_standard_output(name: str, command: Command) -> None:
+    outcome = command(*name.split(), "--help")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["", *GROUPS])
+def test_a_bare_group_prints_its_help(name: str, command: Command) -> None:
+    bare, asked = command(*name.split()), command(*name.split(), "--help")
+    assert (bare.code, bare.out, bare.err) == (0, asked.out, "")
+
+
+@pytest.mark.parametrize("words", [("--nosuch",), ("nosuch",), ("runs", "nosuch"), ("runs", "--nosuch")])
+def test_an_unknown_word_is_still_an_error(words: tuple[str, ...], command: Command) -> None:
+    outcome = command(*words)
+    assert (outcome.code, outcome.out) == (64, "")
+    assert "nosuch" in outcome.err
+
+
+def test_commands_are_listed_by_task(command: Command) -> None:
+    lines = command("--help").out.splitlines()
+    places = [lines.index(f"{task}:") for task in TASKS]
+    assert places == sorted(places)
+    for place, commands in zip(places, TASKS.values(), strict=True):
+        first = next(iter(commands))
+        assert lines[place + 1].startswith(f"  {first} ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_in_sections_if_there_are_many(name: str) -> None:
+    command = COMMANDS[name]
+    sections = dict(command.option_sections(click.Context(command)))
+    count = sum(map(len, sections.values())) - 1
+    if count <= MAX_IN_ONE_SECTION:
+        assert list(sections) == ["Options"]
+        return
+    assert len(sections) >= 3
+    others = [flag for flag, _ in sections[Section.OTHER.value]]
+    assert others in (["--help"], ["-h, --help"]), "an option has no section"
+
+
+def examples_of(command: DocumentedCommand) -> list[str]:
+    text = command.examples.replace("\\\n", "")
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_two_or_three_examples_of_itself(name: str) -> None:
+    examples = examples_of(COMMANDS[name])
+    assert 2 <= len(examples) <= 3
+    assert examples[0].startswith(f"rankgauge {name}")
+    assert COMMANDS[name].examples.count("# ") == len(examples)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_run(name: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name in NOT_RUN:
+        pytest.skip(NOT_RUN[name])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    write_example_files()
+    if name == "init":
+        Path("rankgauge.yaml").unlink()
+    for line in (*BEFORE.get(name, ()), *examples_of(COMMANDS[name])):
+        outcome = command(*shlex.split(line)[1:])
+        assert outcome.code == 0, (line, outcome.err)

@@ -1,0 +1,262 @@
+"""``rankgauge init``: what it finds, and that what it writes runs as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rankgauge.benchmark.plan import SHIPPED
+from rankgauge.cli.starting.folder import content_of
+from rankgauge.cli.starting.install import default_install
+from rankgauge.config.reading import load_config
+
+Command = Callable[..., Any]
+GITHUB, GITLAB = Path(".github/workflows/retrieval.yml"), Path(".gitlab-ci.yml")
+
+
+@pytest.fixture(autouse=True)
+def in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+
+
+def copy(name: str, target: str | None = None) -> None:
+    Path(target or name).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SHIPPED / name, target or name)
+
+
+def write_collection() -> None:
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels.trec"):
+        copy(name)
+
+
+def write_documents() -> None:
+    Path("notes").mkdir()
+    for line in (SHIPPED / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[:40]:
+        document = json.loads(line)
+        Path("notes", f"{document['_id']}.md").write_text(f"# {document['title']}\n\n{document['text']}\n")
+    Path("README.md").write_text("# A project\n")  # not a document
+
+
+def write_cases() -> None:
+    cases = [{"query": "how to patch an inner tube", "relevant_ids": ["kb-004.md"], "category": "how-to"}]
+    Path("cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+
+
+def write_cases_and_documents() -> None:
+    write_documents()
+    write_cases()
+
+
+def write_runs() -> None:
+    copy("qrels.trec", "qrels.txt")
+    copy("runs/lexical.trec", "old.run")
+    copy("runs/vector.trec", "runs/new")
+
+
+def write_queries_and_judgments() -> None:
+    copy("queries.jsonl")
+    copy("qrels.trec")
+
+
+def write_beir_folder() -> None:
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels.trec"):
+        copy(name, f"collection/{name}")
+
+
+SITUATIONS: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there, what is found, the next command
+    "collection": (
+        write_collection,
+        "documents in corpus.jsonl; queries in queries.jsonl; judgments in qrels.trec",
+        "b",
+    ),
+    "folder": (write_beir_folder, "documents in collection/corpus.jsonl; queries in collection/queries.jsonl", "b"),
+    "documents": (write_documents, "found documents in notes (40 files)\n", "b"),
+    "cases": (write_cases, "found test cases in cases.jsonl\n", "replace the body of search()"),
+    "cases and documents": (write_cases_and_documents, "notes (40 files); test cases in cases.jsonl\n", "b"),
+    "runs": (write_runs, "2 runs: old.run, runs/new", "rankgauge compare qrels.txt old.run runs/new"),
+    "queries and judgments": (write_queries_and_judgments, "queries in queries.jsonl; judgments", "replace the body"),
+    "nothing": (lambda: None, "found nothing to evaluate in this folder\n", "b"),
+}
+BENCHMARK = "rankgauge benchmark run rankgauge.yaml"
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_what_is_written_runs_as_it_is(situation: str, command: Command) -> None:
+    prepare, found, following = SITUATIONS[situation]
+    prepare()
+    done = command("init", "--ci", "github", "--install", "rankgauge.whl")
+    assert done.code == 0, done.err
+    assert found in done.err
+    assert f"next: {BENCHMARK if following == 'b' else following}" in done.err
+    assert load_config("rankgauge.yaml").gate.require
+    for words in commands_of_github():
+        outcome = command(*words)
+        assert outcome.code == 0, (words, outcome.err)
+    assert "pass" in Path("summary.md").read_text(encoding="utf-8")
+    assert Path(".rankgauge/history.db").is_file()
+
+
+def commands_of_github(no_code: str = "") -> list[list[str]]:
+    text = GITHUB.read_text(encoding="utf-8")
+    steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
+    lines = [step["run"] for step in steps if step.get("run", "").startswith("rankgauge ")]
+    return [line.replace("$NO_CODE", no_code).replace("$SAVE", "--save").split()[1:] for line in lines]
+
+
+@pytest.mark.slow
+def test_the_scripts_of_gitlab_run(command: Command) -> None:
+    write_runs()
+    assert command("init", "--ci", "gitlab", "--install", "rankgauge.whl").code == 0
+    jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
+    for name in ("retrieval quality", "retrieval history"):
+        lines = [line for line in jobs[name]["script"] if not line.startswith("git ")]
+        program = f'rankgauge() {{ "{sys.executable}" -m rankgauge "$@"; }}\nCI_COMMIT_BRANCH=main'
+        script = "\n".join([program, *lines])
+        done = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("situation", ["cases", "documents"])
+@pytest.mark.slow
+def test_the_next_command_runs(situation: str, command: Command) -> None:
+    SITUATIONS[situation][0]()
+    assert command("init").code == 0
+    done = command(*BENCHMARK.split()[1:], "--latency", 0)
+    assert done.code == 0, done.err
+
+
+def test_the_commands_of_a_fork_run_without_code(command: Command) -> None:
+    write_collection()
+    assert command("init", "--ci", "github").code == 0
+    text = GITHUB.read_text(encoding="utf-8")
+    assert "'--no-code' || ''" in text
+    assert "!= github.repository" in text
+    fetch, *_ = commands_of_github("--no-code")
+    assert command(*fetch).code == 0
+
+
+def test_queries_without_judgments_lead_to_a_pool(command: Command) -> None:
+    copy("corpus.jsonl")
+    copy("queries.jsonl")
+    refused = command("init", "--ci", "github")
+    assert refused.code == 2
+    assert "this folder has none" in refused.err
+    assert not Path("rankgauge.yaml").exists()
+    done = command("init")
+    assert done.code == 0
+    steps = [line.partition(": ")[2] for line in done.err.splitlines() if line.startswith(("next: ", "then: "))]
+    assert [step.split()[1] for step in steps] == ["runs", "runs", "pool", "judge", "evaluate"]
+    for step in steps[:3]:
+        assert command(*step.split()[1:]).code == 0
+
+
+def test_files_that_exist_are_kept(command: Command) -> None:
+    write_cases()
+    Path("search.py").write_text("def search(query):\n    return ['kb-004.md']\n")
+    assert command("init").code == 0
+    assert "kb-004.md" in Path("search.py").read_text()
+    before = Path("rankgauge.yaml").read_bytes()
+    refused = command("init")
+    assert (refused.code, refused.err.splitlines()[0]) == (2, "error: rankgauge.yaml already exists")
+    assert Path("rankgauge.yaml").read_bytes() == before
+    assert command("init", "--force").code == 0
+
+
+def test_a_workflow_is_added_to_an_existing_configuration(command: Command) -> None:
+    write_collection()
+    Path("rankgauge.yaml").write_text(
+        "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\n"
+        "retrievers: {bm25: {mode: lexical}}\n"
+    )
+    before = Path("rankgauge.yaml").read_bytes()
+    assert command("init", "--ci", "github").code == 0
+    assert Path("rankgauge.yaml").read_bytes() == before
+    fetch, gate, _ = commands_of_github()
+    assert fetch[fetch.index("--retriever") + 1] == "bm25"
+    assert gate[:3] == ["gate", "qrels.trec", "run.trec"]
+
+
+def test_test_cases_with_ids_are_used_as_they_are(command: Command) -> None:
+    Path("cases.jsonl").write_text(json.dumps({"id": "q1", "query": "a tube", "relevant_ids": ["kb-004"]}) + "\n")
+    assert command("init").code == 0
+    collection = load_config("rankgauge.yaml").collection
+    assert (collection.queries, collection.qrels) == ("cases.jsonl", "cases.jsonl")
+    write_cases()
+    assert command("init", "--force").code == 0
+    assert load_config("rankgauge.yaml").collection.qrels == "cases-with-ids.jsonl"
+    (case,) = map(json.loads, Path("cases-with-ids.jsonl").read_text(encoding="utf-8").splitlines())
+    assert (case["id"], case["category"]) == ("c1", "how-to")
+
+
+def test_names_with_blanks_are_quoted(command: Command) -> None:
+    copy("qrels.trec")
+    copy("runs/lexical.trec", "my run.trec")
+    assert command("init", "--ci", "github").code == 0
+    assert "rankgauge gate qrels.trec 'my run.trec' --config" in GITHUB.read_text(encoding="utf-8")
+    load_config("rankgauge.yaml")
+
+
+def test_judgments_are_not_taken_for_a_run() -> None:
+    copy("qrels.trec", "judgments.trec")
+    copy("runs/lexical.trec", "lexical.trec")
+    assert content_of(Path()).runs == ("lexical.trec",)
+
+
+ORIGINS = {
+    None: "rankgauge[http]",
+    '{"url": "https://host/p.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}}': (
+        "rankgauge[http] @ git+https://host/p.git@abc"
+    ),
+    '{"url": "https://me:secret@host/rankgauge.whl", "archive_info": {}}': "rankgauge[http] @ https://host/rankgauge.whl",
+    '{"url": "file:///home/me/rankgauge", "dir_info": {}}': "rankgauge[http]",
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_rankgauge_is_installed_from_where_it_came(origin: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type(distribution("rankgauge"))
+    monkeypatch.setattr(kind, "read_text", lambda self, name: origin if name == "direct_url.json" else None)
+    install = default_install("[http]")
+    assert install.requirement == ORIGINS[origin]
+    is_local = origin is not None and "file:" in origin
+    assert install.is_reachable != is_local
+    assert install.comment.startswith("CHANGE THIS") == is_local
+
+
+def test_the_workflow_installs_what_is_given(command: Command) -> None:
+    write_runs()
+    wheel = "wheels/rankgauge-1.0-py3-none-any.whl"
+    assert command("init", "--ci", "github", "--install", wheel).code == 0
+    assert re.search(f'^ +- run: pip install "{wheel}"$', GITHUB.read_text(encoding="utf-8"), re.MULTILINE)
+    assert command("init", "--ci", "github", "--force", "--install", 'a"; rm -r b').code == 64
+    assert command("init", "--install", wheel).code == 64
+
+
+def test_the_workflow_restores_the_history_and_only_a_push_saves_it(command: Command) -> None:
+    write_collection()
+    command("init", "--ci", "github")
+    command("init", "--ci", "gitlab")
+    steps = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]
+    restore, save = (step for step in steps if step.get("uses", "").startswith("actions/cache/"))
+    assert (restore["uses"], save["uses"]) == ("actions/cache/restore@v4", "actions/cache/save@v4")
+    assert restore["with"]["path"] == save["with"]["path"] == ".rankgauge"
+    assert restore["with"]["key"] == save["with"]["key"]
+    assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])
+    assert save["if"].startswith("github.event_name == 'push'")  # what a fork ran must not become the history
+    (gate,) = (step for step in steps if step.get("name") == "Gate")
+    assert gate["env"]["SAVE"] == "${{ github.event_name == 'push' && '--save --save-run' || '' }}"
+    jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
+    assert jobs[".retrieval"]["cache"]["paths"] == [".rankgauge/"]
+    assert jobs["retrieval quality"]["cache"] == {"policy": "pull"}
+    assert jobs["retrieval history"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
