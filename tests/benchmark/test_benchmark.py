@@ -498,7 +498,7 @@ class TestCommand:
         done = command(
             "benchmark", "run", "--corpus", tmp_path / "w", "--mode", "lexical", "--mode", "vector",
             "--embedder", "bow", "--html", tmp_path / "page.html",
-            "--by", "difficulty", "--kpi", "none", "--latency", 2, "-o", tmp_path / "out",
+            "--by", "difficulty", "--latency", 2, "-o", tmp_path / "out",
         )  # fmt: skip
         assert done.code == 0, done.err
         assert (tmp_path / "page.html").read_bytes() == (tmp_path / "out" / PAGE).read_bytes()
@@ -506,6 +506,16 @@ class TestCommand:
         assert "by category" not in done.out
         assert "band" not in done.out
         assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
+
+    @pytest.mark.slow
+    def test_a_collection_that_declares_target_bands_shows_them(self, tmp_path: Path, command: Command) -> None:
+        assert command("demo", "--copy", tmp_path / "w").code == 0
+        (tmp_path / "w/kpi.yaml").write_text("name: ours\nbands: {nDCG@10: {good: 0.1}}\n")
+        (tmp_path / "w/rankgauge.yaml").write_text("collection: {corpus: .}\nretrievers: {lexical: {mode: lexical}}\n")
+        words = ("--latency", 0, "-o", tmp_path / "out")
+        for source in (("--corpus", tmp_path / "w", "--mode", "lexical"), (tmp_path / "w/rankgauge.yaml",)):
+            assert "band: of the best value, by ours" in command("benchmark", "run", *source, *words).out
+            assert "ours" not in command("benchmark", "run", *source, *words, "--kpi", "none").out
 
     def test_judgments_with_errors_are_not_benchmarked(self, tmp_path: Path, command: Command) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0

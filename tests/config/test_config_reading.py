@@ -12,7 +12,7 @@ from rankgauge import Conventions, InputError, Settings, Statistics, load_settin
 from rankgauge.config import load_bands, load_config
 from rankgauge.config.loading import MAX_FILE_BYTES
 
-BANDS = load_bands("trec-2025")  # of a configuration that names none
+BANDS = load_bands("trec-2025")
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -28,6 +28,7 @@ def refused(folder: Path, text: str | bytes) -> str:
 
 
 FULL = """\
+kpi: trec-2025
 measures:
   names: [nDCG@10, "AP(rel=2)@100", rag@5]
   graded: true
@@ -74,7 +75,7 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "measures:\n", "statistics: {}\nperformance:\n"])
 def test_what_is_left_out_is_the_default(tmp_path: Path, text: str) -> None:
-    assert load_settings(written(tmp_path, text)) == Settings(bands=BANDS)
+    assert load_settings(written(tmp_path, text)) == Settings()
 
 
 @pytest.mark.parametrize("text", ["measures: [mrr, P@5]", "measures: {names: [mrr, P@5]}", "measures:\n- mrr\n- P@5\n"])
@@ -95,7 +96,6 @@ def test_the_block_of_the_specification_is_read_unchanged(tmp_path: Path) -> Non
         statistics=Statistics(confidence=0.95),
         confidence_intervals=True,
         significance_testing=True,
-        bands=BANDS,
         batch_size=100,
         caching=True,
         parallel=True,
@@ -265,7 +265,7 @@ def test_the_reference_has_every_key_and_its_examples_are_read() -> None:
 def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out() -> None:
     starter = Path(rankgauge.__file__).parent / "data" / "starter" / "rankgauge.yaml"
     settings = load_settings(starter)
-    assert (settings.statistics, settings.bands) == (Statistics(), BANDS)
+    assert (settings.statistics, settings.bands) == (Statistics(), None)
     text = re.sub(r"^  # (?=\w+: )", "  ", starter.read_text(encoding="utf-8"), flags=re.MULTILINE)
     config = load_config(yaml_data(text))
     assert (config.statistics.by, config.gate.margin) == (["category", "difficulty"], 0.01)

@@ -297,7 +297,7 @@ class Config(ConfigSection):
         default=GateSection(), description="What is required of a run in CI."
     )
     kpi: Annotated[str | Kpi | None, PlainValidator(_bands)] = Field(
-        default=None, description="Target bands: a preset, none, a file, or thresholds. Default: trec-2025."
+        default=None, description="Target bands: a preset, none, a file, or thresholds. Default: none."
     )
     collection: Annotated[CollectionSection, BeforeValidator(_section)] = Field(
         default=CollectionSection(), description="The corpus, queries and judgments."

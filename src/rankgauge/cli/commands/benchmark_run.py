@@ -180,7 +180,7 @@ def command(
     config = None if config_file is None else load_config_file(config_file, source, asking)
     plan = plan_of_source(source, asking) if config is None else plan_of(config, str(config_file))
     configured = {} if config is None else config_values(config, Path(str(config_file)).parent)
-    settings = Settings.of(merge_options(options, configured))
+    settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,
         settings=replace(settings, measures=settings.measures or default_measures(plan.gold, plan.chunkings)),

@@ -82,8 +82,9 @@ BY = click.option(
 KPI = click.option(
     "--kpi",
     metavar="NAME|FILE|none",
-    help="Show target bands: of a preset, of a YAML file, or none. A preset's thresholds are meaningful only on the "
-    "collection they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
+    help="Show target bands: of a preset (trec-2025) or of a YAML file; none drops those of the configuration. A "
+    "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
+    "trec-2025` prints a file to edit.  [default: no bands]",
 )
 CONFIG = click.option(
     "--config",
@@ -186,7 +187,7 @@ def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[s
     values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
     kpi = values.pop("kpi", None)
     values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
-    if "bands" not in configured or kpi is not None:
+    if kpi is not None:
         from rankgauge.config.bands.loading import named_bands
 
         values["bands"] = named_bands(kpi)

@@ -15,7 +15,7 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text import comparison, groups, markdown
-from rankgauge.render.text.bands import bands_of, with_bands
+from rankgauge.render.text.bands import bands_of, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
 from rankgauge.render.text.markdown import Heading, Part
 from rankgauge.render.text.scores import as_dict, best_of, dumped, value_text
@@ -125,19 +125,19 @@ def _largest_changes(compared: Comparison) -> list[str]:
 
 def systems_grid(report: Report) -> Grid:
     """Measures as rows, systems as columns, the best of each."""
-    rows = []
+    rows, bands = [], used(report.scores, report.bands)
     for measure in report.scores[0].measures:
         best = _best(report, measure)
         leaders = _leaders(report, measure, best)
         cells = [_value(report, run, measure, best) for run in report.scores]
         rows.append([Cell(measure.name), *cells, Cell(", ".join(leaders) if best is not None else MISSING)])
-        if report.bands is not None:
-            rows[-1].append(Cell(_band_of_best(report, report.bands, measure, leaders) or MISSING))
+        if bands is not None:
+            rows[-1].append(Cell(_band_of_best(report, bands, measure, leaders) or MISSING))
     head = ["Measure", *report.names, "Best"]
     legend = f"bold: the best; {BETTER} {WORSE} significantly better, worse than the baseline"
-    if report.bands is not None:
+    if bands is not None:
         head.append("Band of the best")
-        legend += f"; bands of {report.bands.name}, meaningful only on the collection they were made for"
+        legend += f"; bands of {bands.name}, meaningful only on the collection they were made for"
     return Grid(head, rows, legend=legend)
 
 
@@ -260,15 +260,14 @@ def _overview(report: Report) -> Grid:
     compared = report.comparison
     if compared is not None:
         legend.append(f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}; {compared.family}")
-    bands = report.bands
+    bands = used(report.scores, report.bands)
     if bands is not None:
-        reached = [
-            _band_of_best(report, bands, measure, _leaders(report, measure, best[measure])) for measure in measures
+        texts = [
+            _band_of_best(report, bands, measure, _leaders(report, measure, best[measure])) or MISSING
+            for measure in measures
         ]
-        if any(reached):
-            texts = [band or MISSING for band in reached]
-            rows.append([Cell(text) for text in ("band", texts[0], "", *texts[1:], *("" for _ in costs))])
-            legend.append(f"band: of the best value, by {bands.name}")
+        rows.append([Cell(text) for text in ("band", texts[0], "", *texts[1:], *("" for _ in costs))])
+        legend.append(f"band: of the best value, by {bands.name}")
     return Grid(head, rows, legend="; ".join(legend))
 
 
