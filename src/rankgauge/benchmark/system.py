@@ -15,7 +15,7 @@ from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import SystemResult
 from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import error_text
-from rankgauge.errors import RetrieverError
+from rankgauge.errors import Note, RetrieverError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.report.report import Cost
@@ -61,9 +61,10 @@ class SystemRunner:
             progress=progress,
         )
         if fetched.resumed:
-            self.listener.warned(name, f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused")
+            reused = f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused"
+            self.listener.warned(name, Note("resumed", reused))
         for note in fetched.notes:
-            self.listener.warned(name, note.message)
+            self.listener.warned(name, note)
         if not any(answer.docs for answer in fetched.answers):
             raise RetrieverError("it returned no documents for any query")
         latency = self._latency(name, retriever) if self.plan.latency else Latency()
@@ -80,7 +81,7 @@ class SystemRunner:
         try:
             return measure_latency(retriever, self.queries, self.plan.k, self.plan.latency)
         except (Exception, SystemExit) as error:
-            self.listener.warned(name, f"latency could not be measured: {error_text(error)}")
+            self.listener.warned(name, Note("no-latency", f"latency could not be measured: {error_text(error)}"))
             return Latency()
 
     def _index_folder(self, system: PlannedSystem, documents: Corpus | None) -> Path:

@@ -17,6 +17,7 @@ from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
+UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 
 __all__ = ["JoinFacts", "Note", "merge_notes", "notes_on", "number_cutoffs"]
@@ -39,10 +40,20 @@ class JoinFacts:
     status: NDArray[np.uint8]
     without_relevant: NDArray[np.bool_]
     negative: Ints  # judgments with a negative grade
+    nonrelevant: Ints  # judgments with the grade 0
     retrieved: Ints
     judged: Ints  # retrieved documents with a judgment
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
     tied: NDArray[np.bool_]  # queries × cutoffs: whether a tie with a judged document extends beyond the cutoff
+
+    @property
+    def lists_only_relevant(self) -> bool:
+        """Whether no document is judged not relevant: the labels name relevant documents, as those of RAG do.
+
+        Then "judged" means "relevant", and the share of unjudged documents is one minus precision: it says nothing
+        about the labels.
+        """
+        return not (self.nonrelevant.any() or self.negative.any())
 
     @classmethod
     def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:
@@ -57,6 +68,7 @@ class JoinFacts:
             status=hits.status,
             without_relevant=_without_relevant(hits),
             negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
+            nonrelevant=count_by(hits.judged_query[hits.judged == 0], len(hits)),
             retrieved=hits.retrieved,
             judged=hits.count,
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
@@ -120,9 +132,11 @@ def _unjudged(facts: JoinFacts) -> Note | None:
             "none of the retrieved documents is judged: are the ids the same on both sides? "
             "`rankgauge runs validate RUN --qrels QRELS` compares them",
         )
+    if facts.lists_only_relevant:
+        return None
     retrieved = int(np.minimum(facts.retrieved, POOL_DEPTH).sum())
     unjudged = retrieved - int(facts.judged_in_pool.sum())
-    if not unjudged:
+    if unjudged < UNJUDGED_SHARE * retrieved or not unjudged:
         return None
     share = 100 * unjudged / retrieved
     return Note(

@@ -283,13 +283,13 @@ class ProgressLines(BenchmarkListener):
     def finished(self, system: str, error: str | None) -> None:
         """Show why a system failed."""
         if error is not None:
-            self.warned(system, error)
+            self.warned(system, Note("system-failed", error))
 
-    def warned(self, system: str, message: str) -> None:
+    def warned(self, system: str, note: Note) -> None:
         """Show a warning below the line of progress."""
         if self._line is not None:
             self._line.end()
-        click.echo(f"warning: {printable(f'{system}: {message}', None)}", err=True)
+        print_warnings([note], about=system)
 
 
 def _written_files(report: Report, out: str) -> str:

@@ -7,7 +7,7 @@ import click
 from rankgauge.cli.options.reading import parse_columns
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.errors import printable
+from rankgauge.errors import Note, printable
 from rankgauge.io.conversion import convert
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.registry import FORMATS
@@ -69,8 +69,7 @@ def command(
             columns=parse_columns(columns),
             escape_formulas=escape_formulas,
         )
-    print_warnings(notes)
-    for field in conversion.lost:
-        click.echo(f"warning: {conversion.target} cannot hold: {printable(field)} [lost]", err=True)
+    lost = [Note("lost", f"{conversion.target} cannot hold: {printable(field)}") for field in conversion.lost]
+    print_warnings([*notes, *lost])
     rows = plural(conversion.rows, "judgment" if conversion.kind == "qrels" else "result")
     click.echo(f"wrote {rows} from {conversion.source} to {conversion.target}", err=True)

@@ -18,6 +18,7 @@ from rankgauge.evaluation.scores import Scores
 
 TERMINAL_WIDTH = 120  # if it is unknown
 PIPE_WIDTH = 160  # columns if standard output is not a terminal
+PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
 
 
 def use_color() -> bool:
@@ -55,14 +56,19 @@ def collected_notes() -> Iterator[list[Note]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         yield notes
-    notes += [Note("input", str(item.message)) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    messages = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    notes += [Note("input", message) for message in dict.fromkeys(messages)]
 
 
 def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
-    """Print warnings on standard error."""
+    """Print warnings on standard error, each once in a command."""
+    printed: set[str] = click.get_current_context().find_root().meta.setdefault(PRINTED_WARNINGS, set())
     for note in notes:
         prefix = f"{printable(about)}: " if about else ""
-        click.echo(f"warning: {prefix}{note.message} [{note.code}]", err=True)
+        line = f"warning: {prefix}{printable(note.message, None)} [{note.code}]"
+        if line not in printed:
+            printed.add(line)
+            click.echo(line, err=True)
 
 
 def print_run_warnings(scores: Sequence[Scores]) -> None:
