@@ -89,8 +89,12 @@ def number_cutoffs(measures: Iterable[Measure]) -> list[int]:
     return sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
 
 
-def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int) -> tuple[Note, ...]:
-    """The caveats about one run; the cutoffs are those of its facts."""
+def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int | None) -> tuple[Note, ...]:
+    """The caveats about one run; the cutoffs are those of its facts.
+
+    ``run_queries`` is the number of queries of the run; None if part of the queries is evaluated and the others are
+    left out on purpose.
+    """
     notes = [
         _queries(facts, "queries-missing", facts.status == Status.MISSING, "judged but not in the run"),
         _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
@@ -111,8 +115,8 @@ def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) ->
     return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(facts, rows)}")
 
 
-def _extra(facts: JoinFacts, run_queries: int) -> Note | None:
-    extra = run_queries - int((facts.status != Status.MISSING).sum())
+def _extra(facts: JoinFacts, run_queries: int | None) -> Note | None:
+    extra = 0 if run_queries is None else run_queries - int((facts.status != Status.MISSING).sum())
     if not extra:
         return None
     return Note("queries-unjudged", f"{plural(extra, 'query')} of the run without any judgment: left out")

@@ -43,7 +43,14 @@ COST = {
 }
 SETTINGS = {
     "measures": Maybe([str]),
-    "conventions": {"compat": str, "query_set": str, "no_relevant": str, "rel": float, "graded": bool},
+    "conventions": {
+        "compat": str,
+        "query_set": str,
+        "no_relevant": str,
+        "rel": float,
+        "graded": bool,
+        "split?": Maybe(str),
+    },
     "statistics": {
         "test": str,
         "correction": str,

@@ -111,6 +111,8 @@ def command(
     sources.check(needs_join=output.page.path is not None or view.audits)
     if live is not None:
         live.check(sources, qrels, *runs)
+        if settings.conventions.split is not None and sources.gold is None:
+            raise UsageError("--split needs a file of judgments", hint="write the run with --out, and evaluate that")
         from rankgauge.cli.commands.live import evaluate_live
 
         return evaluate_live(live, sources, settings, view, output)

@@ -59,6 +59,12 @@ CONVENTION_OPTIONS: tuple[Option, ...] = (
         show_default=True,
         help="Score a query without relevant documents as zero, or skip it.",
     ),
+    click.option(
+        "--split",
+        metavar="PART",
+        help="Score part of the queries: dev or test, assigned by hash of their ids; 'test(dev_share=0.3, seed=7)', or "
+        "'dev(column=NAME)' for a column of --topics that says dev or test.  [default: all queries]",
+    ),
     ON_DUPLICATE,
     click.option(
         "--compat",

@@ -164,4 +164,5 @@ def averaged_line(scores: Sequence[Scores]) -> str:
 
 def conventions_line(scores: Sequence[Scores]) -> str:
     """What was decided wherever tools disagree."""
-    return f"conventions: {scores[0].conventions}"
+    part = "" if scores[0].conventions.split is None else f"judgments: {scores[0].qrels}\n"
+    return f"{part}conventions: {scores[0].conventions}"
