@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
@@ -56,7 +57,7 @@ class QueryPart:
 
     def select(self, qrels: Qrels) -> Qrels:
         """The judgments of this part."""
-        is_dev = self._dev_by_column(qrels) if self.column is not None else self._dev_by_hash(qrels)
+        is_dev = self._dev_by_hash(qrels) if self.column is None else _dev_by_column(qrels, self.column)
         numbers = np.flatnonzero(is_dev == (self.part == "dev"))
         if not len(numbers):
             raise InputError(
@@ -65,27 +66,26 @@ class QueryPart:
             )
         return qrels.part(numbers, f"{self.part}: {len(numbers)} of {len(qrels.queries)} queries")
 
-    def _dev_by_hash(self, qrels: Qrels) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def _dev_by_hash(self, qrels: Qrels) -> NDArray[np.bool_]:
         names = qrels.queries.to_text()
         if UNIT in qrels.columns:
             units = qrels.columns[UNIT].tolist()
             names = [name if unit is None else str(unit) for name, unit in zip(names, units, strict=True)]
         return np.array([is_dev(name, self.dev_share, self.seed) for name in names], dtype=bool)
 
-    def _dev_by_column(self, qrels: Qrels) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        if self.column not in qrels.columns:
-            raise UsageError(
-                f"the queries have no column {shown(str(self.column))} to split by",
-                hint="name a file that has it: --topics",
+
+def _dev_by_column(qrels: Qrels, column: str) -> NDArray[np.bool_]:
+    if column not in qrels.columns:
+        raise UsageError(
+            f"the queries have no column {shown(column)} to split by", hint="name a file that has it: --topics"
+        )
+    values = [str(value).strip().lower() for value in qrels.columns[column].tolist()]
+    for query, value in zip(qrels.queries.to_text(), values, strict=True):
+        if value not in PARTS:
+            raise InputError(
+                f"column {shown(column)}: expected dev or test for query {shown(query)}, found {shown(value)}"
             )
-        values = [str(value).strip().lower() for value in qrels.columns[self.column].tolist()]
-        for query, value in zip(qrels.queries.to_text(), values, strict=True):
-            if value not in PARTS:
-                raise InputError(
-                    f"column {shown(str(self.column))}: expected dev or test for query {shown(query)}, "
-                    f"found {shown(value)}"
-                )
-        return np.array([value == "dev" for value in values], dtype=bool)
+    return np.array([value == "dev" for value in values], dtype=bool)
 
 
 def is_dev(name: str, dev_share: float = 0.5, seed: int = 0) -> bool:
