@@ -116,6 +116,35 @@ def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path
     assert verify_benchmark(tmp_path / "a").ok
 
 
+def index_hashes(folder: Path) -> dict[str, dict[str, str]]:
+    """The hashes of the indexes of each system, by their folders."""
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    systems = manifest["method"]["retrieval"]
+    return {system["name"]: {index["path"]: index["sha256"] for index in system["indexes"]} for system in systems}
+
+
+@pytest.mark.slow
+def test_the_manifest_has_the_hash_of_each_index_and_verify_checks_them(tmp_path: Path, command: Command) -> None:
+    options = {"embedder": "bow"}
+    plan = shipped_plan(latency=0, systems=default_systems(options))
+    run_benchmark(plan, tmp_path / "a", index=tmp_path / "kept")
+    run_benchmark(plan, tmp_path / "b")
+    found = index_hashes(tmp_path / "a")
+    assert found == index_hashes(tmp_path / "b")
+    assert [len(found[name]) for name in ("lexical", "vector", "hybrid")] == [1, 1, 2]
+    assert found["hybrid"] == {**found["lexical"], **found["vector"]}
+    words = ("report", "verify", tmp_path / "a", "--index")
+    assert command(*words, tmp_path / "kept").code == 0
+    assert "not found in" in command(*words, tmp_path / "nowhere").out
+    (path,) = found["vector"]
+    vectors = tmp_path / "kept" / path / "vectors.npy"
+    data = vectors.read_bytes()
+    vectors.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    done = command(*words, tmp_path / "kept")
+    assert done.code == 1
+    assert done.out.startswith(f"index {path}: has changed: its sha256 is ")
+
+
 @pytest.mark.slow
 def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) -> None:
     run_benchmark(shipped_plan(latency=3), tmp_path / "again")

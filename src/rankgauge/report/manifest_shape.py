@@ -78,7 +78,17 @@ MANIFEST_SHAPE = {
             "matching?": {"coverage": float, "tolerance": float},
         }
     },
-    "method": {"retrieval": [{"name": NAME, "run": STORED_FILE, "failed queries?": MapOf(str), "chunking?": NAME}]},
+    "method": {
+        "retrieval": [
+            {
+                "name": NAME,
+                "run": STORED_FILE,
+                "indexes?": [{"path": INSIDE, "sha256": str}],
+                "failed queries?": MapOf(str),
+                "chunking?": NAME,
+            }
+        ]
+    },
     "settings": SETTINGS,
     "failed": MapOf(str),
     "implementation": {"executable": {"cmd": Maybe(str)}},
