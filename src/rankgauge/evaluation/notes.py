@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -17,10 +18,12 @@ from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
+SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
 UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
+_CUTOFF = re.compile(r"@(\d+)")
 
-__all__ = ["JoinFacts", "Note", "merge_notes", "notes_on", "number_cutoffs"]
+__all__ = ["JoinFacts", "Note", "incomplete_measures", "merge_notes", "notes_on", "number_cutoffs"]
 
 
 def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
@@ -41,6 +44,7 @@ class JoinFacts:
     without_relevant: NDArray[np.bool_]
     negative: Ints  # judgments with a negative grade
     nonrelevant: Ints  # judgments with the grade 0
+    pooled: Ints  # judgments whose grade is not negative: the documents that somebody judged
     retrieved: Ints
     judged: Ints  # retrieved documents with a judgment
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
@@ -69,6 +73,7 @@ class JoinFacts:
             without_relevant=_without_relevant(hits),
             negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
             nonrelevant=count_by(hits.judged_query[hits.judged == 0], len(hits)),
+            pooled=count_by(hits.judged_query[hits.judged >= 0], len(hits)),
             retrieved=hits.retrieved,
             judged=hits.count,
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
@@ -104,7 +109,7 @@ def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int | Non
         _unjudged(facts),
     ]
     notes += [_ties(facts, column, cutoff) for column, cutoff in enumerate(cutoffs)]
-    notes.append(_shallow(facts, cutoffs))
+    notes += [_shallow_run(facts, cutoffs), _shallow_pool(facts, cutoffs)]
     return tuple(note for note in notes if note is not None)
 
 
@@ -160,14 +165,48 @@ def _ties(facts: JoinFacts, column: int, cutoff: int) -> Note | None:
     )
 
 
-def _shallow(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
+def _shallow_run(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
     deepest = int(facts.retrieved.max(initial=0))
     beyond = [cutoff for cutoff in cutoffs if cutoff > deepest]
     if not beyond or not deepest:
         return None
     cutoffs_text = listing((f"@{cutoff}" for cutoff in beyond), SHOWN_CUTOFFS)
     documents = plural(deepest, "document")
-    return Note("shallow-run", f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
+    return Note(SHALLOW_RUN, f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
+
+
+def _shallow_pool(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
+    """Whether most queries have fewer judged documents than the run has above a cutoff.
+
+    Up to ``POOL_DEPTH``, the share of unjudged documents says more.
+    """
+    answered = facts.retrieved > 0
+    if facts.lists_only_relevant or not answered.any():
+        return None
+    pooled, retrieved = facts.pooled[answered], facts.retrieved[answered]
+    shallow = {k: int((pooled < np.minimum(retrieved, k)).sum()) for k in cutoffs if k > POOL_DEPTH}
+    beyond = [k for k, count in shallow.items() if count > len(pooled) / 2]
+    if not beyond:
+        return None
+    cutoffs_text = listing((f"@{k}" for k in beyond), SHOWN_CUTOFFS)
+    median = f"the median query has {plural(int(np.median(pooled)), 'judged document')}"
+    return Note(SHALLOW_POOL, f"the judgments are shallower than {cutoffs_text} needs: {median}")
+
+
+def incomplete_measures(measures: Sequence[Measure], notes: Iterable[Note]) -> dict[str, str]:
+    """The measures whose cutoff is beyond the depth of the run or of its judgments, each with the reason.
+
+    The notes say it, so that it is known of stored scores too. Their first cutoff is the smallest.
+    """
+    reasons: dict[str, str] = {}
+    for note in notes:
+        first = _CUTOFF.search(note.message) if note.code in (SHALLOW_RUN, SHALLOW_POOL) else None
+        if first is not None:
+            for measure in measures:
+                if isinstance(measure.cutoff, int) and measure.cutoff >= int(first[1]):
+                    known = reasons.get(measure.name)
+                    reasons[measure.name] = note.message if known is None else f"{known}; {note.message}"
+    return reasons
 
 
 def _sample(facts: JoinFacts, rows: Ints) -> str:

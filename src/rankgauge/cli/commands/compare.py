@@ -163,7 +163,7 @@ def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view
             write(page_text(view.format, render.parts(comparison, bands=settings.bands)))
         case _:
             table = render.as_table(comparison, color=use_color(), explain=view.explain, bands=settings.bands)
-            write(f"{table}\n{render.conventions_line(comparison.scores)}\n")
+            write("\n".join([table, *render.conventions_lines(comparison.scores)]) + "\n")
             if view.plot:
                 from rankgauge.render.text.plot import of_comparison
 

@@ -313,4 +313,4 @@ def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, set
 
 def footer(evaluation: Evaluation) -> Sequence[str]:
     """How many queries the means are over, and under which conventions."""
-    return [render.averaged_line(evaluation.scores), render.conventions_line(evaluation.scores)]
+    return [render.averaged_line(evaluation.scores), *render.conventions_lines(evaluation.scores)]

@@ -18,7 +18,7 @@ from rankgauge.render.text import comparison, groups, markdown
 from rankgauge.render.text.bands import bands_of, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Show, full
 from rankgauge.render.text.markdown import Heading, Part
-from rankgauge.render.text.scores import as_dict, best_of, dumped, value_text
+from rankgauge.render.text.scores import as_dict, best_of, dumped, incomplete_lines, value_text
 from rankgauge.render.text.terminal import name, table
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Cost, Report
 from rankgauge.validation.findings import Finding, Validation
@@ -138,7 +138,7 @@ def systems_grid(report: Report) -> Grid:
     if bands is not None:
         head.append("Band of the best")
         legend += f"; bands of {bands.name}, meaningful only on the collection they were made for"
-    return Grid(head, rows, legend=legend)
+    return Grid(head, rows, legend="; ".join([legend, *incomplete_lines(report.scores)]))
 
 
 def chunkings_grid(report: Report, *, show: Show = full) -> Grid:
@@ -268,6 +268,7 @@ def _overview(report: Report) -> Grid:
         ]
         rows.append([Cell(text) for text in ("band", texts[0], "", *texts[1:], *("" for _ in costs))])
         legend.append(f"band: of the best value, by {bands.name}")
+    legend += incomplete_lines(report.scores)
     return Grid(head, rows, legend="; ".join(legend))
 
 
