@@ -508,7 +508,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
     )
     base, fair, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
     assert ("▲" in base or "▼" in base, fair[-1], poor[-1], best) == (False, "▲", "▼", "fair")
-    lines = benchmark_text.as_text(lower_is_better, color=False).splitlines()
+    lines = benchmark_text.as_text(lower_is_better).splitlines()
     for name, mark in MARKS.items():
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]

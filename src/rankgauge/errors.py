@@ -13,6 +13,9 @@ A message says where (``file:line``), what was found and what was expected; ``hi
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,7 @@ from typing import Any, Literal
 
 SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 60
+PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib would cost every start-up
 
 
 class RankgaugeError(Exception):
@@ -125,7 +129,25 @@ class Note:
 
 
 class RankgaugeWarning(UserWarning):
-    """An input that was accepted, with a caveat."""
+    """An input that was accepted, with a caveat. Python shows each message once, unless a filter asks for more."""
+
+
+warnings.simplefilter("once", RankgaugeWarning, append=True)  # the last filter: every other one, as -W, comes before it
+
+
+def warn_user(message: str) -> None:
+    """Warn of an input that was accepted; the only place that issues a Python warning.
+
+    The warning belongs to the line that called rankgauge. That line names its file in angle brackets, for which Python
+    looks for no source: a message about a run is not followed by a line of code.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
+        frame = frame.f_back
+    name = os.path.basename(frame.f_code.co_filename).strip("<>")  # noqa: PTH119 - as above
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    module = frame.f_globals.get("__name__")
+    warnings.warn_explicit(message, RankgaugeWarning, f"<{name}>", frame.f_lineno, module, registry)
 
 
 def location(source: str | Path | None, line: int | None) -> str:

@@ -116,6 +116,35 @@ def test_two_benchmarks_are_the_same_bytes_except_for_times_and_machine(tmp_path
     assert verify_benchmark(tmp_path / "a").ok
 
 
+def index_hashes(folder: Path) -> dict[str, dict[str, str]]:
+    """The hashes of the indexes of each system, by their folders."""
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    systems = manifest["method"]["retrieval"]
+    return {system["name"]: {index["path"]: index["sha256"] for index in system["indexes"]} for system in systems}
+
+
+@pytest.mark.slow
+def test_the_manifest_has_the_hash_of_each_index_and_verify_checks_them(tmp_path: Path, command: Command) -> None:
+    options = {"embedder": "bow"}
+    plan = shipped_plan(latency=0, systems=default_systems(options))
+    run_benchmark(plan, tmp_path / "a", index=tmp_path / "kept")
+    run_benchmark(plan, tmp_path / "b")
+    found = index_hashes(tmp_path / "a")
+    assert found == index_hashes(tmp_path / "b")
+    assert [len(found[name]) for name in ("lexical", "vector", "hybrid")] == [1, 1, 2]
+    assert found["hybrid"] == {**found["lexical"], **found["vector"]}
+    words = ("report", "verify", tmp_path / "a", "--index")
+    assert command(*words, tmp_path / "kept").code == 0
+    assert "not found in" in command(*words, tmp_path / "nowhere").out
+    (path,) = found["vector"]
+    vectors = tmp_path / "kept" / path / "vectors.npy"
+    data = vectors.read_bytes()
+    vectors.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    done = command(*words, tmp_path / "kept")
+    assert done.code == 1
+    assert done.out.startswith(f"index {path}: has changed: its sha256 is ")
+
+
 @pytest.mark.slow
 def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) -> None:
     run_benchmark(shipped_plan(latency=3), tmp_path / "again")
@@ -498,7 +527,7 @@ class TestCommand:
         done = command(
             "benchmark", "run", "--corpus", tmp_path / "w", "--mode", "lexical", "--mode", "vector",
             "--embedder", "bow", "--html", tmp_path / "page.html",
-            "--by", "difficulty", "--kpi", "none", "--latency", 2, "-o", tmp_path / "out",
+            "--by", "difficulty", "--latency", 2, "-o", tmp_path / "out",
         )  # fmt: skip
         assert done.code == 0, done.err
         assert (tmp_path / "page.html").read_bytes() == (tmp_path / "out" / PAGE).read_bytes()
@@ -506,6 +535,16 @@ class TestCommand:
         assert "by category" not in done.out
         assert "band" not in done.out
         assert str(tmp_path) not in (tmp_path / "out" / MANIFEST).read_text()
+
+    @pytest.mark.slow
+    def test_a_collection_that_declares_target_bands_shows_them(self, tmp_path: Path, command: Command) -> None:
+        assert command("demo", "--copy", tmp_path / "w").code == 0
+        (tmp_path / "w/kpi.yaml").write_text("name: ours\nbands: {nDCG@10: {good: 0.1}}\n")
+        (tmp_path / "w/rankgauge.yaml").write_text("collection: {corpus: .}\nretrievers: {lexical: {mode: lexical}}\n")
+        words = ("--latency", 0, "-o", tmp_path / "out")
+        for source in (("--corpus", tmp_path / "w", "--mode", "lexical"), (tmp_path / "w/rankgauge.yaml",)):
+            assert "band: of the best value, by ours" in command("benchmark", "run", *source, *words).out
+            assert "ours" not in command("benchmark", "run", *source, *words, "--kpi", "none").out
 
     def test_judgments_with_errors_are_not_benchmarked(self, tmp_path: Path, command: Command) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0

@@ -78,8 +78,8 @@ def check_fits(text: str, width: int) -> None:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The bundled collection, and five runs with long, Japanese and accented names."""
-    for module in ("scipy.stats", "rankgauge.comparison.compare"):
-        import_module(module)  # once, rather than in each child
+    for name in ("scipy.stats", "rankgauge.comparison.compare"):
+        import_module(name)  # once, rather than in each child
     for module in iter_modules(rankgauge.cli.commands.__path__):
         import_module(f"rankgauge.cli.commands.{module.name}")
     from rankgauge.benchmark.plan import SHIPPED

@@ -29,6 +29,24 @@ def test_a_clean_file_is_one_line(command: Command, files: tuple[str, str]) -> N
     assert command("qrels", "validate", "qrels", "--runs", "run").out == "qrels: clean, 36 rows, 3 queries\n"
 
 
+def test_the_trec_preset_demands_at_most_100_results_and_every_query(command: Command, files: tuple[str, str]) -> None:
+    preset = ("--preset", "trec-2025", "--qrels", "qrels")
+    assert command("runs", "validate", "run", *preset).code == 0
+    lines = [f"{query} Q0 d{rank} {rank} {200 - rank} t\n" for query in ("q1", "q2") for rank in range(1, 102)]
+    Path("deep").write_text("".join(lines), encoding="utf-8")
+    done = command("runs", "validate", "deep", *preset)
+    assert done.code == 1
+    assert "error too-deep (2): " in done.out
+    assert "error queries-missing (1): " in done.out
+    plain = command("runs", "validate", "deep", "--qrels", "qrels").out
+    assert "too-deep" not in plain
+    assert "too-deep" not in command("runs", "validate", "deep", *preset, "--max-depth", "1000").out
+    Path("run.csv").write_text("query,doc,score\nq1,d1,1\n", encoding="utf-8")
+    assert command("runs", "validate", "run.csv", *preset).code != 0
+    done = command("runs", "validate", "run", "--preset", "trec-2025")
+    assert (done.code, "add --queries or --qrels" in done.err) == (64, True)
+
+
 def test_the_answer_comes_first_then_faults_with_places_and_actions(command: Command, files: tuple[str, str]) -> None:
     lines = then(put(6, 4, "5"), put(7, 4, "5"), put(20, 6, "other"))(run_lines())
     Path("run").write_bytes(text(lines))

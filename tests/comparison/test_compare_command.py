@@ -80,20 +80,23 @@ def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> N
     assert command("evaluate", *files, "--by", "difficulty").code == 64
 
 
-def test_target_bands_are_in_every_table_unless_they_are_switched_off(command: Command, workshop: Path) -> None:
+KPI = ("--kpi", "trec-2025")
+
+
+def test_target_bands_are_in_every_table_only_if_asked_for(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
-    compared = command("compare", *files, "-m", "nDCG@10", "-m", "P@5").out
+    compared = command("compare", *files, "-m", "nDCG@10", "-m", "P@5", *KPI).out
     lines = [line.split() for line in compared.splitlines()[3:8]]
     assert lines[0][:5] == ["measure", "system", "score", "band", "(trec-2025)"]
     assert [line[3] if line[0] == "nDCG@10" else line[2] for line in lines[1:3]] == ["strong", "strong"]
     assert [line[3] if line[0] == "P@5" else line[2] for line in lines[3:5]] == ["–", "–"]
-    assert "| band (trec-2025) |" in command("compare", *files, "-m", "nDCG@10", "--format", "markdown").out
-    data = json.loads(command("compare", *files, "-m", "nDCG@10", "--format", "json").out)
+    assert "| band (trec-2025) |" in command("compare", *files, "-m", "nDCG@10", "--format", "markdown", *KPI).out
+    data = json.loads(command("compare", *files, "-m", "nDCG@10", "--format", "json", *KPI).out)
     assert data["runs"][0]["bands"] == {"nDCG@10": "strong"}
-    assert "trec-2025" not in command("compare", *files, "-m", "P@5").out
+    assert "trec-2025" not in command("compare", *files, "-m", "P@5", *KPI).out
     for name in ("evaluate", "compare"):
-        for form in ("table", "json", "markdown"):
-            shown, off = (command(name, *files, "--format", form, *kpi).out for kpi in ((), ("--kpi", "none")))
+        for form in ("table", "json", "markdown", "latex"):
+            shown, off = (command(name, *files, "--format", form, *kpi).out for kpi in (KPI, ()))
             assert "trec-2025" in shown
             assert "trec-2025" not in off
             assert "band" not in off

@@ -14,7 +14,7 @@ from rankgauge.cli.starting.templates import config_text
 from rankgauge.config import load_bands, load_config
 from rankgauge.config.loading import MAX_FILE_BYTES
 
-BANDS = load_bands("trec-2025")  # of a configuration that names none
+BANDS = load_bands("trec-2025")
 
 
 def written(folder: Path, text: str | bytes) -> Path:
@@ -30,6 +30,7 @@ def refused(folder: Path, text: str | bytes) -> str:
 
 
 FULL = """\
+kpi: trec-2025
 measures:
   names: [nDCG@10, "AP(rel=2)@100", rag@5]
   graded: true
@@ -76,7 +77,7 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "measures:\n", "statistics: {}\nperformance:\n"])
 def test_what_is_left_out_is_the_default(tmp_path: Path, text: str) -> None:
-    assert load_settings(written(tmp_path, text)) == Settings(bands=BANDS)
+    assert load_settings(written(tmp_path, text)) == Settings()
 
 
 @pytest.mark.parametrize("text", ["measures: [mrr, P@5]", "measures: {names: [mrr, P@5]}", "measures:\n- mrr\n- P@5\n"])
@@ -97,7 +98,6 @@ def test_the_block_of_the_specification_is_read_unchanged(tmp_path: Path) -> Non
         statistics=Statistics(confidence=0.95),
         confidence_intervals=True,
         significance_testing=True,
-        bands=BANDS,
         batch_size=100,
         caching=True,
         parallel=True,
@@ -267,7 +267,8 @@ def test_the_reference_has_every_key_and_its_examples_are_read() -> None:
 def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out(tmp_path: Path) -> None:
     text = config_text(plan_for(content_of(tmp_path), tmp_path))
     (tmp_path / "rankgauge.yaml").write_text(text, encoding="utf-8")
-    assert load_settings(tmp_path / "rankgauge.yaml").statistics == Statistics()
+    settings = load_settings(tmp_path / "rankgauge.yaml")
+    assert (settings.statistics, settings.bands) == (Statistics(), None)
     text = re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE)
     config = load_config(yaml_data(text))
     assert (config.statistics.by, config.gate.margin) == (["category", "difficulty"], 0.01)

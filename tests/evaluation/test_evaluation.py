@@ -88,6 +88,39 @@ def test_what_a_reader_should_know_gets_a_note(qrels: object, run: object, measu
     assert code in codes(qrels, run, measures)
 
 
+def pools(judged: int, retrieved: int, queries: int = 4) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Queries with some judged documents, of which the first is relevant; all retrieved documents are judged first."""
+    names = [f"d{number}" for number in range(max(judged, retrieved))]
+    return (
+        {f"q{query}": {name: int(name == "d0") for name in names[:judged]} for query in range(queries)},
+        {f"q{query}": names[:retrieved] for query in range(queries)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "retrieved", "incomplete"),
+    [(100, 100, ""), (99, 100, "R@100"), (50, 100, "R@100"), (49, 100, "R@50 R@100"), (20, 20, "R@50 R@100")],
+)
+def test_values_beyond_the_depth_of_run_or_pools_are_incomplete(judged: int, retrieved: int, incomplete: str) -> None:
+    scores = evaluate(*pools(judged, retrieved), "R@10 R@50 R@100 AP")
+    assert list(scores.incomplete) == incomplete.split()
+    assert [name for name, value in scores.to_dict()["measures"].items() if "incomplete" in value] == incomplete.split()
+
+
+def test_a_short_ranking_that_is_judged_as_a_whole_needs_no_deeper_pool() -> None:
+    qrels, run = pools(60, 100)
+    for query in list(run)[:2]:
+        run[query] = run[query][:60]
+    assert "shallow-pool" not in codes(qrels, run, "R@100")  # of half of the queries
+    run["q0"] = [*qrels["q0"], "x"]
+    assert "shallow-pool" in codes(qrels, run, "R@100")
+
+
+def test_labels_without_negatives_have_no_pool_to_be_shallow() -> None:
+    qrels, run = pools(1, 100)
+    assert "shallow-pool" not in codes(qrels, run, "R@100")
+
+
 def test_a_clean_evaluation_has_no_notes() -> None:
     assert codes({"q": {"a": 1, "b": 0}}, {"q": ["a", "b"]}, "P@2") == []
 

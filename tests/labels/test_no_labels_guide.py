@@ -1,23 +1,21 @@
-"""The guide "I have no labels", with a scripted assessor who reads the screen and presses the keys."""
+"""The guide "Start without labels", with a scripted assessor who reads the screen and presses the keys."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
+from scripts.examples import blocks, environment, session
 
 from tests.labels.test_judge_terminal import judging
-from tests.test_docs import blocks, environment, session
 
 pytest.importorskip("pty")
 pytest.importorskip("bm25s")
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "no-labels.md"
 SCRIPTED = " --judge ./ann.py:judge"
-__all__ = ["environment"]  # a fixture
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -44,9 +42,7 @@ def judge_by_reading(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(tmp_path: Path) -> None:
     commands = [pair for text in blocks(GUIDE, "console") for pair in session(text)]
     last = next(row for row, (command, _) in enumerate(commands) if command.startswith("rankgauge evaluate"))
     judged = False
@@ -58,7 +54,7 @@ def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=tmp_path,
-            env={**os.environ, **environment},
+            env=environment(),
             capture_output=True,
             text=True,
             check=False,

@@ -32,7 +32,7 @@ def test_numbers_below_a_bound_are_spread_evenly() -> None:
 
 
 def test_blocks_add_up() -> None:
-    assert blocks(RESAMPLES_PER_BLOCK) == [(0, RESAMPLES_PER_BLOCK)]
+    assert list(blocks(RESAMPLES_PER_BLOCK)) == [(0, RESAMPLES_PER_BLOCK)]
     assert [size for _, size in blocks(2 * RESAMPLES_PER_BLOCK + 5)] == [RESAMPLES_PER_BLOCK, RESAMPLES_PER_BLOCK, 5]
 
 

@@ -73,7 +73,7 @@ class BenchmarkGold:
             scores = [replace(run, notes=(*run.notes, *notes)) for run in evaluation.scores]
             scored.update(zip(names, zip(evaluation.joined, scores, strict=True), strict=True))
             texts = {**self.labels.query_texts, **evaluation.texts}
-        qrels = settings.conventions.judgments(judgments).with_columns(queries.columns)
+        qrels = settings.conventions.judgments(judgments.with_columns(queries.columns))
         joined = tuple(scored[name][0] for name in runs)
         return Evaluation(qrels, joined, tuple(scored[name][1] for name in runs), texts).renamed(list(runs))
 

@@ -22,5 +22,5 @@ class BenchmarkListener:
     def finished(self, system: str, error: str | None) -> None:
         """A system is finished, or failed with an error."""
 
-    def warned(self, system: str, message: str) -> None:
+    def warned(self, system: str, note: Note) -> None:
         """A warning about a system that did not fail."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.benchmark.chunkings import check_chunkings, over_chunkings
-from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
+from rankgauge.config.bands.loading import collection_bands
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.chunking.options import Chunking
@@ -47,7 +47,7 @@ PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
 def default_measures(gold: str | None, chunkings: Sized = ()) -> tuple[str, ...]:
-    """The measures of a plan that names none: those with target bands, or those of labels by text.
+    """The measures of a plan that names none: the KPI measures, or those of labels by text.
 
     Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
     """
@@ -55,8 +55,8 @@ def default_measures(gold: str | None, chunkings: Sized = ()) -> tuple[str, ...]
 
 
 def default_settings() -> Settings:
-    """The usual measures with their target bands."""
-    return Settings(measures=BENCHMARK_MEASURES, bands=preset(DEFAULT_PRESET))
+    """The usual measures."""
+    return Settings(measures=BENCHMARK_MEASURES)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def shipped_plan(**changed: Any) -> BenchmarkPlan:
 
 
 def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:
-    """A collection in one folder: corpus, queries and judgments, as BEIR has them."""
+    """A collection in one folder: corpus, queries and judgments, as BEIR has them, and its own target bands if any."""
     path = Path(folder)
     queries = next((path / name for name in QUERIES_FILE_NAMES if (path / name).is_file()), None)
     if queries is None or not any((path / name).is_file() for name in CORPUS_FILE_NAMES):
@@ -179,6 +179,7 @@ def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:
     if judged is None:
         raise InputError.at(folder, None, "judgments (qrels/test.tsv or qrels.trec) not found in this folder")
     more.setdefault("title", path.resolve().name)
+    more.setdefault("settings", replace(default_settings(), bands=collection_bands(path)))
     return BenchmarkPlan(corpus=str(folder), queries=str(queries), qrels=str(judged), **more)
 
 
@@ -208,7 +209,13 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         queries=queries,
         qrels=qrels,
         systems=over_chunkings(systems or default_systems(), chunkings),
-        settings=Settings.of({"measures": default_measures(collection.gold, chunkings), **config_values(config, home)}),
+        settings=Settings.of(
+            {
+                "measures": default_measures(collection.gold, chunkings),
+                "bands": None if corpus is None else collection_bands(corpus),
+                **config_values(config, home),
+            }
+        ),
         k=config.benchmark.k,
         latency=config.benchmark.latency,
         max_failures=config.benchmark.max_failures,

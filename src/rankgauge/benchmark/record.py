@@ -28,13 +28,22 @@ MAX_GROUPS = 8  # a column of the queries with more values than this is not grou
 NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
 
 
+@dataclass(frozen=True)
+class IndexRecord:
+    """An index that a system searched: its folder in the folder of indexes, and the hash of its content."""
+
+    path: str
+    sha256: str
+
+
 @dataclass(frozen=True, eq=False)
 class SystemResult:
-    """The run of one system, the retriever that made it, and its cost."""
+    """The run of one system, the retriever that made it, its cost, and the indexes that it searched."""
 
     fetched: FetchResult
     retriever: Retriever
     cost: Cost
+    indexes: tuple[IndexRecord, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +173,7 @@ def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, An
         "method": identity.get("mode", result.retriever.name),
         "params": manifests.plain_values(dict(identity)),
         "run": {"path": run_path(name), "sha256": run.sha256, "results": count},
+        "indexes": [asdict(index) for index in result.indexes],
         "failed queries": {query: manifests.plain_text(reason) for query, reason in result.fetched.failures.items()},
     }
 

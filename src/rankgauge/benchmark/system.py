@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from rankgauge.benchmark.chunkings import chunking_of
 from rankgauge.benchmark.folder import run_path
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
-from rankgauge.benchmark.record import SystemResult
+from rankgauge.benchmark.record import IndexRecord, SystemResult
 from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import error_text
-from rankgauge.errors import RetrieverError
+from rankgauge.errors import Note, RetrieverError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.report.report import Cost
@@ -23,6 +23,7 @@ from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever
+from rankgauge.retrieval.store import content_sha256
 
 INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
 
@@ -39,6 +40,7 @@ class SystemRunner:
     listener: BenchmarkListener
     restart: bool
     chunks: Mapping[str, Corpus] = field(default_factory=dict)  # by chunking, if systems search these
+    digests: dict[Path, str | None] = field(default_factory=dict)  # of the content of indexes, by their folders
 
     def run(self, name: str, system: PlannedSystem) -> SystemResult:
         """Build the retriever of a system, fetch its run, and time single calls of it."""
@@ -61,9 +63,10 @@ class SystemRunner:
             progress=progress,
         )
         if fetched.resumed:
-            self.listener.warned(name, f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused")
+            reused = f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused"
+            self.listener.warned(name, Note("resumed", reused))
         for note in fetched.notes:
-            self.listener.warned(name, note.message)
+            self.listener.warned(name, note)
         if not any(answer.docs for answer in fetched.answers):
             raise RetrieverError("it returned no documents for any query")
         latency = self._latency(name, retriever) if self.plan.latency else Latency()
@@ -73,14 +76,26 @@ class SystemRunner:
             index_bytes=sum(path.stat().st_size for path in files) if files else None,
             index_seconds=seconds if is_new and files and self.plan.latency else None,
         )
-        return SystemResult(fetched, retriever, cost)
+        return SystemResult(fetched, retriever, cost, self._index_records(parts))
+
+    def _index_records(self, parts: Sequence[Path]) -> tuple[IndexRecord, ...]:
+        """The indexes in some folders, with the hash of each; a folder of the user's own is named without its path."""
+        records = []
+        for folder in parts:
+            if folder not in self.digests:
+                self.digests[folder] = content_sha256(folder)
+            is_shared = folder.is_relative_to(self.indexes)
+            name = folder.relative_to(self.indexes) if is_shared else Path(*folder.parts[-2:])
+            digest = self.digests[folder]
+            records += [] if digest is None else [IndexRecord(name.as_posix(), digest)]
+        return tuple(records)
 
     def _latency(self, name: str, retriever: Retriever) -> Latency:
         """The latency of single calls; if a call fails now, the run is kept without it."""
         try:
             return measure_latency(retriever, self.queries, self.plan.k, self.plan.latency)
         except (Exception, SystemExit) as error:
-            self.listener.warned(name, f"latency could not be measured: {error_text(error)}")
+            self.listener.warned(name, Note("no-latency", f"latency could not be measured: {error_text(error)}"))
             return Latency()
 
     def _index_folder(self, system: PlannedSystem, documents: Corpus | None) -> Path:

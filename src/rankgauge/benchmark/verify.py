@@ -17,6 +17,7 @@ from rankgauge.errors import InputError, location
 from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
+from rankgauge.retrieval.store import content_sha256
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,14 @@ class Verification:
         return not self.changes
 
 
-def verify_benchmark(folder: str | Path) -> Verification:
+def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> Verification:
     """Recompute every score, interval and p in the folder of a benchmark, and check the digests of the rest.
 
     Scores must be the same to the last digit. Statistics derived from them (p, ends of intervals, effect sizes, minimum
     detectable differences) may differ by a relative 1e-9, because SciPy's distributions differ between its versions;
     if any does, rounded numbers in texts may differ by one unit of their last digit. The HTML page is checked by its
-    digest.
+    digest. ``index`` is the folder in which the benchmark kept its indexes: their content must have the hashes of the
+    manifest.
     """
     root = Path(folder)
     manifest = manifests.load(root / MANIFEST)
@@ -61,6 +63,7 @@ def verify_benchmark(folder: str | Path) -> Verification:
         change = FileChange(MANIFEST, "sha256", "the content has changed, so nothing else can be trusted")
         return Verification(1, 0, (change,))
     changes, file_count = changed_files(root, manifest), len(manifest["files"]) + 1
+    changes += [] if index is None else changed_indexes(Path(index), manifest)
     if any(change.file.startswith((f"{RUNS_FOLDER}/", f"{INPUTS_FOLDER}/")) for change in changes):
         # Everything that is computed from a changed input would be reported as a change, too.
         return Verification(file_count, 0, tuple(changes))
@@ -87,6 +90,26 @@ def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
         for name, digest in stored.items()
         if name in current and current[name] != digest
     ]
+    return changes
+
+
+def changed_indexes(folder: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
+    """The indexes whose content is not that of the manifest."""
+    stored = {
+        entry["path"]: entry["sha256"]
+        for system in manifest["method"]["retrieval"]
+        for entry in system.get("indexes", ())
+    }
+    if not stored:
+        raise InputError.at(MANIFEST, None, "the benchmark has recorded no index", hint="leave out --index")
+    changes = []
+    for name, digest in stored.items():
+        current = content_sha256(folder / name)
+        if current is None:
+            changes.append(FileChange(f"index {name}", None, f"not found in {folder}, or damaged"))
+        elif current != digest:
+            message = f"has changed: its sha256 is {current[:16]}…, the manifest has {digest[:16]}…"
+            changes.append(FileChange(f"index {name}", None, message))
     return changes
 
 

@@ -38,9 +38,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
     try:
         from rankgauge.cli.group import checked_arguments, cli
+        from rankgauge.cli.process import warnings_as_lines
 
         words = checked_arguments(sys.argv[1:] if arguments is None else arguments)
-        with cli.make_context("rankgauge", words) as context:
+        with warnings_as_lines(), cli.make_context("rankgauge", words) as context:
             code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0

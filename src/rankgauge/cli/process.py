@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+
+from rankgauge.errors import RankgaugeWarning, printable
 
 CLOSED_BY = ("SIGTERM", "SIGHUP")  # signals that end a command as an interrupt does, with everything cleaned up
 
@@ -54,6 +59,26 @@ def open_missing_streams() -> None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as above
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print a Python warning that no command collects as one line on standard error, once, without source code.
+
+    Those of rankgauge are never errors here, whatever ``python -W`` says: ``--strict`` makes them errors.
+    """
+    printed: set[str] = set()
+
+    def print_line(message: Warning | str, *_: object, **__: object) -> None:
+        line = f"warning: {printable(str(message), None)}"
+        if line not in printed:
+            printed.add(line)
+            sys.stderr.write(line + "\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RankgaugeWarning)
+        warnings.showwarning = print_line
+        yield
 
 
 def discard_stdout() -> None:

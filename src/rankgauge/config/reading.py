@@ -103,7 +103,8 @@ def _fault(model: type[BaseModel], loaded: Loaded, error: dict[str, Any]) -> Fau
             )
         case "value_error" if isinstance(error["ctx"]["error"], RankgaugeError):
             cause = error["ctx"]["error"]
-            kind = "a measure" if isinstance(cause, MeasureError) else "a requirement"
+            kind = "a part of the queries" if path[-1] == "split" else "a requirement"
+            kind = "a measure" if isinstance(cause, MeasureError) else kind
             return Fault("bad-value", line, cause.message, f"{kind}{inside}", cause.hint)
         case "missing":
             return Fault("bad-value", line, "nothing", f"the key '{path[-1]}'")

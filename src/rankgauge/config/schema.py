@@ -44,6 +44,12 @@ def _check_measure(name: str) -> str:
     return name
 
 
+def _check_part(text: str) -> str:
+    from rankgauge.evaluation.split import parse_part
+
+    return str(parse_part(text))
+
+
 def _check_requirement(text: str) -> str:
     parse_requirement(text)
     return text
@@ -93,6 +99,10 @@ class MeasuresSection(ConfigSection):
     )
     on_duplicate: OnDuplicate = Field(
         default="error", description="What to do with a document that appears twice in a ranking."
+    )
+    split: Annotated[str, AfterValidator(_check_part)] | None = Field(
+        default=None,
+        description="Score part of the queries: dev, test, 'test(dev_share=0.3, seed=7)', or 'dev(column=NAME)'.",
     )
 
 
@@ -297,7 +307,7 @@ class Config(ConfigSection):
         default=GateSection(), description="What is required of a run in CI."
     )
     kpi: Annotated[str | Kpi | None, PlainValidator(_bands)] = Field(
-        default=None, description="Target bands: a preset, none, a file, or thresholds. Default: trec-2025."
+        default=None, description="Target bands: a preset, none, a file, or thresholds. Default: none."
     )
     collection: Annotated[CollectionSection, BeforeValidator(_section)] = Field(
         default=CollectionSection(), description="The corpus, queries and judgments."

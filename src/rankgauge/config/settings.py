@@ -110,7 +110,9 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     for name in ("cache_file", "against"):
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / Path(values[name]).expanduser())
-    return values | {"bands": configured_bands(config, folder)}
+    if config.kpi is not None:
+        values["bands"] = configured_bands(config.kpi, folder)
+    return values
 
 
 def default_cache_file() -> Path:

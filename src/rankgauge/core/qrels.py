@@ -264,6 +264,12 @@ class Qrels:
             by_group=None if self.by_group is None else self.by_group.take(numbers, self.offsets),
         )
 
+    def part(self, numbers: Ints, description: str) -> Qrels:
+        """The same for part of the collection, whose largest grade stays that of the whole: parts add up to it."""
+        part = replace(self.select(numbers), name=f"{self.name} ({description})")
+        vars(part)["max_grade"] = self.max_grade  # where the cached property keeps its value
+        return part
+
     def binary(self, rel: float = 1) -> Qrels:
         """The same judgments with grade 1 from ``rel`` on and 0 below; negative grades, which are unjudged, stay."""
 

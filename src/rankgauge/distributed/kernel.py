@@ -17,6 +17,7 @@ import numpy as np
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
+from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import query_values
 from rankgauge.evaluation.notes import JoinFacts, number_cutoffs
@@ -43,6 +44,8 @@ class Task:
         cls, requested: Sequence[Measure], qrels: Qrels, conventions: Conventions, source: str, has_ranks_only: bool
     ) -> Task:
         """The task for some measures; ``qrels`` are all judgments, or whatever has the same collection-wide facts."""
+        if conventions.split is not None:
+            raise UsageError("a distributed evaluation scores all queries", hint="leave out the split")
         for measure in requested:
             measure.check_judgments(qrels.judgments)
         names = tuple(measure.frozen(qrels).name for measure in requested)

@@ -28,7 +28,7 @@ from rankgauge.measures.spec import Measure
 STATUS, AVERAGED, JOIN = "status", "averaged", "join"
 UNJUDGED = "unjudged"
 STATUSES = (*(status.name.lower() for status in Status), UNJUDGED)
-FACTS = ("retrieved", "judged", "judged_in_pool", "negative")  # counts of documents, and the last of judgments
+FACTS = ("retrieved", "judged", "judged_in_pool", "negative", "nonrelevant", "pooled")  # counts of documents
 SAMPLE = 3
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
@@ -14,10 +14,13 @@ from rankgauge.measures.parse import parse_measure, parse_measures, split
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
 
+if TYPE_CHECKING:
+    from rankgauge.evaluation.split import QueryPart
+
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
 MeasureNames = str | Measure | Iterable[str | Measure]
-VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded")  # values with others are not comparable
+VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded", "split")  # others: not comparable
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Conventions:
 
     ``rel`` is the grade from which a document is relevant, for every measure that does not name its own; with
     ``graded=False`` the judgments become binary at that grade first. ``query_set`` says which queries are averaged:
-    every judged one, or those that the run has too (trec_eval's default).
+    every judged one, or those that the run has too (trec_eval's default). ``split`` keeps part of the queries: ``dev``
+    or ``test``, by hash, or by a column (see ``evaluation.split``).
     """
 
     compat: Compat = "trec_eval-9"
@@ -34,6 +38,7 @@ class Conventions:
     no_relevant: NoRelevant = "zero"
     rel: float = 1
     graded: bool = True
+    split: str | None = None
 
     def __post_init__(self) -> None:
         for name, value, choices in (
@@ -45,6 +50,8 @@ class Conventions:
                 raise UsageError(f"{name} must be one of {', '.join(choices)}, found {shown(str(value))}")
         if isinstance(self.rel, bool) or not isinstance(self.rel, (int, float)) or not 0 <= self.rel < math.inf:
             raise UsageError(f"rel must be a grade of at least 0, found {self.rel!r}")
+        if self.split is not None:
+            object.__setattr__(self, "split", str(self._part()))
 
     @property
     def precision(self) -> str:
@@ -52,8 +59,14 @@ class Conventions:
         return "float64" if self.compat == "trec_eval-10" else "float32"
 
     def judgments(self, qrels: Qrels) -> Qrels:
-        """The judgments as these conventions see them: binary if grades do not count."""
-        return qrels if self.graded else qrels.binary(self.rel)
+        """The judgments as these conventions see them: binary if grades do not count, and part of the queries."""
+        seen = qrels if self.graded else qrels.binary(self.rel)
+        return seen if self.split is None else self._part().select(seen)
+
+    def _part(self) -> QueryPart:
+        from rankgauge.evaluation.split import parse_part  # which most evaluations do without
+
+        return parse_part(str(self.split))
 
     def measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
         """Parse names into measures, at this grade of relevance unless a name says its own."""
@@ -96,14 +109,16 @@ class Conventions:
             "rel": self.rel,
             "graded": self.graded,
             "measures": "unless the name says otherwise: linear gain, AP and R over all relevant, P over k",
+            **({} if self.split is None else {"split": self._part().to_dict()}),
         }
 
     def __str__(self) -> str:
         grades = "linear gain" if self.graded else "binary judgments"
         averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
         skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        part = "" if self.split is None else f"{self._part().description}; "
         return (
-            f"{grades}, relevant from grade {self.rel:g}, AP and R over all relevant, P over k; "
+            f"{part}{grades}, relevant from grade {self.rel:g}, AP and R over all relevant, P over k; "
             f"{averaged} averaged{skipped}; ties by document id descending, scores as {self.precision}"
         )
 

@@ -99,7 +99,7 @@ def evaluate_measures(
     from rankgauge.io.join.parallel import join_each
 
     reading = reading or Reading()
-    judgments = conventions.judgments(as_qrels(qrels, reading))
+    judgments = as_qrels(qrels, reading)
     for measure in requested:
         measure.check_judgments(judgments.judgments)
     texts: dict[str, str] = {}
@@ -109,6 +109,7 @@ def evaluate_measures(
         queries = as_queries(topics, limits=reading.limits)
         judgments = judgments.with_columns(queries.columns)
         texts = queries.known_texts()
+    judgments = conventions.judgments(judgments)
     check_runs(runs)
     if any(isinstance(run, Scores) for run in runs):
         scores = _scores_of_each(judgments, runs, requested, conventions, reading)
@@ -160,7 +161,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         status=hits.status,
         without_relevant=facts.without_relevant,
         conventions=conventions,
-        notes=joined.notes + notes_on(facts, cutoffs, run_queries=joined.queries),
+        notes=joined.notes + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries),
         columns=hits.columns,
         requested=requested,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -17,9 +18,12 @@ from rankgauge.errors import Note, shown
 from rankgauge.measures.spec import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
+SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
+UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
+_CUTOFF = re.compile(r"@(\d+)")
 
-__all__ = ["JoinFacts", "Note", "merge_notes", "notes_on", "number_cutoffs"]
+__all__ = ["JoinFacts", "Note", "incomplete_measures", "merge_notes", "notes_on", "number_cutoffs"]
 
 
 def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
@@ -39,10 +43,21 @@ class JoinFacts:
     status: NDArray[np.uint8]
     without_relevant: NDArray[np.bool_]
     negative: Ints  # judgments with a negative grade
+    nonrelevant: Ints  # judgments with the grade 0
+    pooled: Ints  # judgments whose grade is not negative: the documents that somebody judged
     retrieved: Ints
     judged: Ints  # retrieved documents with a judgment
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
     tied: NDArray[np.bool_]  # queries × cutoffs: whether a tie with a judged document extends beyond the cutoff
+
+    @property
+    def lists_only_relevant(self) -> bool:
+        """Whether no document is judged not relevant: the labels name relevant documents, as those of RAG do.
+
+        Then "judged" means "relevant", and the share of unjudged documents is one minus precision: it says nothing
+        about the labels.
+        """
+        return not (self.nonrelevant.any() or self.negative.any())
 
     @classmethod
     def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:
@@ -57,6 +72,8 @@ class JoinFacts:
             status=hits.status,
             without_relevant=_without_relevant(hits),
             negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
+            nonrelevant=count_by(hits.judged_query[hits.judged == 0], len(hits)),
+            pooled=count_by(hits.judged_query[hits.judged >= 0], len(hits)),
             retrieved=hits.retrieved,
             judged=hits.count,
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
@@ -77,8 +94,12 @@ def number_cutoffs(measures: Iterable[Measure]) -> list[int]:
     return sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, int)})
 
 
-def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int) -> tuple[Note, ...]:
-    """The caveats about one run; the cutoffs are those of its facts."""
+def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int | None) -> tuple[Note, ...]:
+    """The caveats about one run; the cutoffs are those of its facts.
+
+    ``run_queries`` is the number of queries of the run; None if part of the queries is evaluated and the others are
+    left out on purpose.
+    """
     notes = [
         _queries(facts, "queries-missing", facts.status == Status.MISSING, "judged but not in the run"),
         _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
@@ -88,7 +109,7 @@ def notes_on(facts: JoinFacts, cutoffs: Sequence[int], *, run_queries: int) -> t
         _unjudged(facts),
     ]
     notes += [_ties(facts, column, cutoff) for column, cutoff in enumerate(cutoffs)]
-    notes.append(_shallow(facts, cutoffs))
+    notes += [_shallow_run(facts, cutoffs), _shallow_pool(facts, cutoffs)]
     return tuple(note for note in notes if note is not None)
 
 
@@ -99,8 +120,8 @@ def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) ->
     return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(facts, rows)}")
 
 
-def _extra(facts: JoinFacts, run_queries: int) -> Note | None:
-    extra = run_queries - int((facts.status != Status.MISSING).sum())
+def _extra(facts: JoinFacts, run_queries: int | None) -> Note | None:
+    extra = 0 if run_queries is None else run_queries - int((facts.status != Status.MISSING).sum())
     if not extra:
         return None
     return Note("queries-unjudged", f"{plural(extra, 'query')} of the run without any judgment: left out")
@@ -120,9 +141,11 @@ def _unjudged(facts: JoinFacts) -> Note | None:
             "none of the retrieved documents is judged: are the ids the same on both sides? "
             "`rankgauge runs validate RUN --qrels QRELS` compares them",
         )
+    if facts.lists_only_relevant:
+        return None
     retrieved = int(np.minimum(facts.retrieved, POOL_DEPTH).sum())
     unjudged = retrieved - int(facts.judged_in_pool.sum())
-    if not unjudged:
+    if unjudged < UNJUDGED_SHARE * retrieved or not unjudged:
         return None
     share = 100 * unjudged / retrieved
     return Note(
@@ -142,14 +165,48 @@ def _ties(facts: JoinFacts, column: int, cutoff: int) -> Note | None:
     )
 
 
-def _shallow(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
+def _shallow_run(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
     deepest = int(facts.retrieved.max(initial=0))
     beyond = [cutoff for cutoff in cutoffs if cutoff > deepest]
     if not beyond or not deepest:
         return None
     cutoffs_text = listing((f"@{cutoff}" for cutoff in beyond), SHOWN_CUTOFFS)
     documents = plural(deepest, "document")
-    return Note("shallow-run", f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
+    return Note(SHALLOW_RUN, f"the run has at most {documents} per query, fewer than {cutoffs_text} needs")
+
+
+def _shallow_pool(facts: JoinFacts, cutoffs: Sequence[int]) -> Note | None:
+    """Whether most queries have fewer judged documents than the run has above a cutoff.
+
+    Up to ``POOL_DEPTH``, the share of unjudged documents says more.
+    """
+    answered = facts.retrieved > 0
+    if facts.lists_only_relevant or not answered.any():
+        return None
+    pooled, retrieved = facts.pooled[answered], facts.retrieved[answered]
+    shallow = {k: int((pooled < np.minimum(retrieved, k)).sum()) for k in cutoffs if k > POOL_DEPTH}
+    beyond = [k for k, count in shallow.items() if count > len(pooled) / 2]
+    if not beyond:
+        return None
+    cutoffs_text = listing((f"@{k}" for k in beyond), SHOWN_CUTOFFS)
+    median = f"the median query has {plural(int(np.median(pooled)), 'judged document')}"
+    return Note(SHALLOW_POOL, f"the judgments are shallower than {cutoffs_text} needs: {median}")
+
+
+def incomplete_measures(measures: Sequence[Measure], notes: Iterable[Note]) -> dict[str, str]:
+    """The measures whose cutoff is beyond the depth of the run or of its judgments, each with the reason.
+
+    The notes say it, so that it is known of stored scores too. Their first cutoff is the smallest.
+    """
+    reasons: dict[str, str] = {}
+    for note in notes:
+        first = _CUTOFF.search(note.message) if note.code in (SHALLOW_RUN, SHALLOW_POOL) else None
+        if first is not None:
+            for measure in measures:
+                if isinstance(measure.cutoff, int) and measure.cutoff >= int(first[1]):
+                    known = reasons.get(measure.name)
+                    reasons[measure.name] = note.message if known is None else f"{known}; {note.message}"
+    return reasons
 
 
 def _sample(facts: JoinFacts, rows: Ints) -> str:

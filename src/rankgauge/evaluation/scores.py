@@ -15,7 +15,7 @@ from rankgauge.core.run import Status
 from rankgauge.core.tables import Column, Floats
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns, score_table
-from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.notes import Note, incomplete_measures
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
@@ -97,6 +97,11 @@ class Scores(Tabular):
         """The value for each query that was evaluated."""
         column = self.values[:, self._index(measure)]
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+
+    @cached_property
+    def incomplete(self) -> dict[str, str]:
+        """The measures whose values are incomplete, each with the reason: run or judgments are shallower than k."""
+        return incomplete_measures(self.measures, self.notes)
 
     @cached_property
     def weights(self) -> Floats | None:
@@ -199,6 +204,8 @@ class Scores(Tabular):
             },
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
+        for name, reason in self.incomplete.items():
+            out["measures"][name]["incomplete"] = reason
         for name, value in (self.weighted or {}).items():
             out["measures"][name]["weighted"] = value
         for name, value in (self.failed_as_zero or {}).items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
@@ -15,7 +14,7 @@ from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids, rep
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
-from rankgauge.errors import InputError, RankgaugeWarning, shown
+from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.tokens import NO_LINES
 
@@ -259,4 +258,4 @@ def raise_or_warn(faults: Faults) -> None:
 def warn_of_faults(faults: Faults) -> None:
     """Issue a Python warning for each code of the faults that are only warnings."""
     for note in faults.notes("warning"):
-        warnings.warn(note.message, RankgaugeWarning, stacklevel=5)
+        warn_user(note.message)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, InputTypeError, RankgaugeWarning, shown
+from rankgauge.errors import InputError, InputTypeError, shown, warn_user
 from rankgauge.measures.weights import WEIGHT, checked_weights
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.results import RetrievalResult, result_of
@@ -103,12 +102,9 @@ class RetrievalEvaluator:
 
 
 def warn_of_repeats(result: RetrievalResult) -> None:
-    """Warn if a retriever returned the same chunk twice for a query."""
+    """Warn if a retriever returned the same chunk twice for a query; in the same words, so that a loop warns once."""
     if result.unit == "chunk" and result.repeated:
-        first = next(metrics for metrics in result.per_query_metrics if metrics.repeated)
-        remark = next(note.message for note in result.answer_notes if note.code == "results-repeated")
-        warnings.warn(
-            f"{remark}, for example in query {shown(first.query)} (use unit='document' for chunks of one document)",
-            RankgaugeWarning,
-            stacklevel=3,
+        warn_user(
+            "results repeat an id of the same query: counted once, at the first rank; `repeated` counts them "
+            "(use unit='document' for chunks of one document)"
         )

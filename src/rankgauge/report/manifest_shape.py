@@ -43,7 +43,14 @@ COST = {
 }
 SETTINGS = {
     "measures": Maybe([str]),
-    "conventions": {"compat": str, "query_set": str, "no_relevant": str, "rel": float, "graded": bool},
+    "conventions": {
+        "compat": str,
+        "query_set": str,
+        "no_relevant": str,
+        "rel": float,
+        "graded": bool,
+        "split?": Maybe(str),
+    },
     "statistics": {
         "test": str,
         "correction": str,
@@ -71,7 +78,17 @@ MANIFEST_SHAPE = {
             "matching?": {"coverage": float, "tolerance": float},
         }
     },
-    "method": {"retrieval": [{"name": NAME, "run": STORED_FILE, "failed queries?": MapOf(str), "chunking?": NAME}]},
+    "method": {
+        "retrieval": [
+            {
+                "name": NAME,
+                "run": STORED_FILE,
+                "indexes?": [{"path": INSIDE, "sha256": str}],
+                "failed queries?": MapOf(str),
+                "chunking?": NAME,
+            }
+        ]
+    },
     "settings": SETTINGS,
     "failed": MapOf(str),
     "implementation": {"executable": {"cmd": Maybe(str)}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import errors_as_input_errors
 
 HEADER_FILE = "header.json"
+HASHED_ROWS = 65_536  # of an array at once
 ARRAY_NAME = Matching("the name of an array", lambda text: re.fullmatch(r"[a-z][a-z._]{0,40}", text) is not None)
 HEADER_SHAPE = {"arrays": [ARRAY_NAME]}
 Arrays = Mapping[str, NDArray[Any]]
@@ -74,6 +76,28 @@ def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None
             if target.exists():
                 target.rename(replaced / "index")  # one that is half deleted is not an index, and would be in the way
             temporary.rename(target)  # with its mark, which stays
+
+
+def content_sha256(folder: Path) -> str | None:
+    """A hash of what an index was made from and of all its numbers; None if a folder holds no index.
+
+    The same corpus and settings give the same hash in every build, wherever the folder is.
+    """
+    header = _read_header(folder)
+    if header is None:
+        return None
+    names = sorted(header.pop("arrays"))
+    digest = hashlib.sha256(b"rankgauge index 1\n")
+    digest.update(json.dumps(header, sort_keys=True).encode())
+    for name in names:
+        try:
+            array = read_array(folder / f"{name}.npy")
+        except InputError:
+            return None
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        for start in range(0, len(array), HASHED_ROWS):
+            digest.update(np.ascontiguousarray(array[start : start + HASHED_ROWS]).tobytes())
+    return digest.hexdigest()
 
 
 def _read_header(folder: Path) -> dict[str, Any] | None:

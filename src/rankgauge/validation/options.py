@@ -16,7 +16,8 @@ class ValidationOptions:
     ``max_depth`` and ``min_depth`` limit the results per query of a run, ``cutoffs`` are the ranks at which ties are
     reported; ``min_judged`` is the smallest number of judged documents per query, and ``by_subtopic`` allows one
     judgment per subtopic. ``strict`` treats warnings as errors. ``max_places`` limits the places kept of each fault;
-    the counts always include all of them. Without ``hashed`` the result has no hash of the file.
+    the counts always include all of them. Without ``hashed`` the result has no hash of the file. ``PRESETS`` has the
+    options of known workflows.
     """
 
     max_depth: int | None = None
@@ -32,3 +33,6 @@ class ValidationOptions:
 
 
 DEFAULT_OPTIONS = ValidationOptions()
+PRESETS = {  # what a workflow demands of a run, by name
+    "trec-2025": ValidationOptions(max_depth=100, format="trec"),  # a submission has at most 100 results per query
+}

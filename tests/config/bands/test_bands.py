@@ -10,7 +10,9 @@ import pytest
 
 from rankgauge import InputError, evaluate, load_settings
 from rankgauge.config import Bands, load_bands
+from rankgauge.config.bands.loading import collection_bands
 from rankgauge.config.bands.presets import presets
+from rankgauge.config.settings import Settings
 from rankgauge.measures import parse_measures
 from rankgauge.render.text.bands import bands_of, with_bands
 from rankgauge.render.text.scores import as_dict, as_table
@@ -33,7 +35,9 @@ def written(folder: Path, text: str) -> Path:
         ("ndcg_cut_10", 0.349, "baseline"),
         ("nDCG@10", 0.35, "good"),
         ("nDCG@10", 0.40, "strong"),
-        ("map_cut.100", 0.30, "good"),
+        ("map_cut.100", 0.24, "below"),
+        ("map_cut.100", 0.99, "baseline"),
+        ("MRR@10", 0.99, "good"),
         ("MRR@10", 0.55, "good"),
         ("Recall@50", 0.61, "baseline"),
         ("recall_100", 0.70, "good"),
@@ -73,8 +77,6 @@ def test_names_with_yaml_syntax_are_quoted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("", "trec-2025"),
-        ("kpi:\n", "trec-2025"),
         ("kpi: trec-2025\n", "trec-2025"),
         ("kpi: own.yaml\n", "mine"),
         ("kpi: {bands: {P@5: {good: 0.5}}}\n", "own"),
@@ -88,6 +90,26 @@ def test_a_configuration_sets_the_bands(tmp_path: Path, text: str, name: str) ->
     assert bands is not None
     assert bands.name == name
     assert bands == PRESET or bands.band_of("P@5", 0.5) == "good"
+
+
+@pytest.mark.parametrize("text", ["", "kpi:\n", "measures: [nDCG@10]\n", "kpi: none\n"])
+def test_a_configuration_without_bands_has_none(tmp_path: Path, text: str) -> None:
+    assert load_settings(written(tmp_path, text)).bands is None
+    assert Settings().bands is None
+
+
+def test_only_ndcg_has_a_strong_band_and_average_precision_has_no_target_level() -> None:
+    bounds = {str(measure): dict(values) for measure, values in PRESET.thresholds.items()}
+    assert [measure for measure in bounds if "strong" in bounds[measure]] == ["nDCG@10"]
+    assert bounds["AP@100"] == {"baseline": 0.25}
+
+
+def test_a_collection_may_declare_its_own_bands(tmp_path: Path) -> None:
+    assert collection_bands(tmp_path) is None
+    (tmp_path / "kpi.yaml").write_text("bands: {P@5: {good: 0.5}}\n")
+    bands = collection_bands(tmp_path)
+    assert bands is not None
+    assert (bands.name, bands.band_of("P@5", 0.5)) == ("kpi", "good")
 
 
 def test_a_configuration_may_switch_bands_off(tmp_path: Path) -> None:
@@ -166,10 +188,10 @@ def test_the_table_has_a_row_of_bands_for_each_run_and_names_the_bands_once() ->
     text = as_table([scores, scores], Layout(100), per_query=False, bands=PRESET)
     assert text.count("trec-2025") == 1
     assert [line.split() for line in text.splitlines()[3:]] == [
-        ["band", "(trec-2025)"], ["run", "strong", "strong", "–"], ["run", "strong", "strong", "–"]
+        ["band", "(trec-2025)"], ["run", "strong", "good", "–"], ["run", "strong", "good", "–"]
     ]  # fmt: skip
     one = as_table([scores], Layout(100), per_query=False, bands=PRESET)
-    assert one.splitlines()[2].split() == ["band", "(trec-2025)", "strong", "strong", "–"]
+    assert one.splitlines()[2].split() == ["band", "(trec-2025)", "strong", "good", "–"]
     turned = as_table([scores], Layout(10), per_query=False, bands=PRESET)
     assert turned.splitlines()[:2] == ["            run  band (trec-2025)", "nDCG@10  0.8155            strong"]
     assert "trec-2025" not in as_table([scores], Layout(100), per_query=False)
@@ -194,7 +216,7 @@ def test_json_has_the_thresholds_and_the_bands() -> None:
     full = with_bands(data, [scores], PRESET)
     assert full["runs"][0]["bands"] == {"nDCG@10": "strong"}
     assert full["kpi"]["name"] == "trec-2025"
-    assert full["kpi"]["bands"]["RR@10"] == {"baseline": 0.45, "good": 0.55, "strong": 0.65}
+    assert full["kpi"]["bands"]["RR@10"] == {"baseline": 0.45, "good": 0.55}
     assert with_bands(data, [scores], None) is data
 
 

@@ -19,7 +19,7 @@ QRELS = {"1": {"a": 1, "b": 0}}
 RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}}
 
 
-def audited(*, ties: bool, unjudged: bool, kpi: str | None) -> tuple[Audits, dict[str, Any]]:
+def audited(*, ties: bool, unjudged: bool, kpi: str) -> tuple[Audits, dict[str, Any]]:
     evaluation = evaluate_runs(QRELS, [RUN, RUN], "nDCG@10 P@1")
     audits = audits_of(evaluation, ties=ties, unjudged=unjudged)
     data = with_audits(as_dict(evaluation.scores, per_query=False), audits)
@@ -33,13 +33,6 @@ def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     ]
     assert list(data)[-1] == "kpi"
     assert [list(run)[-3:] for run in data["runs"]] == [["ties", "unjudged", "bands"]] * 2
-
-
-def test_the_default_preset_is_there_unasked() -> None:
-    bands = named_bands(None)
-    assert bands is not None
-    assert bands.name == "trec-2025"
-    assert list(audited(ties=False, unjudged=False, kpi=None)[1])[-1] == "kpi"
 
 
 def test_nothing_is_added_if_nothing_is_asked_for() -> None:

@@ -207,7 +207,7 @@ def test_scattered_queries_go_the_plain_way(tmp_path: Path) -> None:
     path.write_bytes(b"1 Q0 a 2 1 tag\n2 Q0 a 1 1 tag\n1 Q0 b 1 2 tag\n")
     scores = evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "RR")
     assert scores.per_query("RR") == {"1": 0.5, "2": 1.0}
-    assert [note.code for note in scores.notes] == ["split-query", "unjudged"]
+    assert [note.code for note in scores.notes] == ["split-query"]
     assert "run:3: expected the lines of each query to be contiguous, found query '1' again" in scores.notes[0].message
 
 

@@ -9,9 +9,10 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.evaluation.split import is_dev
 from rankgauge.retrieval.fusion.fusion import fuse
 from rankgauge.retrieval.fusion.grid import fusion_choices, weight_vectors
-from rankgauge.retrieval.fusion.split import Split, is_dev, split
+from rankgauge.retrieval.fusion.split import Split, split
 from rankgauge.retrieval.fusion.tune import tune
 
 QUERIES = [f"q{number}" for number in range(60)]

@@ -12,11 +12,10 @@ the deepest level are. A deeper heading is part of its scene; any other heading 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rankgauge.errors import InputError, RankgaugeWarning, location
+from rankgauge.errors import InputError, location, warn_user
 from rankgauge.io.formats.markdown import parse_heading
 
 ANCHOR = re.compile(r"\{#([^\s{}]+)\}")
@@ -109,8 +108,4 @@ def _without_emphasis(text: str) -> str:
 
 def _warn_of_lost_lines(source: str, lines: list[int]) -> None:
     subject = f"{len(lines)} lines are" if len(lines) > 1 else "1 line is"
-    warnings.warn(
-        f"{location(source, lines[0])}{subject} outside of any scene and cannot be found",
-        RankgaugeWarning,
-        stacklevel=6,
-    )
+    warn_user(f"{location(source, lines[0])}{subject} outside of any scene and cannot be found")

@@ -7,7 +7,6 @@ retrievers; scenes that tie keep story order. Reciprocal rank and recall are tho
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +18,7 @@ from rankgauge.core import ranking
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Floats
-from rankgauge.errors import Fault, InputError, RankgaugeWarning, UsageError, location, nearest, shown
+from rankgauge.errors import Fault, InputError, UsageError, location, nearest, shown, warn_user
 from rankgauge.lists.joined import join_lists, numbered_ids
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
@@ -57,7 +56,7 @@ def retrieval_quality(
     if labeled.unlabeled:
         verbs = ("has", "is") if labeled.unlabeled == 1 else ("have", "are")
         message = f"{plural(labeled.unlabeled, 'query')} {verbs[0]} no relevant scenes and {verbs[1]} not counted"
-        warnings.warn(f"{location(labeled.source, None)}{message}", RankgaugeWarning, stacklevel=2)
+        warn_user(f"{location(labeled.source, None)}{message}")
     per_query = _search(scenes, labeled, embedder_name, k)
     value = aggregate(np.array([query.rr for query in per_query]), "mean")
     return RetrievalQuality(
@@ -134,12 +133,8 @@ def _warn_of_unmatched_queries(labeled: LabeledQueries, similarities: Floats) ->
     """Warn of a query that has no word in common with the story, and so gets the scenes in story order."""
     for query, row in zip(labeled.queries, similarities, strict=True):
         if not row.any():
-            warnings.warn(
-                f"{location(labeled.source, query.line)}query {shown(query.id)} matches no scene: "
-                "its ranking is story order",
-                RankgaugeWarning,
-                stacklevel=4,
-            )
+            place = location(labeled.source, query.line)
+            warn_user(f"{place}query {shown(query.id)} matches no scene: its ranking is story order")
 
 
 def _check_scenes_exist(story: Story, labeled: LabeledQueries) -> None:

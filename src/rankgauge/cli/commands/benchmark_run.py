@@ -24,7 +24,6 @@ from rankgauge.benchmark.plan import (
 )
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import Section, is_given, option, option_group
@@ -224,7 +223,7 @@ def command(
     config = None if config_file is None else load_config_file(config_file, source, asking)
     plan = plan_of_source(source, asking) if config is None else plan_of(config, str(config_file))
     configured = {} if config is None else config_values(config, Path(str(config_file)).parent)
-    settings = Settings.of(merge_options(options, configured))
+    settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,
         settings=replace(settings, measures=settings.measures or default_measures(plan.gold, plan.chunkings)),
@@ -317,12 +316,12 @@ class BenchmarkMessages(BenchmarkListener):
     def finished(self, system: str, error: str | None) -> None:
         """Show why a system failed."""
         if error is not None:
-            self.warned(system, error)
+            self.warned(system, Note("system-failed", error))
 
-    def warned(self, system: str, message: str) -> None:
+    def warned(self, system: str, note: Note) -> None:
         """Show a warning below the line of progress."""
         clear_line()
-        print_message(f"warning: {printable(f'{system}: {message}', None)}")
+        print_warnings([note], about=system)
 
 
 def _ending(report: Report, out: str) -> list[Lines]:

@@ -190,7 +190,7 @@ def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view
         case _:
             fit = layout()
             parts = render.terminal_parts(comparison, fit, explain=view.explain, bands=settings.bands)
-            parts.append(render.conventions_line(comparison.scores))
+            parts += render.conventions_lines(comparison.scores)
             if view.plot:
                 from rankgauge.render.text.plot import of_comparison
 

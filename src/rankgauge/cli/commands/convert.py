@@ -9,7 +9,7 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.reading import parse_columns
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.errors import printable
+from rankgauge.errors import Note, printable
 from rankgauge.io.conversion import convert
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.registry import FORMATS
@@ -79,8 +79,7 @@ def command(
             columns=parse_columns(columns),
             escape_formulas=escape_formulas,
         )
-    print_warnings(notes)
-    for field in conversion.lost:
-        print_message(f"warning: {conversion.target} cannot hold: {printable(field)} [lost]")
+    lost = [Note("lost", f"{conversion.target} cannot hold: {printable(field)}") for field in conversion.lost]
+    print_warnings([*notes, *lost])
     rows = plural(conversion.rows, "judgment" if conversion.kind == "qrels" else "result")
     print_message(f"wrote {rows} from {conversion.source} to {conversion.target}")

@@ -68,7 +68,6 @@ def compare_bundled_runs(out: str) -> None:
     from rankgauge.benchmark.plan import SHIPPED
     from rankgauge.cli.options.html import write_page
     from rankgauge.cli.options.terminal import layout, write
-    from rankgauge.config.bands.presets import DEFAULT_PRESET, preset
     from rankgauge.config.settings import Settings
     from rankgauge.render.text import benchmark as render
     from rankgauge.render.text.grid import Lines
@@ -77,7 +76,7 @@ def compare_bundled_runs(out: str) -> None:
     report = build_report(
         SHIPPED / "qrels.trec",
         {name: SHIPPED / "runs" / f"{name}.trec" for name in BUNDLED_RUNS},
-        Settings(by=("category", "difficulty"), bands=preset(DEFAULT_PRESET)),
+        Settings(by=("category", "difficulty")),
         title=SHIPPED.name,
         topics=SHIPPED / "queries.jsonl",
         reproduce="rankgauge demo",

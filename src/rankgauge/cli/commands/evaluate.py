@@ -129,6 +129,8 @@ def command(
     sources.check(needs_join=output.page.path is not None or view.audits)
     if live is not None:
         live.check(sources, qrels, *runs)
+        if settings.conventions.split is not None and sources.gold is None:
+            raise UsageError("--split needs a file of judgments", hint="write the run with --out, and evaluate that")
         from rankgauge.cli.commands.live import evaluate_live
 
         return evaluate_live(live, sources, settings, view, output)
@@ -330,4 +332,4 @@ def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, set
 
 def footer(evaluation: Evaluation) -> Sequence[str]:
     """How many queries the means are over, and under which conventions."""
-    return [render.averaged_line(evaluation.scores), render.conventions_line(evaluation.scores)]
+    return [render.averaged_line(evaluation.scores), *render.conventions_lines(evaluation.scores)]

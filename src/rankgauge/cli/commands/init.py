@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rankgauge.cli.documented import documented
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.starting.folder import content_of
 from rankgauge.cli.starting.install import default_install, given_install
 from rankgauge.cli.starting.plan import CONFIG_FILE, StartPlan, plan_for
@@ -63,7 +64,7 @@ def command(ci: str | None, install: str | None, force: bool) -> None:
     if existing and not force:
         raise InputError(f"{existing[0]} already exists", hint="use --force to overwrite it")
     found = "; ".join(content.sentences(here)) or "nothing to evaluate in this folder"
-    click.echo(f"found {printable(found, None)}", err=True)
+    print_message(f"found {printable(found, None)}")
     for path, data in files.items():
         write_file(path, data)
     _print_next(plan, ci)
@@ -86,7 +87,7 @@ def write_file(path: str, data: bytes) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with write_atomically(path) as file:
         file.write(data)
-    click.echo(f"wrote {path}", err=True)
+    print_message(f"wrote {path}")
 
 
 def _workflow(ci: str, plan: StartPlan, requirement: str | None) -> str:
@@ -98,12 +99,12 @@ def _workflow(ci: str, plan: StartPlan, requirement: str | None) -> str:
     install = default_install(plan.extras) if requirement is None else given_install(requirement)
     if not install.is_reachable:
         message = "rankgauge was installed from a local folder, which CI cannot reach"
-        click.echo(f"warning: {message}: use --install SPEC, or change the workflow's line `pip install`", err=True)
+        print_message(f"warning: {message}: use --install SPEC, or change the workflow's line `pip install`")
     return workflow_text(f"{ci}.yml", plan, install)
 
 
 def _print_next(plan: StartPlan, ci: str | None) -> None:
     if plan.remark is not None and (ci is not None or plan.template != "runs.yaml"):
-        click.echo(f"note: {plan.remark}", err=True)
+        print_message(f"note: {plan.remark}")
     for number, step in enumerate(plan.next_steps):
-        click.echo(f"{'then' if number else 'next'}: {printable(step, None)}", err=True)
+        print_message(f"{'then' if number else 'next'}: {printable(step, None)}")

@@ -36,7 +36,10 @@ EXIT_CHANGED = 1
     show_default=True,
     help="Print text or JSON.",
 )
-def command(folder: str, format: str) -> int | None:
+@click.option(
+    "--index", type=click.Path(), metavar="DIR", help="Also check the indexes that `benchmark run --index DIR` kept."
+)
+def command(folder: str, format: str, index: str | None) -> int | None:
     """Recompute every number in the folder of a benchmark.
 
     Scores, intervals and p are recomputed from the stored runs; every other byte is checked by its digest. Scores must
@@ -45,7 +48,7 @@ def command(folder: str, format: str) -> int | None:
     0 unchanged, 1 changed, 2 not a benchmark.
     """
     start = time.monotonic()
-    verification = verify_benchmark(folder)
+    verification = verify_benchmark(folder, index=index)
     if format == "json":
         data = {
             "ok": verification.ok,

@@ -7,13 +7,14 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
+from rankgauge.errors import UsageError
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation
-from rankgauge.validation.options import TIE_CUTOFFS, ValidationOptions
+from rankgauge.validation.options import DEFAULT_OPTIONS, PRESETS, TIE_CUTOFFS, ValidationOptions
 from rankgauge.validation.repair import Repair, repair_text
 from rankgauge.validation.validate import read_qrels_to_check_against, validate_run
 
@@ -21,14 +22,21 @@ RUN_FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supp
 
 
 def make_options(
-    max_depth: int | None, min_depth: int | None, cutoffs: tuple[int, ...], run_format: str | None, strict: bool
+    preset: str | None,
+    max_depth: int | None,
+    min_depth: int | None,
+    cutoffs: tuple[int, ...],
+    run_format: str | None,
+    strict: bool,
 ) -> ValidationOptions:
-    """Build the options of a validation of runs."""
-    return ValidationOptions(
-        max_depth=max_depth,
-        min_depth=min_depth,
-        cutoffs=tuple(sorted(set(cutoffs))) or TIE_CUTOFFS,
-        format=run_format,
+    """Build the options of a validation of runs: those that are given, then those of the preset."""
+    base = DEFAULT_OPTIONS if preset is None else PRESETS[preset]
+    return replace(
+        base,
+        max_depth=max_depth or base.max_depth,
+        min_depth=min_depth or base.min_depth,
+        cutoffs=tuple(sorted(set(cutoffs))) or base.cutoffs,
+        format=run_format or base.format,
         strict=strict,
     )
 
@@ -54,6 +62,13 @@ def make_options(
 @option_group(
     "options",
     make_options,
+    option(
+        "--preset",
+        section=Section.CHECKS,
+        type=click.Choice(list(PRESETS)),
+        help="Check what a workflow demands. trec-2025: the TREC format, at most 100 results per query, and every "
+        "query answered, so it needs --queries or --qrels.",
+    ),
     option(
         "--max-depth",
         section=Section.CHECKS,
@@ -98,6 +113,11 @@ def command(
     With --queries, every one of them must be answered. Exit codes: 0 no errors, 1 an error was found, 2 a file cannot
     be read.
     """
+    if is_given("preset") and qrels is None and queries is None:
+        raise UsageError(
+            "--preset checks that every query is answered, and needs to know the queries",
+            hint="add --queries or --qrels",
+        )
     with collected_notes() as notes:
         judgments = None if qrels is None else read_qrels_to_check_against(qrels)
     query_ids = None if queries is None else list(read_query_ids(queries))

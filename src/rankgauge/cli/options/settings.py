@@ -64,6 +64,13 @@ CONVENTION_OPTIONS: tuple[Option, ...] = (
         show_default=True,
         help="Score a query without relevant documents as zero, or skip it.",
     ),
+    option(
+        "--split",
+        section=Section.MEASURES,
+        metavar="PART",
+        help="Score part of the queries: dev or test, assigned by hash of their ids; 'test(dev_share=0.3, seed=7)', or "
+        "'dev(column=NAME)' for a column of --topics that says dev or test.  [default: all queries]",
+    ),
     ON_DUPLICATE,
     option(
         "--compat",
@@ -94,8 +101,9 @@ KPI = option(
     "--kpi",
     section=Section.MEASURES,
     metavar="NAME|FILE|none",
-    help="Show target bands: of a preset, of a YAML file, or none. A preset's thresholds are meaningful only on the "
-    "collection they were made for; `rankgauge measures --kpi trec-2025` prints a file to edit.  [default: trec-2025]",
+    help="Show target bands: of a preset (trec-2025) or of a YAML file; none drops those of the configuration. A "
+    "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
+    "trec-2025` prints a file to edit.  [default: no bands]",
 )
 CONFIG = option(
     "--config",
@@ -203,7 +211,7 @@ def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[s
     values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
     kpi = values.pop("kpi", None)
     values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
-    if "bands" not in configured or kpi is not None:
+    if kpi is not None:
         from rankgauge.config.bands.loading import named_bands
 
         values["bands"] = named_bands(kpi)

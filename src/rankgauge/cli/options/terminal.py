@@ -10,12 +10,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
+import click
+
 from rankgauge.cli.messages import print_message, width_of
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
 from rankgauge.render.text.grid import Lines, TerminalPart
 from rankgauge.render.text.terminal import Layout, text_of
+
+PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
 
 
 def layout() -> Layout:
@@ -45,14 +49,19 @@ def collected_notes() -> Iterator[list[Note]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         yield notes
-    notes += [Note("input", str(item.message)) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    messages = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    notes += [Note("input", message) for message in dict.fromkeys(messages)]
 
 
 def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
-    """Print warnings on standard error."""
+    """Print warnings on standard error, each once in a command."""
+    printed: set[str] = click.get_current_context().find_root().meta.setdefault(PRINTED_WARNINGS, set())
     for note in notes:
         prefix = f"{printable(about)}: " if about else ""
-        print_message(f"warning: {prefix}{note.message} [{note.code}]")
+        line = f"warning: {prefix}{printable(note.message, None)} [{note.code}]"
+        if line not in printed:
+            printed.add(line)
+            print_message(line)
 
 
 def print_run_warnings(scores: Sequence[Scores]) -> None:

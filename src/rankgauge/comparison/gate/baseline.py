@@ -160,9 +160,9 @@ class Baseline:
         """Raise if values were made in another way."""
         now = scores.conventions.to_dict()
         for name in VALUE_CONVENTIONS:
-            if self.conventions.get(name) != now[name]:
+            if self.conventions.get(name) != now.get(name):
                 before = shown(str(self.conventions.get(name)))
-                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now[name]))}", None)
+                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now.get(name)))}", None)
         stored, current = self.conventions.get("passages"), now.get("passages")
         if isinstance(stored, dict) and isinstance(current, dict):
             for name in PASSAGE_CONVENTIONS:

@@ -78,9 +78,9 @@ def check_same_conventions(before: Scores, after: Scores) -> None:
     """Raise if values were made in different ways."""
     older, newer = before.conventions.to_dict(), after.conventions.to_dict()
     for name in VALUE_CONVENTIONS:
-        if older[name] != newer[name]:
+        if older.get(name) != newer.get(name):
             raise InputError(
                 f"{shown(before.run)} and {shown(after.run)} cannot be compared: {name} is "
-                f"{shown(str(older[name]))} in one and {shown(str(newer[name]))} in the other",
+                f"{shown(str(older.get(name)))} in one and {shown(str(newer.get(name)))} in the other",
                 hint="evaluate both with the same conventions",
             )

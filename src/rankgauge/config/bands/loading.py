@@ -1,4 +1,4 @@
-"""Bands from a preset, a file or a configuration."""
+"""Bands from a preset, a file, a configuration or a collection; without one of these there are none."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankgauge.config.bands.bands import BANDS, Bands
-from rankgauge.config.bands.presets import DEFAULT_PRESET, preset, presets
+from rankgauge.config.bands.presets import preset, presets
 from rankgauge.errors import InputError, printable
 from rankgauge.measures.parse import parse_measure
 
 if TYPE_CHECKING:
-    from rankgauge.config.schema import Config, Kpi
+    from rankgauge.config.schema import Kpi
 
 NO_BANDS = "none"  # instead of a name
+COLLECTION_BANDS = "kpi.yaml"  # in the folder of a collection that declares its own
 
 
 def load_bands(source: str | Path) -> Bands:
@@ -30,18 +31,23 @@ def load_bands(source: str | Path) -> Bands:
     return _from_section(load_kpi(source), Path(source).stem)
 
 
-def named_bands(name: str | None) -> Bands | None:
-    """The bands that a name asks for: the default preset without one, and no bands for ``none``."""
-    return None if name == NO_BANDS else load_bands(name or DEFAULT_PRESET)
+def named_bands(name: str) -> Bands | None:
+    """The bands that a name asks for; none for ``none``."""
+    return None if name == NO_BANDS else load_bands(name)
 
 
-def configured_bands(config: Config, folder: Path | None) -> Bands | None:
-    """The bands of a configuration, else the default preset; the path of a file starts from ``folder``."""
-    kpi = config.kpi
-    if kpi is None or isinstance(kpi, str):
-        is_file = kpi is not None and kpi != NO_BANDS and kpi not in presets()
-        return load_bands((folder or Path()) / str(kpi)) if is_file else named_bands(kpi)
+def configured_bands(kpi: str | Kpi, folder: Path | None) -> Bands | None:
+    """The bands of a configuration's ``kpi``; the path of a file starts from ``folder``."""
+    if isinstance(kpi, str):
+        is_file = kpi != NO_BANDS and kpi not in presets()
+        return load_bands((folder or Path()) / kpi) if is_file else named_bands(kpi)
     return _from_section(kpi, "own")
+
+
+def collection_bands(folder: str | Path) -> Bands | None:
+    """The bands that a collection declares for itself: the file ``kpi.yaml`` in its folder; none without one."""
+    file = Path(folder) / COLLECTION_BANDS
+    return load_bands(file) if file.is_file() else None
 
 
 def _from_section(section: Kpi, default_name: str) -> Bands:

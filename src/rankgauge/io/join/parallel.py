@@ -18,7 +18,7 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.progress import reported
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
-from rankgauge.errors import RankgaugeError, RankgaugeWarning, location
+from rankgauge.errors import RankgaugeError, RankgaugeWarning, location, warn_user
 from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
@@ -80,7 +80,7 @@ def _join_in_processes(
         try:
             for size, (result, messages) in zip(sizes, pool.map(processes.run, tasks, map(str, runs)), strict=True):
                 for message in messages:
-                    warnings.warn(message, RankgaugeWarning, stacklevel=4)
+                    warn_user(message)
                 if isinstance(result, Exception):
                     raise result
                 joins += result

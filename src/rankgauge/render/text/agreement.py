@@ -10,7 +10,7 @@ from rankgauge.errors import Note
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text.grid import Cell, Grid, full
 from rankgauge.render.text.records import Record
-from rankgauge.render.text.scores import conventions_line, dumped, value_text
+from rankgauge.render.text.scores import conventions_lines, dumped, value_text
 
 AGREEMENT_SCHEMA = "rankgauge.agreement/1"
 MAX_SWAPS = 10  # per measure; json, csv and jsonl have all of them
@@ -28,7 +28,7 @@ def parts(agreement: QrelsAgreement) -> list[str | Grid]:
     out: list[str | Grid] = [summary(agreement), correlation_grid(agreement), *_reasons(agreement)]
     out += [swaps] if swaps.rows else []
     out += [f"{plural(hidden, 'more swapped pair')}: --format json has all of them"] if hidden else []
-    return [*out, conventions_line(agreement.scores[0])]
+    return [*out, *conventions_lines(agreement.scores[0])]
 
 
 def summary(agreement: QrelsAgreement) -> str:

@@ -17,10 +17,10 @@ from rankgauge.evaluation.order import sorted_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text import comparison, groups, markdown
-from rankgauge.render.text.bands import bands_of, with_bands
+from rankgauge.render.text.bands import bands_of, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Drawing, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.markdown import Heading, Part
-from rankgauge.render.text.scores import as_dict, best_of, dumped, value_text
+from rankgauge.render.text.scores import as_dict, best_of, dumped, incomplete_lines, value_text
 from rankgauge.render.text.terminal import LABEL_WIDTH, PLAIN, Layout, text_of
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Cost, Report
 from rankgauge.validation.findings import Finding, Validation
@@ -128,20 +128,20 @@ def _largest_changes(compared: Comparison) -> list[str]:
 
 def systems_grid(report: Report) -> Grid:
     """Measures as rows, systems as columns, the best of each."""
-    rows, runs = [], sorted_runs(report.scores)
+    rows, runs, bands = [], sorted_runs(report.scores), used(report.scores, report.bands)
     for measure in report.scores[0].measures:
         best = _best(report, measure)
         leaders = _leaders(report, measure, best)
         cells = [_value(report, run, measure, best) for run in runs]
         rows.append([Cell(measure.name), *cells, Cell(", ".join(leaders) if best is not None else MISSING)])
-        if report.bands is not None:
-            rows[-1].append(Cell(_band_of_best(report, report.bands, measure, leaders) or MISSING))
+        if bands is not None:
+            rows[-1].append(Cell(_band_of_best(report, bands, measure, leaders) or MISSING))
     head = ["Measure", *(run.run for run in runs), "Best"]
     legend = f"{BETTER} {WORSE} significantly better, worse than the baseline"
-    if report.bands is not None:
+    if bands is not None:
         head.append("Band of the best")
-        legend += f"; bands of {report.bands.name}, meaningful only on the collection they were made for"
-    return Grid(head, rows, legend=legend)
+        legend += f"; bands of {bands.name}, meaningful only on the collection they were made for"
+    return Grid(head, rows, legend="; ".join([legend, *incomplete_lines(report.scores)]))
 
 
 def chunkings_grid(report: Report) -> Grid:
@@ -287,20 +287,21 @@ def _overview(report: Report) -> Grid:
     elif compared is not None:
         legend.append(compared.family)
     rows = [[Cell(full(run.run)), *(column[row] for column in columns.values())] for row, run in enumerate(runs)]
-    if report.bands is not None and (band_cells := _band_cells(report, report.bands, best)):
+    if (bands := used(report.scores, report.bands)) is not None:
+        band_cells = _band_cells(report, bands, best)
         rows.append([Cell("band"), *(band_cells.get(title, Cell("")) for title in columns)])
-        legend.append(f"band: of the best value, by {report.bands.name}")
+        legend.append(f"band: of the best value, by {bands.name}")
+    legend += incomplete_lines(report.scores)
     hideable = [*reversed(list(costs)[1:]), *(measure.name for measure in reversed(measures[1:])), *list(costs)[:1]]
     return Grid(["system", *columns], rows, legend="; ".join(legend), hideable=hideable)
 
 
 def _band_cells(report: Report, bands: Bands, best: Mapping[Measure, float | None]) -> dict[str, Cell]:
-    """The band of the best value of each measure; empty if none has one."""
-    reached = {
-        measure.name: _band_of_best(report, bands, measure, _leaders(report, measure, value))
+    """The band of the best value of each measure."""
+    return {
+        measure.name: Cell(_band_of_best(report, bands, measure, _leaders(report, measure, value)) or MISSING)
         for measure, value in best.items()
     }
-    return {name: Cell(band or MISSING) for name, band in reached.items()} if any(reached.values()) else {}
 
 
 def _cost_columns(report: Report, runs: Sequence[Scores]) -> dict[str, list[Cell]]:

@@ -16,10 +16,10 @@ from rankgauge.render.text.bands import band_of, heading, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
-from rankgauge.render.text.scores import best_of, conventions_line, dumped, value_text
+from rankgauge.render.text.scores import best_of, conventions_lines, dumped, value_text
 from rankgauge.render.text.terminal import PLAIN, Layout, display_width, text_of
 
-__all__ = ["as_json", "as_table", "conventions_line", "difference_parts", "fields", "grid", "parts", "records"]
+__all__ = ["as_json", "as_table", "conventions_lines", "difference_parts", "fields", "grid", "parts", "records"]
 
 DOCUMENTS_SHOWN = 2
 MAX_NAME = 40  # of a query or a document in the largest changes
@@ -48,7 +48,7 @@ def terminal_parts(
 
 def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """For a page: the answer, the table, the groups and the conventions."""
-    return [*difference_parts(comparison, bands=bands), conventions_line(comparison.scores)]
+    return [*difference_parts(comparison, bands=bands), *conventions_lines(comparison.scores)]
 
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:

@@ -203,7 +203,7 @@ def footer(result: GateResult) -> list[str]:
     online = [] if result.rule.online is None else [result.rule.online.describe()]
     baseline = [] if result.against is None or result.against.description is None else [result.against.description]
     tested = [*baseline, how_line(result), *false_alarm_lines(result), *online] if result.compared else []
-    return [*tested, scores_render.conventions_line([result.scores])]
+    return [*tested, *scores_render.conventions_lines([result.scores])]
 
 
 def how_line(result: GateResult) -> str:

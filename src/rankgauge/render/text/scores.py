@@ -160,6 +160,13 @@ def averaged_line(scores: Sequence[Scores]) -> str:
     return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
 
 
-def conventions_line(scores: Sequence[Scores]) -> str:
-    """What was decided wherever tools disagree."""
-    return f"conventions: {scores[0].conventions}"
+def conventions_lines(scores: Sequence[Scores]) -> list[str]:
+    """What was decided wherever tools disagree; before it, which values are incomplete, and the part of the queries."""
+    part = [] if scores[0].conventions.split is None else [f"judgments: {scores[0].qrels}"]
+    return [*incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+
+
+def incomplete_lines(scores: Sequence[Scores]) -> list[str]:
+    """Which values are incomplete, in a line; none if all are complete."""
+    names = ", ".join(dict.fromkeys(name for run in scores for name in run.incomplete))
+    return [f"incomplete: {names} (runs or judgments are shallower than the cutoff)"] if names else []

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, shown
-
-SPLIT_SALT = b"rankgauge split 1\n"
+from rankgauge.evaluation.split import is_dev
 
 
 @dataclass(frozen=True)
@@ -28,11 +26,6 @@ class Split:
             )
         if not self.dev or not self.test:
             raise UsageError(f"a split needs queries on both sides, found {len(self.dev)} and {len(self.test)}")
-
-
-def is_dev(name: str) -> bool:
-    """Whether a query or a unit is for tuning: the first bit of a hash of its id, so that the split never changes."""
-    return hashlib.sha256(SPLIT_SALT + name.encode("utf-8", "surrogateescape")).digest()[0] < 128
 
 
 def split(

@@ -1,0 +1,126 @@
+"""Part of the queries: those to develop on, or those to report on. No query is in both parts.
+
+A part is named as ``dev`` or ``test``, with parameters as a measure has them: ``test(dev_share=0.3, seed=7)``, or
+``dev(column=fold)``. Without a column, the hash of a query's id decides, so that a query never changes sides when
+others are added; queries with the same ``unit`` stay together. The parts without parameters are those of
+``rankgauge tune``, which chooses on ``dev`` and reports on ``test``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.qrels import Qrels
+from rankgauge.errors import InputError, UsageError, shown
+
+SPLIT_SALT = b"rankgauge split 1\n"
+PARTS = ("dev", "test")
+UNIT = "unit"  # the column of queries that belong together
+_SPEC = re.compile(r"\s*(?P<part>\w+)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
+_HINT = "for example dev, test, 'test(dev_share=0.3, seed=7)' or 'dev(column=fold)'"
+
+
+@dataclass(frozen=True)
+class QueryPart:
+    """One of two parts of the queries; ``dev_share`` is the expected share of dev, whichever part this is."""
+
+    part: str
+    dev_share: float = 0.5
+    seed: int = 0
+    column: str | None = None  # of the queries: it says dev or test for each
+
+    def __str__(self) -> str:
+        parameters = [f"dev_share={self.dev_share:g}"] if self.dev_share != 0.5 else []
+        parameters += [f"seed={self.seed}"] if self.seed else []
+        parameters += [f"column={self.column}"] if self.column is not None else []
+        return f"{self.part}({', '.join(parameters)})" if parameters else self.part
+
+    @property
+    def description(self) -> str:
+        """How queries are assigned, for people."""
+        if self.column is not None:
+            return f"{self.part} queries by the column {self.column}"
+        return f"{self.part} queries by hash of their ids (dev {self.dev_share:.0%}, seed {self.seed})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: everything that decides on which side a query is."""
+        if self.column is not None:
+            return {"part": self.part, "column": self.column}
+        return {"part": self.part, "dev_share": self.dev_share, "seed": self.seed}
+
+    def select(self, qrels: Qrels) -> Qrels:
+        """The judgments of this part."""
+        is_dev = self._dev_by_hash(qrels) if self.column is None else _dev_by_column(qrels, self.column)
+        numbers = np.flatnonzero(is_dev == (self.part == "dev"))
+        if not len(numbers):
+            raise InputError(
+                f"none of the {len(qrels.queries)} queries of {shown(qrels.name)} is in the part {self.part}",
+                hint="choose another dev_share, or leave out the split",
+            )
+        return qrels.part(numbers, f"{self.part}: {len(numbers)} of {len(qrels.queries)} queries")
+
+    def _dev_by_hash(self, qrels: Qrels) -> NDArray[np.bool_]:
+        names = qrels.queries.to_text()
+        if UNIT in qrels.columns:
+            units = qrels.columns[UNIT].tolist()
+            names = [name if unit is None else str(unit) for name, unit in zip(names, units, strict=True)]
+        return np.array([is_dev(name, self.dev_share, self.seed) for name in names], dtype=bool)
+
+
+def _dev_by_column(qrels: Qrels, column: str) -> NDArray[np.bool_]:
+    if column not in qrels.columns:
+        raise UsageError(
+            f"the queries have no column {shown(column)} to split by", hint="name a file that has it: --topics"
+        )
+    values = [str(value).strip().lower() for value in qrels.columns[column].tolist()]
+    for query, value in zip(qrels.queries.to_text(), values, strict=True):
+        if value not in PARTS:
+            raise InputError(
+                f"column {shown(column)}: expected dev or test for query {shown(query)}, found {shown(value)}"
+            )
+    return np.array([value == "dev" for value in values], dtype=bool)
+
+
+def is_dev(name: str, dev_share: float = 0.5, seed: int = 0) -> bool:
+    """Whether a query or a unit is for development: by a hash of its id, so that adding others changes nothing."""
+    salt = SPLIT_SALT + (f"{seed}\n".encode() if seed else b"")
+    digest = hashlib.sha256(salt + name.encode("utf-8", "surrogateescape")).digest()
+    return int.from_bytes(digest[:8], "big") < dev_share * 2**64
+
+
+def parse_part(spec: str) -> QueryPart:
+    """The part of the queries that a text names."""
+    found = _SPEC.fullmatch(spec)
+    if found is None or found["part"] not in PARTS:
+        raise UsageError(f"unknown part of the queries {shown(spec)}: expected dev or test", hint=_HINT)
+    values = _parameters(spec, found["parameters"] or "")
+    try:
+        part = QueryPart(
+            found["part"], float(values.get("dev_share", 0.5)), int(values.get("seed", 0)), values.get("column")
+        )
+    except ValueError:
+        raise UsageError(f"expected numbers as dev_share and seed, found {shown(spec)}", hint=_HINT) from None
+    if not 0 < part.dev_share < 1:
+        raise UsageError(f"dev_share must be between 0 and 1, found {part.dev_share:g}", hint=_HINT)
+    if part.column is not None and len(values) > 1:
+        raise UsageError("a split by column has no dev_share and no seed", hint=_HINT)
+    return part
+
+
+def _parameters(spec: str, text: str) -> Mapping[str, str]:
+    values: dict[str, str] = {}
+    for entry in filter(None, map(str.strip, text.split(","))):
+        name, equals, value = (word.strip() for word in entry.partition("="))
+        if name not in ("dev_share", "seed", "column") or not equals or not value or name in values:
+            raise UsageError(
+                f"expected dev_share, seed or column with a value in {shown(spec)}, found {shown(entry)}", hint=_HINT
+            )
+        values[name] = value
+    return values
