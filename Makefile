@@ -5,10 +5,11 @@
 # make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples
+# make docs-site  build the documentation site in build/site; every warning is an error
 # make bench      measure next to the other tools
 # make test-deps  install what some tests need: Debian packages (as root) and, in environments of their own, libraries and Spark
 # make release-check  build the release, install it into clean environments, run it, list every license
-# make picture    take the README's picture again (needs test-deps)
+# make picture    take the pictures of the README and the documentation again (needs test-deps)
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,7 +28,7 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test coverage test-fast test-lowest test-env check docs picture bench test-deps test-libraries test-spark release-check clean
+.PHONY: demo test coverage test-fast test-lowest test-env check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -61,9 +62,25 @@ docs: $(TEST)
 	$(BIN)/python -m scripts.write_reference
 	$(BIN)/python -m scripts.refresh_examples
 
+docs-site: $(TEST)
+	$(BIN)/python -m sphinx -q -b html -W --keep-going -n -j auto -d build/site-cache docs build/site
+	@echo "open build/site/index.html"
+
+SHOT := $(BIN)/python -m scripts.screenshot
+COMPARED := qrels.trec lexical.trec vector.trec --topics queries.jsonl
+
 picture: $(TEST)
-	$(BIN)/rankgauge demo -o build/rankgauge-demo > /dev/null
-	$(BIN)/python -m scripts.screenshot build/rankgauge-demo/report.html docs/report.png --height 860
+	rm -rf build/pictures
+	$(BIN)/rankgauge demo -o build/pictures/demo > /dev/null
+	$(BIN)/rankgauge demo --copy build/pictures/workshop
+	cp build/pictures/workshop/runs/*.trec build/pictures/workshop
+	cd build/pictures/workshop && $(CURDIR)/$(BIN)/rankgauge compare $(COMPARED) --corpus . --html ../compare.html > /dev/null
+	$(SHOT) build/pictures/demo/report.html docs/pictures/report-light.png --width 1120 --height 720
+	$(SHOT) build/pictures/demo/report.html docs/pictures/report-dark.png --width 1120 --height 720 --dark
+	$(SHOT) build/pictures/compare.html docs/pictures/explorer-light.png --width 1120 --height 720 --open q11
+	$(SHOT) build/pictures/compare.html docs/pictures/explorer-dark.png --width 1120 --height 720 --open q11 --dark
+	cd build/pictures/workshop && PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" \
+	  python -m scripts.terminal_picture "$(CURDIR)/docs/pictures/terminal" -- rankgauge compare $(COMPARED)
 
 bench: $(BASE)
 	$(PYTHON) -m venv benchmarks/.venv

@@ -1,7 +1,7 @@
 """The examples of README.md and docs/: how they are found in a page, and in which environment they run.
 
 A ``console`` block has commands after ``$``, each with what it prints. An ``output`` block has what the ``python``
-block before it prints.
+block before it prints. A block below "Save this as `NAME`:" is a file.
 """
 
 from __future__ import annotations
@@ -15,11 +15,25 @@ ROOT = Path(__file__).parents[1]
 WIDTH = "80"  # columns of the terminal that pages show
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTING = re.compile(r"^```python\n(?P<code>.*?)^```\n\n```output\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+SAVED = re.compile(r"^Save this as `([\w./-]+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TUTORIAL = ROOT / "docs" / "tutorial"  # its pages share one working folder
 
 
 def pages() -> list[Path]:
     """Every page that can have examples."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def sessions() -> list[list[Path]]:
+    """All pages; those that a reader follows in one folder are together, in order."""
+    tutorial = [page for page in pages() if page.parent == TUTORIAL]
+    return [[page] for page in pages() if page not in tutorial] + [tutorial]
+
+
+def save_files(page: Path, folder: Path) -> None:
+    """Write the files that a page tells its reader to save."""
+    for name, content in SAVED.findall(page.read_text(encoding="utf-8")):
+        (folder / name).write_text(content, encoding="utf-8")
 
 
 def blocks(page: Path, kind: str) -> list[str]:

@@ -8,20 +8,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts.examples import PRINTING, environment, pages, session, shown
+from scripts.examples import PRINTING, environment, save_files, session, sessions, shown
 
 CONSOLE = re.compile(r"(^```console\n)(.*?)(^```$)", re.MULTILINE | re.DOTALL)
 
 
 def main() -> int:
-    """Refresh the pages named as arguments, or all of them."""
-    for page in [Path(name) for name in sys.argv[1:]] or pages():
-        text = page.read_text(encoding="utf-8")
+    """Refresh the pages named as arguments, each with the pages of its session, or all of them."""
+    named = {Path(name).resolve() for name in sys.argv[1:]}
+    for pages in sessions():
+        if named and not named & {page.resolve() for page in pages}:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            refreshed = _refresh(text, folder)
-        if refreshed != text:
-            page.write_text(refreshed, encoding="utf-8")
-            print(f"changed {page}")
+            for page in pages:
+                save_files(page, Path(folder))
+                text = page.read_text(encoding="utf-8")
+                refreshed = _refresh(text, folder)
+                if refreshed != text:
+                    page.write_text(refreshed, encoding="utf-8")
+                    print(f"changed {page}")
     return 0
 
 

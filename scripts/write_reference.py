@@ -19,6 +19,7 @@ from rankgauge.measures.descriptions import names, over_queries, parameters, ran
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
+from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"
@@ -157,6 +158,8 @@ def main() -> int:
         ("formats.md", formats_page()),
         ("faults.md", faults_page()),
         ("api.md", api_page(MADE)),
+        (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
+        ("schemas.md", schemas_page(MADE)),
     ):
         path = FOLDER / name
         if "--check" not in sys.argv:

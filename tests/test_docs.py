@@ -8,41 +8,49 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripts.examples import ROOT, blocks, environment, pages, printed, session, shown
+from scripts import site_pages
+from scripts.examples import ROOT, blocks, environment, pages, printed, save_files, session, sessions, shown
 
 PAGES = pages()
 LIBRARY_PAGES = ROOT / "docs" / "guides" / "retrievers"  # run by tests/libraries, in the libraries' environment
 SPARK_PAGE = ROOT / "docs" / "guides" / "spark.md"  # run by tests/distributed, in the environment of Spark
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
+PICTURE = re.compile(r'src(?:set)?="([^"]+)"')
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if page.parent != LIBRARY_PAGES and page != SPARK_PAGE],
-    ids=lambda page: str(page.relative_to(ROOT)),
+    "session_pages",
+    [pages for pages in sessions() if pages[0].parent != LIBRARY_PAGES and pages[0] != SPARK_PAGE],
+    ids=lambda pages: str(pages[0].relative_to(ROOT)),
 )
-def test_examples_run_and_print_what_the_page_says(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    variables, outputs = environment(), printed(page)
-    if "${DATABASE_URL}" in page.read_text(encoding="utf-8"):
-        variables["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
+def test_examples_run_and_print_what_the_page_says(
+    session_pages: list[Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    variables = environment()
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
         assert done.returncode == 0, (command[-1], done.stderr)
         return done
 
-    for command, expected in (pair for text in blocks(page, "console") for pair in session(text)):
-        done = run("bash", "-c", command)
-        assert not expected or expected.rstrip() == shown(expected, done.stdout, done.stderr).rstrip(), command
-    for code in blocks(page, "python"):
-        done = run(sys.executable, "-W", "error", "-c", code)
-        assert code not in outputs or outputs[code].rstrip() == done.stdout.rstrip(), code
+    for page in session_pages:
+        save_files(page, tmp_path)
+        if "${DATABASE_URL}" in page.read_text(encoding="utf-8"):
+            variables["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
+        for command, expected in (pair for text in blocks(page, "console") for pair in session(text)):
+            done = run("bash", "-c", command)
+            assert not expected or expected.rstrip() == shown(expected, done.stdout, done.stderr).rstrip(), command
+        outputs = printed(page)
+        for code in blocks(page, "python"):
+            done = run(sys.executable, "-W", "error", "-c", code)
+            assert code not in outputs or outputs[code].rstrip() == done.stdout.rstrip(), code
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    for target in LINK.findall(text) + PICTURE.findall(text):
         if not target.startswith("http"):
             assert (page.parent / target).exists(), target
 
@@ -54,8 +62,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_every_page_can_be_reached_from_the_index() -> None:
-    reached = {(ROOT / "docs" / target).resolve() for target in LINK.findall((ROOT / "docs" / "index.md").read_text())}
-    assert {page.resolve() for page in (ROOT / "docs").rglob("*.md")} - reached == {
-        (ROOT / "docs" / "index.md").resolve()
-    }
+def test_every_page_is_in_the_navigation_exactly_once() -> None:
+    docs = ROOT / "docs"
+    written = [str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")]
+    assert sorted(site_pages.pages()) == sorted(written)

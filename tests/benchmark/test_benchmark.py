@@ -611,7 +611,14 @@ class TestCommand:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "schema"), [(REPORT, "BenchmarkReport"), (MANIFEST, "ExperimentManifest")])
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        (REPORT, "BenchmarkReport"),
+        (MANIFEST, "ExperimentManifest"),
+        ("evaluations/vector.EvaluationReport.json", "EvaluationReport"),
+    ],
+)
 def test_files_obey_their_published_schema(name: str, schema: str, made: Path) -> None:
     import jsonschema
 
