@@ -14,6 +14,7 @@ import re
 import struct
 import subprocess
 import termios
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -60,7 +61,7 @@ def on_a_terminal(command: list[str], columns: int) -> str:
 
 def svg(command: list[str], output: str, columns: int, theme: TerminalTheme) -> str:
     """The prompt and the output as an SVG picture."""
-    console = Console(record=True, width=columns, file=Path(os.devnull).open("w"), color_system="truecolor")  # noqa: SIM115 - rich needs a file
+    console = Console(record=True, width=columns, file=StringIO(), color_system="truecolor")
     console.print(Text("$ " + " ".join(command), style="bold"))
     console.print(Text.from_ansi(output.rstrip("\n")))
     return FONT_FACE.sub("", console.export_svg(title="", theme=theme, unique_id="terminal"))

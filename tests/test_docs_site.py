@@ -109,3 +109,25 @@ def test_a_picture_is_shown_in_the_theme_it_was_taken_in() -> None:
 def test_a_link_that_leaves_the_documentation_becomes_a_name() -> None:
     text = "[measured](../../benchmarks/README.md#retrieval), [why](../concepts/trust.md)"
     assert prepare("guides/retrieve", text) == "measured (`benchmarks/README.md`), [why](../concepts/trust.md)"
+
+
+@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").iterdir()), ids=lambda path: path.name)
+def test_a_picture_is_small_and_has_its_other_theme(picture: Path) -> None:
+    assert picture.stat().st_size <= 250_000
+    name, theme = picture.stem.rsplit("-", 1)
+    other = {"light": "dark", "dark": "light"}[theme]
+    assert picture.with_name(f"{name}-{other}{picture.suffix}").exists()
+
+
+def test_a_terminal_is_drawn_as_it_is_and_loads_no_font() -> None:
+    pytest.importorskip("pty")
+    from rich.terminal_theme import DIMMED_MONOKAI
+    from scripts.terminal_picture import on_a_terminal, svg
+
+    program = "import os, sys; print(sys.stdout.isatty(), os.get_terminal_size().columns, '\\033[1mbold\\033[0m')"
+    output = on_a_terminal([sys.executable, "-c", program], 72)
+    assert output == "True 72 \x1b[1mbold\x1b[0m\n"
+    drawn = svg(["program"], output, 72, DIMMED_MONOKAI)
+    assert "$&#160;program" in drawn
+    assert "bold" in drawn
+    assert not re.search(r"font-face|url\(http", drawn)
