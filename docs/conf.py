@@ -19,7 +19,7 @@ release = re.findall(r'__version__ = "(.+)"', (ROOT / "src/rankgauge/_version.py
 language = "en"
 
 extensions = ["myst_parser"]
-exclude_patterns = ["_static", "reference/schemas"]
+exclude_patterns = ["_search", "_static", "reference/schemas"]
 myst_heading_anchors = 4
 nitpicky = True
 highlight_language = "none"
@@ -29,6 +29,8 @@ html_title = f"rankgauge {release}"
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/icon.svg"
+html_search_scorer = str(ROOT / "docs/_search/scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 pygments_style = "tango"
