@@ -168,8 +168,8 @@ def test_the_listing_shows_the_newest_first_and_fits(command: Command) -> None:
 @pytest.mark.usefixtures("saved")
 def test_one_entry_is_shown(command: Command) -> None:
     text = command("history", "show", "base").out
-    assert "saved    2026-11-01 00:00:00 UTC by rankgauge evaluate\n" in text
-    assert "run      stored" in text
+    assert "saved     2026-11-01 00:00:00 UTC by rankgauge evaluate\n" in text
+    assert "run       stored" in text
     assert "q11" in command("history", "show", "-q").out
     data = json.loads(command("history", "show", "base", "-q", "--format", "json").out)
     assert data["entry"]["name"] == "2026-11-01"

@@ -73,7 +73,8 @@ def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) 
     done = command(*gate)
     assert done.code == 1
     assert "worse than the anchor 2026-11-01" in done.out
-    assert "baseline: mean of 4 entries of main, since 2026-11-07; anchor: 2026-11-01 (the first entry)" in done.out
+    text = " ".join(done.out.split())
+    assert "baseline: mean of 4 entries of main, since 2026-11-07; anchor: 2026-11-01 (the first entry)" in text
     command("history", "tag", "2026-11-08", "anchor")
     assert command(*gate).code == 0
     (folder / "config.yaml").write_text("gate:\n  against: history:main\n  online: 50\n  measures: [RR@10]\n")

@@ -57,13 +57,13 @@ def test_equal_runs_stay_as_given_and_an_unknown_name_is_refused() -> None:
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_every_format_but_json_obeys_sort(name: str, format: str, command: Command, workshop: Path) -> None:
     for run, rankings in RUNS.items():
-        (workshop / f"{run}.json").write_text(json.dumps(rankings))
+        (workshop / run).write_text(json.dumps(rankings))
     (workshop / "judged.json").write_text(json.dumps(JUDGED))
-    files = [workshop / "judged.json", *(workshop / f"{run}.json" for run in RUNS), "-m", "RR", "--format", format]
+    files = [workshop / "judged.json", *(workshop / run for run in RUNS), "-m", "RR", "--format", format]
 
     def order(*sort: str) -> list[str]:
         out = command(name, *files, *sort).out
-        rows = [re.search(r"\b(middle|best|worst)\b(?=[ ,|&])[^.:]*\d", line) for line in out.splitlines()]
+        rows = [re.search(r"\b(middle|best|worst)\b(?=  | ?[,|&])[^.:]*\d", line) for line in out.splitlines()]
         return list(dict.fromkeys(row[1] for row in rows if row))
 
     expected = [run for run in ("best", "middle", "worst") if (name, format, run) != ("compare", "csv", "middle")]

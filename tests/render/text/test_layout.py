@@ -76,8 +76,8 @@ def test_marks_take_no_room_where_there_are_none_and_the_best_is_explained_once(
     rows = [[Cell("a"), Cell("0.5", best=True, mark="▲"), Cell("1")], [Cell("b"), Cell("0.4"), Cell("2")]]
     table = Grid(["", "x", "y"], rows, legend="▲ better")
     assert text_of([table, table]) == (
-        "        x  y\na  0.5* ▲  1\nb  0.4     2\n* the best; ▲ better\n\n"
-        "        x  y\na  0.5* ▲  1\nb  0.4     2\n▲ better"
+        "     x     y\na  0.5* ▲  1\nb  0.4     2\n* the best; ▲ better\n\n"
+        "     x     y\na  0.5* ▲  1\nb  0.4     2\n▲ better"
     )
     assert text_of([table], Layout(color=True)).splitlines()[1] == "a  \x1b[1m0.5\x1b[0m ▲  1"
 

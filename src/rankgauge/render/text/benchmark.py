@@ -214,6 +214,7 @@ def as_text(report: Report, layout: Layout = PLAIN, *, ending: Sequence[Lines] =
         Lines(_first(_caveats(report)), "Caveats"),
         Lines([] if compared is None else _group_lines(compared), "Groups"),
         Lines([] if compared is None else _change_lines(compared, layout), "Changes"),
+        Lines([str(report.scores[0].conventions)], "Scoring"),
         *ending,
     ]
     footer = "\n".join(text_of([block], layout) for block in blocks if block.lines)
@@ -250,7 +251,7 @@ def facts(report: Report) -> str:
     """The collection in one line."""
     source = ((report.manifest or {}).get("data") or {}).get("test collection", {}).get("source")
     documents = [f"{source['documents']:,} documents"] if source else []
-    grades = f"grades {report.qrels.grades.min():g}–{report.qrels.max_grade:g}"
+    grades = f"grades {report.qrels.grades.min():g} to {report.qrels.max_grade:g}"
     judgments = f"{plural(len(report.qrels), 'judgment')} ({grades})"
     if report.qrels.judgments == "passages":
         judgments = plural(len(report.qrels), "gold passage")

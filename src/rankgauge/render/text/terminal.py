@@ -130,8 +130,10 @@ def _column(grid: Grid, number: int, layout: Layout) -> list[str]:
     is_marked = any(cell.mark for cell in cells)
     is_starred = not layout.color and any(cell.best for cell in cells)
     texts = [_with_marks(cell, is_marked, is_starred) for cell in cells]
-    width = max(map(display_width, (grid.head[number], *texts)))
-    lines = [_padded(text, width, left=number < grid.words) for text in (grid.head[number], *texts)]
+    width, title = max(map(display_width, (grid.head[number], *texts))), grid.head[number]
+    if number >= grid.words:  # the title ends where the numbers do, if there is room
+        title += " " * min(2 * is_marked + is_starred, width - display_width(title))
+    lines = [_padded(text, width, left=number < grid.words) for text in (title, *texts)]
     if layout.color:
         for row, cell in enumerate(cells, 1):
             lines[row] = lines[row].replace(cell.text, f"{BOLD}{cell.text}{RESET}", 1) if cell.best else lines[row]
