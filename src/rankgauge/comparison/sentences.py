@@ -28,7 +28,7 @@ def _of_two(comparison: Comparison) -> list[str]:
     """The primary measure, then each further one."""
     (system,) = comparison.systems
     first, *others = comparison.of_system(system)
-    if all(row.is_unchanged for row in (first, *others)):
+    if others and all(row.is_unchanged for row in (first, *others)):
         return [f"{system} and {comparison.baseline} have the same value for every query on every measure."]
     lines = [_primary(comparison, first)]
     if len(others) <= MAX_LINES:

@@ -28,7 +28,7 @@ def audited(*, ties: bool, unjudged: bool, kpi: str) -> tuple[Audits, dict[str, 
 
 def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     audits, data = audited(ties=True, unjudged=True, kpi="trec-2025")
-    assert [part.head[0].split(":")[0] for part in audit_parts(audits) if isinstance(part, Grid)] == [
+    assert [part.caption.split(":")[0] for part in audit_parts(audits) if isinstance(part, Grid)] == [
         *("ties", "ties", "unjudged", "unjudged")
     ]
     assert list(data)[-1] == "kpi"

@@ -45,7 +45,7 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import comparison as render
-from rankgauge.render.text.grid import Drawing
+from rankgauge.render.text.grid import Drawing, Lines
 from rankgauge.render.text.terminal import text_of
 
 
@@ -190,7 +190,7 @@ def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view
         case _:
             fit = layout()
             parts = render.terminal_parts(comparison, fit, explain=view.explain, bands=settings.bands)
-            parts += render.conventions_lines(comparison.scores)
+            parts.append(Lines(render.conventions_lines(comparison.scores)))
             if view.plot:
                 from rankgauge.render.text.plot import of_comparison
 

@@ -13,7 +13,7 @@ from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_gr
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
-from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
+from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart
 from rankgauge.render.text.scores import value_text
 from rankgauge.validation.codes import tie_message
 
@@ -59,16 +59,8 @@ def ties_grid(audit: TieAudit) -> Grid:
         ]
         for row in audit
     ]
-    head = [
-        f"ties: {full(audit.scores.run)}",
-        "reported",
-        "worst",
-        "expected",
-        "best",
-        "queries changed",
-        "expected by",
-    ]
-    return Grid(head, rows)
+    head = ["", "reported", "worst", "expected", "best", "changed", "expected by"]
+    return Grid(head, rows, caption=f"ties: {audit.scores.run}", legend="changed: queries with another value")
 
 
 def _method(row: TieRange, samples: int) -> str:
@@ -103,12 +95,13 @@ def unjudged_grid(audit: UnjudgedAudit) -> Grid:
         ]
         for row in audit
     ]
-    head = [f"unjudged: {full(audit.scores.run)}", "irrelevant", "relevant", "left out", "Judged@k", ""]
+    head = ["", "irrelevant", "relevant", "left out", "Judged@k", ""]
     legend = (
         f"{audit.unjudged} of {audit.retrieved} retrieved documents are unjudged: counted as irrelevant, as relevant "
         f"with grade {audit.grade:g}, or left out"
     )
-    return Grid(head, rows, legend=legend if all(row.bounds for row in audit) else f"{legend}; no bounds: {NO_BOUNDS}")
+    legend += "" if all(row.bounds for row in audit) else f"; no bounds: {NO_BOUNDS}"
+    return Grid(head, rows, caption=f"unjudged: {audit.scores.run}", legend=legend)
 
 
 def _cell(measure: Measure, values: Values) -> Cell:

@@ -29,6 +29,7 @@ class Grid:
     rows: Sequence[Sequence[Cell]]
     words: int = 1  # the number of columns, from the first, that hold words
     legend: str = ""
+    caption: str = ""  # above the table, on a terminal
     hideable: Sequence[str] = ()  # the titles of columns that a narrow terminal may hide, the least important first
     transposable: bool = False  # whether rows and columns may be swapped if that fits better
     named_columns: bool = False  # whether the titles are names from data, which may be shortened

@@ -22,6 +22,7 @@ LEVELS = "▁▂▃▄▅▆▇"
 TIE, BETWEEN = "·", "│"
 ASCII = str.maketrans(f"{BAR}{LOW}{WHISKER}{MEAN}{HIGH}{LEVELS}{TIE}{BETWEEN}…−–", "=[-o]1234567.|~--")
 MIN_WIDTH, MAX_WIDTH = 12, 60
+READABLE_WIDTH = 30  # of a chart, if names are shortened for it
 MIN_LABEL, MAX_LABEL = 10, 40
 
 
@@ -51,7 +52,7 @@ def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: fl
     values = [value_text(measure, value) for value, _ in rows]
     spans = [interval_span(interval) for _, interval in rows]
     taken = max(map(len, values)) + max(map(len, spans)) + 6
-    labels = labels_within(scores, width - taken - MIN_WIDTH)
+    labels = labels_within(scores, width - taken - READABLE_WIDTH)
     size = room(width, taken + display_width(labels[0]))
     lines = [f"{measure.name}, from {short_number(least)} to {short_number(most)}"]
     for label, value, between, (mean, interval) in zip(labels, values, spans, rows, strict=True):
@@ -103,7 +104,7 @@ def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     counts = [_counts(gaps) for gaps in rows]
     ups, downs = (max(len(count[side]) for count in counts) for side in (0, 1))
     taken = ups + downs + 8
-    labels = labels_within(systems, width - taken - MIN_WIDTH)
+    labels = labels_within(systems, width - taken - READABLE_WIDTH)
     most = max(map(len, rows))
     queries_per_character = max(1, math.ceil(most / room(width, taken + display_width(labels[0]))))
     per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
