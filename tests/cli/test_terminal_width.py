@@ -17,6 +17,7 @@ from rich.cells import cell_len
 
 import rankgauge.cli.commands
 from rankgauge.cli.main import run
+from tests.adapters.story.stories import BUNDLED
 
 Command = Callable[..., Any]
 
@@ -123,9 +124,16 @@ def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
         "error": ["evaluate", qrels, folder / "nowhere.trec"],
         "usage": ["evaluate", qrels, runs[0], "-m", "nDGC@10"],
         "sort": ["evaluate", qrels, *runs[:2], "--sort", "AP"],
-        "save": ["evaluate", qrels, runs[0], "--save", "--history", history],
+        "save": ["evaluate", qrels, runs[0], "--save", "--tag", "old", "--history", history],
+        "again": ["evaluate", qrels, runs[2], "--save", "--tag", "new", "--history", history],
         "list": ["history", "list", "--history", history],
-        "trend": ["history", "trend", "nDCG@10", "--history", history],
+        "trend": ["history", "trend", "-m", "nDCG@10", "--history", history],
+        "show": ["history", "show", "--history", history],
+        "entries": ["history", "compare", "old", "new", "--history", history],
+        "quality": ["rq", BUNDLED / "story.md", BUNDLED / "queries.jsonl"],
+        "fuse": ["fuse", *runs[:2], "-o", folder / "fused.trec"],
+        "pool": ["pool", *runs[:2], "-o", folder / "pool.jsonl"],
+        "refused": ["compare", qrels, runs[0], runs[1], "--format", "csv", "--plot"],
     }
 
 
@@ -183,3 +191,20 @@ def test_warnings_and_hints_hang_below_their_text_on_a_terminal(files: dict[str,
     assert "\nwarning: the run has at most 50 documents per query, fewer than @500, @1000 needs [shallow-run]\n" in (
         "\n" + command(*arguments).err
     )
+
+
+@pytest.mark.slow
+def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path) -> None:
+    pytest.importorskip("bm25s")
+    text = on_terminal("demo", "-o", tmp_path / "demo", width=80, NO_COLOR="1")
+    check_fits(text, 80)
+    screen = "\n".join(visible_lines(text))
+    screen = screen[screen.index("workshop: 216 documents") :].strip()
+    assert len(screen.splitlines()) <= 36
+    lines = screen.splitlines()
+    assert re.match(r"Best: hybrid \(nDCG@10 0\.\d+\)\. Not distinguishable from it: ", lines[2])
+    assert next(line.split()[0] for line in lines if re.match(r"(hybrid|vector|lexical) +0\.", line)) == "hybrid"
+    for label in ("Caveats", "Groups", "Changes", "Scoring", "Wrote", "Next"):
+        assert len([line for line in lines if line.startswith(f"{label:<10}")]) == 1
+    assert screen.count("q48") == 1
+    assert "warning:" not in screen

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import layout, write
 from rankgauge.errors import InputError, UsageError, printable
@@ -121,4 +122,4 @@ def _write_repaired(before: Validation, path: str, validate: ValidateFunction, r
         with write_atomically(path, inputs=[before.file]) as file:
             file.write(repaired.text)
         after = validate(path)
-    click.echo(render.fixed_text(path, repaired, after), err=True, nl=False)
+    print_message(render.fixed_text(path, repaired, after).removesuffix("\n"))

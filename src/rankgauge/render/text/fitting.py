@@ -19,28 +19,40 @@ READABLE_NAME, SHORTEST_NAME = 24, 10
 
 def fitted(grid: Grid, layout: Layout) -> tuple[str, list[str]]:
     """A table that fits the layout, and the titles of the columns that were hidden."""
-    for candidate, hidden in _candidates(grid):
-        text = aligned(candidate, layout)
-        if is_within(text, layout.chart_width):
+    for candidate, shortest, hidden in _candidates(grid):
+        text = _with_longest_names(candidate, layout, shortest)
+        if text is not None:
             return text, hidden
     orientations = [grid, grid.transposed()] if grid.transposable else [grid]
     return min((stacked(one, layout) for one in orientations), key=lambda text: text.count("\n")), []
 
 
-def _candidates(grid: Grid) -> Iterator[tuple[Grid, list[str]]]:
-    """The table made narrower step by step, each with the titles of its hidden columns."""
-    yield with_short_names(grid, READABLE_NAME), []
+def _candidates(grid: Grid) -> Iterator[tuple[Grid, int, list[str]]]:
+    """The table made narrower step by step: how short its names may become, and the titles of its hidden columns."""
+    yield grid, READABLE_NAME, []
     if grid.transposable:
-        other = grid.transposed()
-        for limit in range(READABLE_NAME, SHORTEST_NAME - 1, -1):
-            yield with_short_names(other, limit), []
+        yield grid.transposed(), SHORTEST_NAME, []
     hidden: list[str] = []
     for title in grid.hideable:
         grid = _only(grid, [number for number, other_title in enumerate(grid.head) if other_title != title])
         hidden.append(title)
-        yield with_short_names(grid, READABLE_NAME), list(hidden)
-    for limit in range(READABLE_NAME - 1, SHORTEST_NAME - 1, -1):
-        yield with_short_names(grid, limit), hidden
+        yield grid, READABLE_NAME, list(hidden)
+    yield grid, SHORTEST_NAME, hidden
+
+
+def _with_longest_names(grid: Grid, layout: Layout, shortest: int) -> str | None:
+    """The table with names as long as fit; None if it does not even fit with the shortest."""
+    fitting, low, high = None, shortest, layout.chart_width
+    while low <= high:
+        limit = shortest if fitting is None else (low + high) // 2
+        text = aligned(with_short_names(grid, limit), layout)
+        if is_within(text, layout.chart_width):
+            fitting, low = text, limit + 1
+        elif fitting is None:
+            return None
+        else:
+            high = limit - 1
+    return fitting
 
 
 def with_short_names(grid: Grid, limit: int) -> Grid:

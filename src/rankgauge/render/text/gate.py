@@ -118,7 +118,7 @@ def _required(result: GateResult) -> list[list[str]]:
 
 def _compared(result: GateResult, compared: Sequence[ComparedMeasure], baseline: str) -> list[list[str]]:
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
-    rows = [["", baseline, "now", "change", interval, "p", "", "detectable drop"]]
+    rows = [["", baseline, "now", "change", "", interval, "p", "detectable drop"]]
     for row in compared:
         outcome = row.decision.outcome
         rows.append(
@@ -127,9 +127,9 @@ def _compared(result: GateResult, compared: Sequence[ComparedMeasure], baseline:
                 number(row.before),
                 number(row.now),
                 signed(row.change, CHANGE_DIGITS),
+                "WORSE" if outcome == "worse" else outcome,
                 span(row.interval.low, row.interval.high, CHANGE_DIGITS, sign=True) or MISSING,
                 p_value(row.decision.p),
-                "WORSE" if outcome == "worse" else outcome,
                 _detectable(row.decision),
             ]
         )

@@ -10,14 +10,14 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntrySummary
 from rankgauge.measures.parse import parse_measures
-from rankgauge.render.text.grid import Cell, Drawing, Grid, Lines, TerminalPart
+from rankgauge.render.text.fitting import READABLE_NAME
+from rankgauge.render.text.grid import Cell, Drawing, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.scores import dumped, query_grid
-from rankgauge.render.text.terminal import PLAIN, Layout, text_of
+from rankgauge.render.text.terminal import PLAIN, Layout, display_width, text_of
 
 LIST_SCHEMA = "rankgauge.history/1"
 ENTRY_JSON_SCHEMA = "rankgauge.history-summary/1"
 HASH_CHARACTERS = 12
-MAX_LIST_NAME = 24
 
 
 def list_json(entries: Sequence[EntrySummary], count: int) -> str:
@@ -33,11 +33,11 @@ def list_table(entries: Sequence[EntrySummary], count: int, measures: Sequence[s
     wanted = [measure.name for measure in parse_measures(list(measures))] if measures else _all_measures(means)
     words = _word_columns(entries)
     values = {measure: [_value(row.get(measure)) for row in means] for measure in wanted}
-    used = sum(_width(title, cells) for title, cells in words.items())
+    used = sum(min(READABLE_NAME, _width(title, cells)) for title, cells in words.items())
     shown: dict[str, list[str]] = {}
     for measure, cells in values.items():
         used += _width(measure, cells)
-        if shown and not measures and used > layout.chart_width:
+        if shown and not measures and layout.width is not None and used > layout.chart_width:
             break
         shown[measure] = cells
     tags = words.pop("tags", None)
@@ -58,12 +58,12 @@ def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, list[str]]:
     branches = [entry.facts["git"]["branch"] for entry in entries]
     if any(branches) or any(entry.facts["git"]["dirty"] for entry in entries):
         columns["branch"] = [
-            _short(branch or MISSING) + ("+" if entry.facts["git"]["dirty"] else "")
+            full(branch or MISSING) + ("+" if entry.facts["git"]["dirty"] else "")
             for entry, branch in zip(entries, branches, strict=True)
         ]
-    columns["system"] = [_short(entry.system) for entry in entries]
+    columns["system"] = [full(entry.system) for entry in entries]
     if len({entry.collection for entry in entries}) > 1:
-        columns["labels"] = [_short(entry.collection) for entry in entries]
+        columns["labels"] = [full(entry.collection) for entry in entries]
     if any(entry.tags for entry in entries):
         columns["tags"] = [", ".join(entry.tags) for entry in entries]
     return columns
@@ -74,12 +74,8 @@ def _all_measures(means: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(measure for row in means for measure in row))
 
 
-def _short(text: str) -> str:
-    return printable(text, MAX_LIST_NAME)
-
-
 def _width(title: str, cells: Sequence[str]) -> int:
-    return 2 + max(len(title), max(map(len, cells)))
+    return 2 + max(map(display_width, (title, *cells)))
 
 
 def _value(mean: Any) -> str:
@@ -100,7 +96,7 @@ def show_text(entry: EntrySummary, scores: Scores | None, layout: Layout = PLAIN
         [Cell(measure), Cell(number(mean.value)), Cell(span(mean.low, mean.high, 4) or MISSING), Cell(f"{mean.n:,}")]
         for measure, mean in entry.means.items()
     ]
-    parts: list[TerminalPart] = [Drawing(facts), Grid(head, values), f"conventions: {entry.conventions}"]
+    parts: list[TerminalPart] = [Drawing(facts), Grid(head, values), Lines([f"conventions: {entry.conventions}"])]
     return text_of([*parts, *([] if scores is None else [query_grid(scores)])], layout) + "\n"
 
 

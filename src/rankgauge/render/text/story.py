@@ -19,7 +19,8 @@ def as_text(result: RetrievalQuality, layout: Layout = PLAIN) -> str:
     """The verdict in a sentence, and one row per query."""
     rows = [
         [
-            Cell(f"{full(query.id)}  {full(query.text)}"),
+            Cell(full(query.id)),
+            Cell(full(query.text)),
             Cell(full(query.ranking[0].scene)),
             Cell(str(query.rank)),
             Cell(number(query.rr)),
@@ -27,5 +28,5 @@ def as_text(result: RetrievalQuality, layout: Layout = PLAIN) -> str:
         ]
         for query in result.queries
     ]
-    table = [Grid(["query", "first scene", "rank", "RR", "recall"], rows, words=2)] if rows else []
+    table = [Grid(["query", "", "first scene", "rank", "RR", "recall"], rows, words=3)] if rows else []
     return text_of([VerdictLine(str(result), passed=result.passed), *table], layout) + "\n"
