@@ -477,7 +477,7 @@ def test_a_page_never_overwrites_a_run(made: Path, tmp_path: Path, command: Comm
 
 def test_costs_are_reported(made: Path) -> None:
     text = (made / COMPARISON).read_text(encoding="utf-8")
-    assert text.startswith("# Benchmark: workshop\n\nBest on nDCG@10: hybrid; not distinguishable from it: ")
+    assert text.startswith("# Benchmark: workshop\n\nBest: hybrid (nDCG@10 0.547). Not distinguishable from it: ")
     assert "| p50 ms | p95 ms | p99 ms | calls | index | build time |" in text
     costs = json.loads((made / MANIFEST).read_bytes())["times"]["costs"]
     assert all(math.isfinite(costs[name][key]) for name in costs for key in ("p50", "p95", "p99"))
@@ -552,7 +552,7 @@ class TestCommand:
             file.write("q01 0 kb-001 x\n")
         done = command("benchmark", "run", "--corpus", tmp_path / "w", "-o", tmp_path / "out")
         assert done.code == 2
-        assert "checked          1 file, 1 error" in done.out
+        assert "qrels.trec: error grade (1): " in done.out
         assert "the judgments have 1 error" in done.err
         assert "--fix" in done.err
         assert not (tmp_path / "out").exists()
@@ -560,7 +560,9 @@ class TestCommand:
     def test_caveats_are_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
         done = command("benchmark", "run", "--mode", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
         assert done.code == 0
-        assert "[shallow-run]" in done.err
+        assert "Caveats   " in done.out
+        assert "the run has at most 1 document per query" in done.out
+        assert "warning:" not in done.err
         assert "## Caveats" in (tmp_path / "out" / COMPARISON).read_text(encoding="utf-8")
 
     def test_a_page_of_changed_runs_is_refused(self, made: Path, tmp_path: Path, command: Command) -> None:
@@ -582,7 +584,7 @@ class TestCommand:
         )
         assert done.code == 2
         assert "warning: find: " in done.err
-        assert "failed           find: " in done.out
+        assert "Failed    find: " in done.out
         assert (tmp_path / "out" / REPORT).is_file()
 
     @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_values_are_those_of_each_chunking_by_itself_and_the_folder_verifies(
     done = command("benchmark", "run", folder / "rankgauge.yaml", "-o", out)
     assert done.code == 0, done.err
     assert "6 documents, 6 queries, 12 gold passages" in done.out
-    assert "unequal-budgets" in done.err
+    assert "compare TokenRecall(budget=2000)" in done.out
     manifest = load(out / "ExperimentManifest.json")
     report = read_report(out, manifest)
     for scores, system in zip(report.scores, manifest["method"]["retrieval"], strict=True):

@@ -194,9 +194,10 @@ def test_warnings_and_hints_hang_below_their_text_on_a_terminal(files: dict[str,
 
 
 @pytest.mark.slow
-def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path) -> None:
+def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("bm25s")
-    text = on_terminal("demo", "-o", tmp_path / "demo", width=80, NO_COLOR="1")
+    monkeypatch.chdir(tmp_path)
+    text = on_terminal("demo", width=80, NO_COLOR="1")
     check_fits(text, 80)
     screen = "\n".join(visible_lines(text))
     screen = screen[screen.index("workshop: 216 documents") :].strip()

@@ -1,7 +1,7 @@
 """Text for the terminal: tables and sentences that fit its width, readable without color.
 
 With a width, sentences are wrapped between words, and a table that is too wide is made to fit (``fitting``). Without
-one, as in a pipe or a file, nothing is wrapped, shortened or hidden.
+one, as in a pipe or a file, nothing is wrapped or hidden, and only names of absurd length are shortened.
 """
 
 from __future__ import annotations
@@ -107,12 +107,13 @@ def table_text(grid: Grid, layout: Layout) -> tuple[str, list[str]]:
     text = aligned(grid, layout)
     if is_within(text, layout.chart_width):
         return text, []
-    if layout.width is None:
-        texts = [text, aligned(grid.transposed(), layout)] if grid.transposable else [text]
-        return min(texts, key=lambda table: len(table.partition("\n")[0])), []
-    from rankgauge.render.text.fitting import fitted
+    from rankgauge.render.text.fitting import fitted, with_short_names
 
-    return fitted(grid, layout)
+    if layout.width is not None:
+        return fitted(grid, layout)
+    grid = with_short_names(grid, UNLIMITED_WIDTH)  # a name that is longer than that cannot be read
+    texts = [aligned(one, layout) for one in ([grid, grid.transposed()] if grid.transposable else [grid])]
+    return min(texts, key=lambda table: len(table.partition("\n")[0])), []
 
 
 def is_within(text: str, width: int) -> bool:
