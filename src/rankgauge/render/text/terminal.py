@@ -56,8 +56,8 @@ def text_of(parts: Sequence[TerminalPart], layout: Layout = PLAIN, *, elsewhere:
             hidden, place = [*hidden, *hidden_here], len(blocks) if hidden_here else place
             legend = part.legend_with("" if explained else layout.best_legend)
             explained = explained or part.has_best
-            caption, note = (wrapped(printable(line, None), layout, hanging=2) for line in (part.caption, legend))
-            blocks.append("\n".join([*caption, text, *note]))
+            above, below = (wrapped(printable(line, None), layout, hanging=2) for line in (part.caption, legend))
+            blocks.append("\n".join([*above, text, *below]))
         else:
             blocks.append(_block(part, layout))
     if hidden:  # said once, below the last table that lacks one
