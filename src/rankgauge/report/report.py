@@ -122,4 +122,5 @@ class Report:
         general = [note.message for note in (*self.input_notes, *between)]
         general += [] if self.reuse is None else [self.reuse]
         merged = merge_notes([(run.run, run.notes) for run in self.scores])
+        merged.sort(key=lambda pair: pair[0].code == "tie-at-cutoff")  # the least important last
         return general + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]

@@ -27,7 +27,7 @@ from rankgauge.validation.findings import Finding, Validation
 from rankgauge.validation.findings import as_dict as validation_dict
 
 BENCHMARK_SCHEMA = "rankgauge.benchmark/1"
-MAX_CAVEATS = 5  # on the terminal; the page has all of them
+MAX_CAVEATS = 4  # on the terminal; the page has all of them
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON
@@ -236,7 +236,10 @@ def _caveats(report: Report) -> list[str]:
 
 def _first(caveats: list[str]) -> list[str]:
     more = len(caveats) - MAX_CAVEATS
-    return caveats if more <= 0 else [*caveats[:MAX_CAVEATS], f"and {more} more on the page"]
+    if more <= 0:
+        return caveats
+    *first, last = caveats[:MAX_CAVEATS]
+    return [*first, f"{last}; {more} more on the page"]
 
 
 def _change_lines(compared: Comparison, layout: Layout) -> list[str]:
@@ -292,7 +295,6 @@ def _overview(report: Report) -> Grid:
         band_cells = _band_cells(report, bands, best)
         rows.append([Cell("band"), *(band_cells.get(title, Cell("")) for title in columns)])
         legend.append(f"band: of the best value, by {bands.name}")
-    legend += incomplete_lines(report.scores)
     hideable = [*reversed(list(costs)[1:]), *(measure.name for measure in reversed(measures[1:])), *list(costs)[:1]]
     return Grid(["system", *columns], rows, legend="; ".join(legend), hideable=hideable)
 
