@@ -131,13 +131,15 @@ def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
         "show": ["history", "show", "--history", history],
         "entries": ["history", "compare", "old", "new", "--history", history],
         "quality": ["rq", BUNDLED / "story.md", BUNDLED / "queries.jsonl"],
+        "labels": ["labels", "agree", qrels, qrels, *topics, "--by", "category"],
+        "rot": ["labels", "check", qrels, "--corpus", qrels.parent / "corpus.jsonl"],
         "fuse": ["fuse", *runs[:2], "-o", folder / "fused.trec"],
         "pool": ["pool", *runs[:2], "-o", folder / "pool.jsonl"],
         "refused": ["compare", qrels, runs[0], runs[1], "--format", "csv", "--plot"],
     }
 
 
-NAMES = list(command_lines({"qrels": "", "runs": [""] * 5, "folder": Path(), "topics": ""}))
+NAMES = list(command_lines({"qrels": Path(), "runs": [""] * 5, "folder": Path(), "topics": ""}))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rankgauge.render.text.grid import Cell, Grid
-from rankgauge.render.text.terminal import COLUMN_GAP, Layout, aligned, display_width, is_within
+from rankgauge.render.text.terminal import COLUMN_GAP, Layout, aligned, column_widths, is_within
 from rankgauge.render.text.wrapping import shortened
 
 READABLE_NAME, SHORTEST_NAME = 24, 10
@@ -75,11 +75,12 @@ def stacked(grid: Grid, layout: Layout) -> str:
     """Tables below each other, each with the columns of words and as many others as fit."""
     grid = with_short_names(grid, READABLE_NAME)
     words = list(range(grid.words))
+    widths = [width + COLUMN_GAP for width in column_widths(grid, layout)]
+    room = layout.chart_width + COLUMN_GAP - sum(widths[: grid.words])
     chunks: list[list[int]] = []
     for number in range(grid.words, len(grid.head)):
-        wider = [*chunks[-1], number] if chunks else []
-        if chunks and is_within(aligned(_only(grid, [*words, *wider]), layout), layout.chart_width):
-            chunks[-1] = wider
+        if chunks and sum(widths[column] for column in (*chunks[-1], number)) <= room:
+            chunks[-1].append(number)
         else:
             chunks.append([number])
     return "\n\n".join(_narrowest(_only(grid, [*words, *chunk]), layout) for chunk in chunks or [[]])
@@ -91,10 +92,7 @@ def _narrowest(grid: Grid, layout: Layout) -> str:
     if is_within(text, layout.chart_width):
         return text
     grid = with_short_names(grid, SHORTEST_NAME)
-    names = sum(
-        max(map(display_width, (grid.head[number], *(row[number].text for row in grid.rows)))) + COLUMN_GAP
-        for number in range(grid.words)
-    )
+    names = sum(width + COLUMN_GAP for width in column_widths(grid, layout)[: grid.words])
     room = max(SHORTEST_NAME, layout.chart_width - names - len("* ▲"))
     texts = [shortened([cell.text for cell in column], room) for column in _columns(grid)[grid.words :]]
     rows = [

@@ -127,6 +127,11 @@ def aligned(grid: Grid, layout: Layout) -> str:
     return "\n".join((" " * COLUMN_GAP).join(cells).rstrip() for cells in zip(*columns, strict=True))
 
 
+def column_widths(grid: Grid, layout: Layout) -> list[int]:
+    """The width of each column, with its marks."""
+    return [display_width(_column(grid, number, layout)[0]) for number in range(len(grid.head))]
+
+
 def _column(grid: Grid, number: int, layout: Layout) -> list[str]:
     cells = [row[number] for row in grid.rows]
     is_marked = any(cell.mark for cell in cells)
