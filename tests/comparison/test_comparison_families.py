@@ -126,27 +126,26 @@ def test_by_max_t_each_family_is_one_joint_test_and_other_measures_cost_the_prim
 
 
 @pytest.mark.parametrize(
-    ("test", "correction", "label"),
+    ("test", "correction", "kind"),
     [
-        ("bootstrap", "maxt", "95% CI (simultaneous)"),
-        ("bootstrap", "holm", "95% CI (unadjusted)"),
-        ("randomization", "maxt", "95% CI (unadjusted)"),
-        ("t", "bh", "95% CI (unadjusted)"),
-        ("t", "tukey", "95% CI (unadjusted)"),
-        ("t", "bonferroni", "95% CI (Bonferroni)"),
-        ("t", "none", "95% CI"),
+        ("bootstrap", "maxt", "simultaneous"),
+        ("bootstrap", "holm", "unadjusted"),
+        ("randomization", "maxt", "unadjusted"),
+        ("t", "bh", "unadjusted"),
+        ("t", "tukey", "unadjusted"),
+        ("t", "bonferroni", "Bonferroni"),
+        ("t", "none", ""),
     ],
 )
-def test_intervals_are_labeled_by_the_family_they_hold_for(test: Any, correction: Any, label: str) -> None:
+def test_intervals_are_labeled_by_the_family_they_hold_for(test: Any, correction: Any, kind: str) -> None:
     how = Statistics(test, correction, resamples=500)
     found = compare(JUDGED, {"base": BASE, "new": NEW, "other": OTHER}, "AP", statistics=how)
-    assert found.interval_label == label
-    kind = label[len("95% CI (") : -1]
+    assert found.interval_kind == kind
     assert as_table(found).count("intervals are ") == bool(kind)
     assert f"intervals are {kind}" in as_table(found) or not kind
     assert found.to_dict()["intervals"] == (kind or "individual")
     alone = compare(JUDGED, {"base": BASE, "new": NEW}, "AP", statistics=how)
-    assert (alone.interval_label, alone.to_dict()["intervals"]) == ("95% CI", "individual") or correction == "tukey"
+    assert (alone.interval_kind, alone.to_dict()["intervals"]) == ("", "individual") or correction == "tukey"
 
 
 def test_intervals_by_bonferroni_are_at_their_share_of_alpha_and_others_at_all_of_it() -> None:

@@ -12,7 +12,7 @@ from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
-from rankgauge.core.formatting import p_value, percent, signed
+from rankgauge.core.formatting import p_value, signed
 from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
@@ -193,11 +193,6 @@ class Comparison(Tabular):
         """The same for the groups of a column, which are a family of their own."""
         tested = sum(row.difference.p is not None for row in self.groups if row.by == by)
         return self.statistics.intervals_of(tested)
-
-    @property
-    def interval_label(self) -> str:
-        """What the intervals are called: with their confidence, and for which family they hold."""
-        return f"{percent(self.confidence)} CI" + (f" ({self.interval_kind})" if self.interval_kind else "")
 
     def has_unpaired_queries(self, measure: str) -> bool:
         """Whether a difference on a measure is over fewer queries than the values it compares."""
