@@ -104,6 +104,7 @@ CONVENTIONS = {  # key of the section measures → the section, and the same on 
     "compat": (f"{NAMES}, compat: trec_eval-10", ("--compat", "trec_eval-10")),
     "query_set": (f"{NAMES}, query_set: both", ("--query-set", "both")),
     "no_relevant": (f"{NAMES}, no_relevant: skip", ("--no-relevant", "skip")),
+    "split": (f"{NAMES}, split: test", ("--split", "test")),
 }
 TESTS = {  # key of the section statistics → its value, and the words that describe it
     "test": ("t", "t test"),
