@@ -12,7 +12,7 @@ from rankgauge.comparison.sentences import best_challenger, headline, span_text
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, p_value, percent, plural, signed
 from rankgauge.errors import Note, printable
-from rankgauge.render.text.bands import band_of, heading, used, with_bands
+from rankgauge.render.text.bands import band_of, heading, uplift_lines, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
@@ -40,7 +40,8 @@ def terminal_parts(
 ) -> list[TerminalPart]:
     """The answer, the table, the groups, and the largest changes."""
     parts: list[TerminalPart] = [Lines(headline(comparison)), grid(comparison, bands=bands)]
-    parts += [Lines(listed) for listed in [remarks(comparison)] if listed]
+    listed = [*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]
+    parts += [Lines(listed)] if listed else []
     for by in _columns(comparison):
         parts += [group_grid(comparison, by), Lines(_remarks(comparison, by))]
     return parts + _largest_changes(comparison, layout, explain=explain)
@@ -53,7 +54,8 @@ def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | G
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """The same without the conventions."""
-    return [*headline(comparison), grid(comparison, bands=bands), *remarks(comparison), *groups(comparison)]
+    below = [*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]
+    return [*headline(comparison), grid(comparison, bands=bands), *below, *groups(comparison)]
 
 
 def groups(comparison: Comparison) -> list[str | Grid]:
@@ -227,7 +229,7 @@ def as_json(
     """Scores in the schema of ``evaluate``, with the comparison beside them; ``notes`` are those of the readers."""
     data = scores_as_dict(comparison.scores, per_query=per_query, notes=[*notes, *comparison.notes])
     data["comparison"] = comparison.to_dict()
-    return dumped(with_bands(data, comparison.scores, bands))
+    return dumped(with_bands(data, comparison.scores, bands, comparison))
 
 
 def fields(comparison: Comparison) -> list[str]:
