@@ -12,7 +12,7 @@ from rankgauge.comparison.sentences import best_challenger, headline, span_text
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, p_value, percent, plural, signed
 from rankgauge.errors import Note, printable
-from rankgauge.render.text.bands import band_of, heading, uplift_lines, used, with_bands
+from rankgauge.render.text.bands import band_of, uplift_lines, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
@@ -24,7 +24,7 @@ __all__ = ["as_json", "as_table", "conventions_lines", "difference_parts", "fiel
 DOCUMENTS_SHOWN = 2
 MAX_NAME = 40  # of a query or a document in the largest changes
 MAX_QUERY_TEXT, MIN_QUERY_TEXT, MAX_EXPLAINED_TEXT = 44, 12, 60
-BASELINE = "baseline"
+BASELINE, BAND = "baseline", "band"
 HIDEABLE = ("win/tie/loss",)
 
 
@@ -70,7 +70,7 @@ def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
     """For each measure the systems, the baseline in its place; with the bands of their values if there are any."""
     shown = used(comparison.scores, bands)
     ranking = None if comparison.ranking is None else ranked_letters(comparison.ranking)
-    head = ["measure", "system", "score", *([] if shown is None else [heading(shown)]), *_difference_head(comparison)]
+    head = ["measure", "system", "score", *([] if shown is None else [BAND]), *_difference_head(comparison)]
     head += [] if ranking is None else ["group"]
     rows = []
     for measure in comparison.scores[0].measures:
@@ -89,8 +89,8 @@ def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
             if ranking is not None:
                 cells.append(Cell(ranking[run.run] if measure.name == comparison.primary else ""))
             rows.append(cells)
-    hideable = [*HIDEABLE, *([] if shown is None else [heading(shown)])]
-    return Grid(head, rows, words=2, legend=_legend(comparison), hideable=hideable)
+    legend = _legend(comparison) + ("" if shown is None else f"; {BAND}: by {shown.name}")
+    return Grid(head, rows, words=2, legend=legend, hideable=[*HIDEABLE, BAND])
 
 
 def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
