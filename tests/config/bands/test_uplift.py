@@ -16,9 +16,7 @@ from scipy import stats
 
 from rankgauge import InputError, Statistics, compare, parse_measure
 from rankgauge.comparison.result import Comparison
-from rankgauge.config import Bands, load_bands
-from rankgauge.config.bands.bands import Uplift
-from rankgauge.config.bands.uplift import UpliftResult, uplift_of
+from rankgauge.config import Bands, Uplift, UpliftResult, load_bands, uplift_of
 from rankgauge.render.text.bands import uplift_lines, with_bands
 
 Command = Callable[..., Any]
@@ -176,10 +174,10 @@ def test_every_output_has_the_uplifts_and_evaluate_asks_for_a_baseline(tmp_path:
     assert (found["target"], found["status"]) == ({"size": 0.03, "relative": False}, "inconclusive")
     assert found["ci"]["low"] == data["comparison"]["differences"][0]["ci"]["low"]
     assert data["kpi"]["uplifts"] == {"AP@100": {"size": 0.03, "relative": False}}
-    needed = "uplift (trec-2025): AP@100 +0.03: needs a baseline (`rankgauge compare`)"
+    needed = "uplift (trec-2025): AP@100 +0.03: needs a comparison with a baseline (`rankgauge compare`)"
     for form in ("table", "markdown"):
         out = command("evaluate", *files, *kpi, "--format", form).out
-        assert "needs a baseline" in out
+        assert "needs a comparison with a baseline" in out
         assert form == "markdown" or needed in out.splitlines()
     data = json.loads(command("evaluate", *files, *kpi, "--format", "json").out)
     assert data["runs"][0]["uplifts"]["AP@100"]["status"] == "needs a baseline"

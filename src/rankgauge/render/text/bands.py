@@ -102,7 +102,7 @@ def uplift_lines(scores: Sequence[Scores], bands: Bands | None, comparison: Comp
         return []
     if comparison is None:
         targets = uplift_targets(scores[0], bands)
-        needed = "needs a baseline (`rankgauge compare`)"
+        needed = "needs a comparison with a baseline (`rankgauge compare`)"
         return [f"{_title(bands)}: {name} {target}: {needed}" for name, target in targets.items()]
     return [
         f"{_title(bands)}: {_uplift_text(run.run, name, result, comparison)}"
