@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
-from rankgauge import RankgaugeWarning, RetrievalEvaluator, evaluate, evaluate_retriever
+from rankgauge import RankgaugeWarning, RetrievalEvaluator, errors, evaluate, evaluate_retriever
 from rankgauge.cli.process import warnings_as_lines
 from rankgauge.errors import warn_user
 
 SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 ODD_ID = "expected ids of visible characters, found document 'a\\xa0b'"
 SCRIPT = """\
-import rankgauge
+import rankgauge, warnings
 for _ in range(2):
     rankgauge.evaluate("qrels", "run", "RR")
+    warnings.filterwarnings("ignore", message="something else")  # as libraries do when they are imported
 rankgauge.read_run("run")
 """
 
@@ -115,7 +116,8 @@ def test_a_rag_evaluation_says_nothing_of_unjudged_documents() -> None:
     assert evaluate_retriever(lambda query: ["a", "b", "c"], cases, 3).remarks == ()
 
 
-def test_a_loop_over_queries_warns_of_repeats_once() -> None:
+def test_a_loop_over_queries_warns_of_repeats_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "_issued", set())
     with warnings.catch_warnings(record=True) as caught:
         warnings.resetwarnings()
         warnings.simplefilter("default")

@@ -132,15 +132,19 @@ class RankgaugeWarning(UserWarning):
     """An input that was accepted, with a caveat. Python shows each message once, unless a filter asks for more."""
 
 
-warnings.simplefilter("once", RankgaugeWarning, append=True)  # the last filter: every other one, as -W, comes before it
+_issued: set[str] = set()  # messages; Python forgets what it has shown whenever a library changes a filter
 
 
 def warn_user(message: str) -> None:
-    """Warn of an input that was accepted; the only place that issues a Python warning.
+    """Warn of an input that was accepted, once for each message; the only place that issues a Python warning.
 
     The warning belongs to the line that called rankgauge. That line names its file in angle brackets, for which Python
     looks for no source: a message about a run is not followed by a line of code.
     """
+    if _is_shown_once(message):
+        if message in _issued:
+            return
+        _issued.add(message)
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
         frame = frame.f_back
@@ -148,6 +152,14 @@ def warn_user(message: str) -> None:
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__")
     warnings.warn_explicit(message, RankgaugeWarning, f"<{name}>", frame.f_lineno, module, registry)
+
+
+def _is_shown_once(message: str) -> bool:
+    """Whether no filter asks for more, for less or for an error."""
+    for action, pattern, category, *_ in warnings.filters:
+        if issubclass(RankgaugeWarning, category) and (pattern is None or pattern.match(message)):
+            return action in ("default", "module", "once")
+    return True
 
 
 def location(source: str | Path | None, line: int | None) -> str:

@@ -6,6 +6,7 @@ sections.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 from pydantic import (
@@ -20,6 +21,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.gate.requirements import parse_requirement
 from rankgauge.comparison.statistics import Correction
+from rankgauge.config.bands.bands import Uplift
 from rankgauge.config.chunking import ChunkingSection
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.sections import ConfigSection, Text
@@ -193,16 +195,33 @@ class GateSection(ConfigSection):
 Threshold = Annotated[float, Field(allow_inf_nan=False)] | None
 
 
+def _uplift(value: Any) -> Any:
+    """A number, or a share of the baseline as text: 10%."""
+    if value is None or isinstance(value, Uplift):
+        return value
+    is_share = isinstance(value, str) and value.strip().endswith("%")
+    try:
+        size = float(value.strip().removesuffix("%")) / 100 if is_share else float(value)
+    except (TypeError, ValueError):
+        size = math.nan
+    if isinstance(value, bool) or (isinstance(value, str) and not is_share) or not 0 < size < math.inf:
+        expected = "a positive number, or a share of the baseline such as 10%"
+        raise PydanticCustomError("uplift", "{expected}", {"expected": expected})
+    return Uplift(size, relative=is_share)
+
+
 class Thresholds(ConfigSection):
-    """The value at which each band of a measure begins."""
+    """The value at which each band of a measure begins, and the improvement over the baseline that is aimed at."""
 
     baseline: Threshold = None
     good: Threshold = None
     strong: Threshold = None
+    uplift: Annotated[Uplift | None, PlainValidator(_uplift)] = None
 
     def present(self) -> dict[str, float]:
         """The thresholds that are set, lowest band first."""
-        return {band: float(value) for band, value in self if value is not None}
+        levels = (("baseline", self.baseline), ("good", self.good), ("strong", self.strong))
+        return {band: float(value) for band, value in levels if value is not None}
 
 
 class Kpi(ConfigSection):
@@ -222,7 +241,9 @@ class Kpi(ConfigSection):
             measure = parse_measure(text)
             expected = "each measure once" if measure in seen else _expected_order(measure, thresholds)
             if expected is not None:
-                values = ", ".join(f"{band} {value:g}" for band, value in thresholds.present().items()) or "nothing"
+                values = ", ".join(f"{band} {value:g}" for band, value in thresholds.present().items())
+                uplift = "" if thresholds.uplift is None else f"uplift {thresholds.uplift}"
+                values = ", ".join(filter(None, (values, uplift))) or "nothing"
                 found = f"{measure} a second time" if measure in seen else f"{values} for {measure}"
                 kind = PydanticCustomError("bands", "{expected}", {"expected": expected})
                 faults.append(InitErrorDetails(type=kind, loc=("bands", text), input=found))
@@ -235,8 +256,13 @@ class Kpi(ConfigSection):
 def _expected_order(measure: Measure, thresholds: Thresholds) -> str | None:
     """What the thresholds should be, if they are not."""
     values, lower = list(thresholds.present().values()), measure.definition.direction < 0
-    if not values:
-        return "one or more of baseline, good, strong"
+    if thresholds.uplift is not None:
+        if not measure.definition.direction:
+            return "no uplift for a measure that is neither better nor worse if it is higher"
+        if measure.definition.aggregate == "gmean" and not thresholds.uplift.relative:
+            return "an uplift in percent, because geometric means differ by ratios"
+    elif not values:
+        return "one or more of baseline, good, strong, uplift"
     if values == sorted(set(values), reverse=lower):
         return None
     return "descending numbers, because lower is better" if lower else "ascending numbers"

@@ -17,7 +17,6 @@ from rankgauge.config.bands.bands import Bands
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.measures.parse import parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -77,7 +76,7 @@ class Settings:
             statistics=Statistics(**data["statistics"]),
             baseline=data["baseline"],
             by=None if data["by"] is None else tuple(data["by"]),
-            bands=_bands_from_dict(data["kpi"]),
+            bands=None if data["kpi"] is None else Bands.from_dict(data["kpi"]),
             changes=data["changes"],
         )
 
@@ -119,9 +118,3 @@ def default_cache_file() -> Path:
     """The cache of a configuration that names none: in the user's cache folder."""
     folder = os.environ.get("XDG_CACHE_HOME")
     return (Path(folder) if folder else Path.home() / ".cache") / "rankgauge" / "metrics.sqlite"
-
-
-def _bands_from_dict(data: Mapping[str, Any] | None) -> Bands | None:
-    if data is None:
-        return None
-    return Bands(data["name"], {parse_measure(name): dict(bounds) for name, bounds in data["bands"].items()})

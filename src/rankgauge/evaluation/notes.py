@@ -206,7 +206,7 @@ def incomplete_measures(measures: Sequence[Measure], notes: Iterable[Note]) -> d
                 if isinstance(measure.cutoff, int) and measure.cutoff >= int(first[1]):
                     known = reasons.get(measure.name)
                     reasons[measure.name] = note.message if known is None else f"{known}; {note.message}"
-    return reasons
+    return {measure.name: reasons[measure.name] for measure in measures if measure.name in reasons}
 
 
 def _sample(facts: JoinFacts, rows: Ints) -> str:

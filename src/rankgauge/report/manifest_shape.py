@@ -63,7 +63,13 @@ SETTINGS = {
     },
     "baseline": Maybe(str),
     "by": Maybe([str]),
-    "kpi": Maybe({"name": str, "bands": MapOf(MapOf(float))}),
+    "kpi": Maybe(
+        {
+            "name": str,
+            "bands": MapOf(MapOf(float)),
+            "uplifts?": MapOf({"size": float, "relative": bool}),
+        }
+    ),
     "changes": AtMost(MAX_RESULTS),
     "k": AtMost(MAX_RESULTS),
 }

@@ -141,7 +141,10 @@ def test_a_file_may_name_some_bands_only_and_is_named_after_itself(tmp_path: Pat
         ("bands:\n  nDGC@10: {good: 0.5}\n", "own.yaml:2: expected a measure in 'bands.nDGC@10', found unknown"),
         ("bands:\n  rag@5: {good: 0.5}\n", "own.yaml:2: expected a measure in 'bands.rag@5', found 'rag@5' names 7"),
         ("bands:\n  P@5: 0.5\n", "own.yaml:2: expected a section with keys in 'bands.P@5', found float"),
-        ("bands:\n  P@5: {}\n", "own.yaml:2: expected one or more of baseline, good, strong, found nothing for P@5"),
+        (
+            "bands:\n  P@5: {}\n",
+            "expected one or more of baseline, good, strong, uplift, found nothing for P@5",
+        ),
         ("bands:\n  P@5: {god: 0.5}\n", "hint: did you mean 'good'?"),
         ("bands:\n  P@5: {good: yes}\n", "own.yaml:2: expected a valid number in 'bands.P@5.good', found bool"),
         ("bands:\n  P@5: {good: .nan}\n", "expected a finite number"),

@@ -280,7 +280,7 @@ def evaluation_dict(
         data["comparison"] = comparison.to_dict()
     audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
     data = audit.with_audits(data, audits, per_query=view.per_query)
-    return bands.with_bands(data, evaluation.scores, settings.bands)
+    return bands.with_bands(data, evaluation.scores, settings.bands, comparison)
 
 
 def _page_parts(
@@ -299,7 +299,7 @@ def _page_parts(
 
         parts += difference_parts(sort_systems(comparison, view.sort))
     parts += groups.grids(scores, settings.by or (), confidence=confidence)
-    return [*parts, *footer(evaluation)]
+    return [*parts, *uplifts(evaluation, comparison, settings), *footer(evaluation)]
 
 
 def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, settings: Settings, view: View) -> str:
@@ -322,12 +322,21 @@ def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, set
 
         audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
         parts += audit.audit_parts(audits)
-    parts.append(Lines(footer(evaluation)))
+    parts.append(Lines([*uplifts(evaluation, comparison, settings), *footer(evaluation)]))
     if view.plot:
         from rankgauge.render.text.plot import of_scores
 
         parts.append(Drawing(of_scores(scores, fit, confidence=confidence).removesuffix("\n")))
     return text_of(parts, fit) + "\n"
+
+
+def uplifts(evaluation: Evaluation, comparison: Comparison | None, settings: Settings) -> Sequence[str]:
+    """The uplifts that the bands aim at; without a comparison, that each needs a baseline."""
+    if settings.bands is None:
+        return []
+    from rankgauge.render.text.bands import uplift_lines
+
+    return uplift_lines(evaluation.scores, settings.bands, comparison)
 
 
 def footer(evaluation: Evaluation) -> Sequence[str]:

@@ -101,9 +101,9 @@ KPI = option(
     "--kpi",
     section=Section.MEASURES,
     metavar="NAME|FILE|none",
-    help="Show target bands: of a preset (trec-2025) or of a YAML file; none drops those of the configuration. A "
+    help="Show targets, bands and uplifts: of a preset (trec-2025) or of a YAML file; none drops configured ones. A "
     "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
-    "trec-2025` prints a file to edit.  [default: no bands]",
+    "trec-2025` prints a file to edit.  [default: no targets]",
 )
 CONFIG = option(
     "--config",

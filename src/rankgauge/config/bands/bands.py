@@ -18,20 +18,39 @@ _PLAIN = re.compile(r"[A-Za-z][\w@.=()-]*", re.ASCII)  # what YAML takes for a t
 
 
 @dataclass(frozen=True)
+class Uplift:
+    """By how much a system should be better than the baseline: by a difference, or by a share of its value."""
+
+    size: float
+    relative: bool = False
+
+    def __str__(self) -> str:
+        return f"+{self.size * 100:g}%" if self.relative else f"+{self.size:g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"size": self.size, "relative": self.relative}
+
+
+@dataclass(frozen=True)
 class Bands:
-    """For each of some measures, the value at which each band begins. A band may have no threshold."""
+    """For each of some measures, the value at which each band begins. A band may have no threshold.
+
+    ``uplifts`` are targets relative to a baseline, which only a comparison can check (see ``config.bands.uplift``).
+    """
 
     name: str
     thresholds: Mapping[Measure, Mapping[Band, float]]
     about: str = field(default="", compare=False)  # where the numbers come from
+    uplifts: Mapping[Measure, Uplift] = field(default_factory=dict)
 
     def __contains__(self, measure: str | Measure) -> bool:
-        return parse_measure(measure) in self.thresholds
+        return parse_measure(measure) in {*self.thresholds, *self.uplifts}
 
     def band_of(self, measure: str | Measure, value: float | None) -> Band | None:
         """The highest band that an unrounded value reaches; None for a measure without bands and for no value."""
         parsed = parse_measure(measure)
-        if parsed not in self.thresholds or value is None or math.isnan(value):
+        if not self.thresholds.get(parsed) or value is None or math.isnan(value):
             return None
         sign = parsed.definition.direction or 1
         reached: Band = "below"
@@ -42,7 +61,19 @@ class Bands:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"name": self.name, "bands": {str(measure): dict(bounds) for measure, bounds in self.thresholds.items()}}
+        bands = {str(measure): dict(bounds) for measure, bounds in self.thresholds.items()}
+        uplifts = {str(measure): uplift.to_dict() for measure, uplift in self.uplifts.items()}
+        return {"name": self.name, "bands": bands, **({"uplifts": uplifts} if uplifts else {})}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Bands:
+        """The inverse of ``to_dict``."""
+        uplifts = {name: Uplift(entry["size"], entry["relative"]) for name, entry in data.get("uplifts", {}).items()}
+        return cls(
+            data["name"],
+            {parse_measure(name): dict(bounds) for name, bounds in data["bands"].items()},
+            uplifts={parse_measure(name): uplift for name, uplift in uplifts.items()},
+        )
 
     def to_yaml(self) -> str:
         """The file that ``load_bands`` reads, to be edited."""
@@ -50,9 +81,11 @@ class Bands:
 
         lines = [f"# {line}".rstrip() for line in self.about.splitlines()]
         lines += [f"name: {json.dumps(self.name)}", "bands:"]
-        for measure, bounds in self.thresholds.items():
-            values = ", ".join(f"{band}: {value!r}" for band, value in bounds.items())
-            lines.append(f"  {_quoted(str(measure))}: {{{values}}}")
+        for measure in dict.fromkeys([*self.thresholds, *self.uplifts]):
+            values = [f"{band}: {value!r}" for band, value in self.thresholds.get(measure, {}).items()]
+            if (uplift := self.uplifts.get(measure)) is not None:
+                values.append(f"uplift: {uplift.size * 100:.12g}%" if uplift.relative else f"uplift: {uplift.size!r}")
+            lines.append(f"  {_quoted(str(measure))}: {{{', '.join(values)}}}")
         return "\n".join(lines) + "\n"
 
 

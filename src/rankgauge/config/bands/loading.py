@@ -51,8 +51,11 @@ def collection_bands(folder: str | Path) -> Bands | None:
 
 
 def _from_section(section: Kpi, default_name: str) -> Bands:
+    sections = {parse_measure(text): bounds for text, bounds in section.bands.items()}
     thresholds = {
-        parse_measure(text): {band: values[band] for band in BANDS if band in values}
-        for text, values in ((text, bounds.present()) for text, bounds in section.bands.items())
+        measure: {band: values[band] for band in BANDS if band in values}
+        for measure, values in ((measure, bounds.present()) for measure, bounds in sections.items())
+        if values
     }
-    return Bands(printable(section.name or default_name), thresholds)
+    uplifts = {measure: bounds.uplift for measure, bounds in sections.items() if bounds.uplift is not None}
+    return Bands(printable(section.name or default_name), thresholds, uplifts=uplifts)

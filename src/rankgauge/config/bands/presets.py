@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankgauge.config.bands.bands import Band, Bands
+from rankgauge.config.bands.bands import Band, Bands, Uplift
 from rankgauge.measures.parse import parse_measure
 
 _THRESHOLDS: dict[str, dict[str, dict[Band, float]]] = {
@@ -15,6 +15,7 @@ _THRESHOLDS: dict[str, dict[str, dict[Band, float]]] = {
         "Success@10": {"baseline": 0.70, "good": 0.80},
     },
 }
+_UPLIFTS: dict[str, dict[str, Uplift]] = {"trec-2025": {"AP@100": Uplift(0.03)}}
 _ABOUT = {
     "trec-2025": """\
 Target bands for passage retrieval, from the KPI reference of TREC 2025 (R task): what it says, and nothing more.
@@ -26,6 +27,8 @@ numbers descend.
 baseline: the lower end of what the reference calls a typical baseline (BM25).
 good:     its competitive target. It has none for AP@100.
 strong:   given for nDCG@10 only.
+uplift:   for AP@100, "+0.03–0.05 uplift is meaningful": a difference from the baseline of at least 0.03, which
+          `rankgauge compare` and `rankgauge benchmark run` check. A share of the baseline is written as 10%.
 
 The numbers come from a development subset of MS MARCO v2.1, measured by trec_eval (linear gain, AP over all relevant
 documents). On another collection they are meaningless: replace them with your own.""",
@@ -39,4 +42,9 @@ def presets() -> list[str]:
 
 def preset(name: str) -> Bands:
     """The bands of a name."""
-    return Bands(name, {parse_measure(text): values for text, values in _THRESHOLDS[name].items()}, _ABOUT[name])
+    return Bands(
+        name,
+        {parse_measure(text): values for text, values in _THRESHOLDS[name].items()},
+        _ABOUT[name],
+        {parse_measure(text): uplift for text, uplift in _UPLIFTS[name].items()},
+    )

@@ -35,7 +35,7 @@ from rankgauge.render.html.rankings import top_rankings
 from rankgauge.render.html.result_table import results
 from rankgauge.render.html.sensitivity_table import sensitivity
 from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_middle
-from rankgauge.render.text.bands import heading, used
+from rankgauge.render.text.bands import heading, uplift_lines, used
 from rankgauge.report.report import Report
 
 MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
@@ -145,6 +145,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "systems": page_systems.systems,
         "baseline": page_systems.systems[page_systems.baseline],
         "bands": None if bands is None else heading(bands),
+        "uplifts": uplift_lines(scores, report.bands, comparison),
         "failed": report.failed,
         "chunkings": report.chunkings,
     }

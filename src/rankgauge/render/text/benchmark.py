@@ -17,7 +17,7 @@ from rankgauge.evaluation.order import sorted_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.text import comparison, groups, markdown
-from rankgauge.render.text.bands import bands_of, used, with_bands
+from rankgauge.render.text.bands import bands_of, uplift_lines, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Drawing, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.markdown import Heading, Part
 from rankgauge.render.text.scores import as_dict, best_of, dumped, incomplete_lines, value_text
@@ -63,7 +63,7 @@ def _scores(report: Report, scores: Any) -> dict[str, Any]:
         for measure, value in entry["measures"].items():
             value |= groups.interval_dicts(run, measure, confidence=report.confidence)
         entry["by"] = groups.as_dicts(run, report.by, confidence=report.confidence)
-    return with_bands(data, scores, report.bands)
+    return with_bands(data, scores, report.bands, report.comparison)
 
 
 def answer(report: Report) -> list[str]:
@@ -90,6 +90,8 @@ def as_markdown(report: Report) -> str:
     if report.comparison is not None:
         parts += [Heading("Differences from the baseline"), comparison.grid(sort_systems(report.comparison))]
         parts += weighted_remarks(report.comparison)
+    parts += uplift_lines(report.scores, report.bands, report.comparison)
+    if report.comparison is not None:
         parts += [Heading("Groups of queries"), *comparison.groups(_on_first(report.comparison))] if report.by else []
         parts += [Heading("Largest changes"), *_largest_changes(report.comparison)]
     parts += [
@@ -211,6 +213,7 @@ def as_text(report: Report, layout: Layout = PLAIN, *, ending: Sequence[Lines] =
     compared = report.comparison
     blocks = [
         Lines([f"{system}: {reason}" for system, reason in report.failed.items()], "Failed"),
+        Lines(uplift_lines(report.scores, report.bands, compared), "Targets"),
         Lines(_first(_caveats(report)), "Caveats"),
         Lines([] if compared is None else _group_lines(compared), "Groups"),
         Lines([] if compared is None else _change_lines(compared, layout), "Changes"),

@@ -12,7 +12,7 @@ from rankgauge.comparison.sentences import best_challenger, headline, span_text
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import MISSING, p_value, percent, plural, signed
 from rankgauge.errors import Note, printable
-from rankgauge.render.text.bands import band_of, heading, used, with_bands
+from rankgauge.render.text.bands import band_of, uplift_lines, used, with_bands
 from rankgauge.render.text.grid import BETTER, WORSE, Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.records import Record
 from rankgauge.render.text.scores import as_dict as scores_as_dict
@@ -24,7 +24,7 @@ __all__ = ["as_json", "as_table", "conventions_lines", "difference_parts", "fiel
 DOCUMENTS_SHOWN = 2
 MAX_NAME = 40  # of a query or a document in the largest changes
 MAX_QUERY_TEXT, MIN_QUERY_TEXT, MAX_EXPLAINED_TEXT = 44, 12, 60
-BASELINE = "baseline"
+BASELINE, BAND = "baseline", "band"
 HIDEABLE = ("win/tie/loss",)
 
 
@@ -40,7 +40,8 @@ def terminal_parts(
 ) -> list[TerminalPart]:
     """The answer, the table, the groups, and the largest changes."""
     parts: list[TerminalPart] = [Lines(headline(comparison)), grid(comparison, bands=bands)]
-    parts += [Lines(listed) for listed in [remarks(comparison)] if listed]
+    listed = [*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]
+    parts += [Lines(listed)] if listed else []
     for by in _columns(comparison):
         parts += [group_grid(comparison, by), Lines(_remarks(comparison, by))]
     return parts + _largest_changes(comparison, layout, explain=explain)
@@ -53,7 +54,8 @@ def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | G
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
     """The same without the conventions."""
-    return [*headline(comparison), grid(comparison, bands=bands), *remarks(comparison), *groups(comparison)]
+    below = [*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]
+    return [*headline(comparison), grid(comparison, bands=bands), *below, *groups(comparison)]
 
 
 def groups(comparison: Comparison) -> list[str | Grid]:
@@ -68,7 +70,7 @@ def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
     """For each measure the systems, the baseline in its place; with the bands of their values if there are any."""
     shown = used(comparison.scores, bands)
     ranking = None if comparison.ranking is None else ranked_letters(comparison.ranking)
-    head = ["measure", "system", "score", *([] if shown is None else [heading(shown)]), *_difference_head(comparison)]
+    head = ["measure", "system", "score", *([] if shown is None else [BAND]), *_difference_head(comparison)]
     head += [] if ranking is None else ["group"]
     rows = []
     for measure in comparison.scores[0].measures:
@@ -87,8 +89,8 @@ def grid(comparison: Comparison, *, bands: Bands | None = None) -> Grid:
             if ranking is not None:
                 cells.append(Cell(ranking[run.run] if measure.name == comparison.primary else ""))
             rows.append(cells)
-    hideable = [*HIDEABLE, *([] if shown is None else [heading(shown)])]
-    return Grid(head, rows, words=2, legend=_legend(comparison), hideable=hideable)
+    legend = _legend(comparison) + ("" if shown is None else f"; {BAND}: by {shown.name}")
+    return Grid(head, rows, words=2, legend=legend, hideable=[*HIDEABLE, BAND])
 
 
 def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
@@ -227,7 +229,7 @@ def as_json(
     """Scores in the schema of ``evaluate``, with the comparison beside them; ``notes`` are those of the readers."""
     data = scores_as_dict(comparison.scores, per_query=per_query, notes=[*notes, *comparison.notes])
     data["comparison"] = comparison.to_dict()
-    return dumped(with_bands(data, comparison.scores, bands))
+    return dumped(with_bands(data, comparison.scores, bands, comparison))
 
 
 def fields(comparison: Comparison) -> list[str]:

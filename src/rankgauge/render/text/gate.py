@@ -13,7 +13,7 @@ from rankgauge.core.formatting import MISSING, listing, number, p_value, percent
 from rankgauge.errors import printable, shown
 from rankgauge.evaluation.notes import Note
 from rankgauge.render.text import scores as scores_render
-from rankgauge.render.text.bands import band_of, heading, with_bands
+from rankgauge.render.text.bands import band_of, heading, uplift_lines, with_bands
 from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, VerdictLine
 from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 from rankgauge.stats.detectable import POWER
@@ -43,7 +43,7 @@ def as_text(result: GateResult, layout: Layout = PLAIN, *, bands: Bands | None =
     blocks = (rot_lines(result, shown), growth_lines(result, shown), blame_lines(result, shown), note_lines(result))
     parts += [Lines(lines) for lines in blocks if lines]
     if result.verdict != "skipped":
-        parts.append(Lines(footer(result)))
+        parts.append(Lines([*uplift_lines([result.scores], bands), *footer(result)]))
     return text_of(parts, layout) + "\n"
 
 

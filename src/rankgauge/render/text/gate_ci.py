@@ -10,7 +10,7 @@ from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import number, p_equals, signed
 from rankgauge.errors import printable
 from rankgauge.render.text import gate as plain
-from rankgauge.render.text.bands import heading, reached
+from rankgauge.render.text.bands import heading, reached, uplift_lines
 from rankgauge.render.text.markdown import escaped
 
 SUITE = "rankgauge gate"
@@ -102,7 +102,8 @@ def as_markdown(result: GateResult, *, bands: Bands | None = None) -> str:
         parts.append("\n".join([f"**{lines[0]}**", *(f"- {line}" for line in lines[1:])]))
     parts += [f"> {escaped(line)}" for line in plain.note_lines(result)]
     if result.verdict != "skipped":
-        parts.append("\n".join(f"<sub>{escaped(line)}</sub>" for line in plain.footer(result)))
+        lines = [*uplift_lines([result.scores], bands), *plain.footer(result)]
+        parts.append("\n".join(f"<sub>{escaped(line)}</sub>" for line in lines))
     return "\n\n".join(parts) + "\n"
 
 
