@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference; with --check, say whether they are as they would be written."""
+"""Write the generated pages of docs/reference, and the data of shell completion; with --check, compare them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
 from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
+from scripts.completion_data import completion_data
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+COMPLETION = "completion.json"
+DATA = Path(__file__).parents[1] / "src" / "rankgauge" / "data"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"
 
 
@@ -160,8 +163,9 @@ def main() -> int:
         ("api.md", api_page(MADE)),
         (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
         ("schemas.md", schemas_page(MADE)),
+        (COMPLETION, completion_data()),
     ):
-        path = FOLDER / name
+        path = (DATA if name == COMPLETION else FOLDER) / name
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
