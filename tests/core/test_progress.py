@@ -163,14 +163,25 @@ def test_indexing_counts_documents(clock: Clock, terminal: Terminal, tmp_path: P
     assert (line.closed.name, line.closed.done) == ("indexing", 600)
 
 
-@given(done=st.integers(0, 10**12), total=st.integers(0, 10**12), seconds=st.floats(0, 10**6), unit=st.just("byte"))
-def test_a_line_is_short_and_has_no_control_characters(done: int, total: int, seconds: float, unit: str) -> None:
+@given(
+    done=st.integers(0, 10**12),
+    total=st.integers(0, 10**12),
+    seconds=st.floats(0, 10**6),
+    unit=st.sampled_from(["byte", "draw", "document"]),
+    width=st.integers(20, 200),
+    is_estimate=st.booleans(),
+)
+def test_a_line_fits_and_has_no_control_characters(
+    done: int, total: int, seconds: float, unit: str, width: int, is_estimate: bool
+) -> None:
     work = Phase("reading", unit, total)
-    work.done = done
-    line = line_of(work, seconds)
+    work.done, work.is_estimate = done, is_estimate
+    line, whole = line_of(work, seconds, width), line_of(work, seconds)
     assert line.isprintable()
-    assert len(line) < 80
-    assert ("left" in line) == (0 < done < total)
+    assert len(line) <= width
+    assert ("left" in whole) == (0 < done < total)
+    if len(whole) <= width:
+        assert line.endswith(whole.split("  ")[-1]), "the bar gives way to the time that is left"
 
 
 @pytest.mark.parametrize(

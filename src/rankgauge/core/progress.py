@@ -68,11 +68,10 @@ class ProgressLine:
         from rankgauge.core.progress_line import line_of, terminal_width
 
         self._drawn = now
-        text = line_of(phase, now - phase.started, bar=self._overwrites)
         if not self._overwrites:
-            self._write(f"{text}\n")
+            self._write(f"{line_of(phase, now - phase.started)}\n")
             return
-        text = text[: terminal_width() - 1]
+        text = line_of(phase, now - phase.started, terminal_width() - 1)
         self._write(f"\r{text}{' ' * (self._length - len(text))}")
         self._length = len(text)
 
