@@ -90,14 +90,14 @@ def entries(group: LazyGroup, prefix: str) -> Any:
 def option_values(command: click.Command, name: str) -> dict[str, list[Any]]:
     """Option → what it takes (None for a flag), and its help in one line."""
     found: dict[str, list[Any]] = {}
-    for option in command.get_params(click.Context(command)):
+    for option in command.params:
         if not isinstance(option, click.Option) or option.hidden:
             continue
         help_text = (option.help or "").partition("  [default")[0]
         value = None if option.is_flag else value_of(option, name)
         for flag in (*option.opts, *option.secondary_opts):
             found[flag] = [value, help_text.split(". ")[0].rstrip(".")]
-    return found
+    return found | {flag: [None, "Show this message and exit"] for flag in ("-h", "--help")}
 
 
 def value_of(option: click.Option, name: str) -> Any:

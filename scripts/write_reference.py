@@ -142,7 +142,9 @@ def formats_page() -> str:
 
 def help_of(command: click.Command, name: str) -> str:
     """What --help prints at a fixed width."""
-    return command.get_help(click.Context(command, info_name=name, terminal_width=100, max_content_width=100))
+    names = ["-h", "--help"]
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, help_option_names=names)
+    return command.get_help(context)
 
 
 def usage() -> str:
