@@ -12,7 +12,7 @@ SHELLS = ("bash", "zsh", "fish")
 CANDIDATES = "candidates"  # what the scripts of the shells ask
 
 
-class ShellArgument(click.Choice[str]):
+class ShellArgument(click.Choice):  # type: ignore[type-arg]  # generic only from click 8.2 on
     """The name of a shell; scripts also pass ``candidates``, which is not for people."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
