@@ -19,8 +19,8 @@ from rankgauge.measures.descriptions import names, over_queries, parameters, ran
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
-from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
 from scripts.completion_data import completion_data
+from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 COMPLETION = "completion.json"
