@@ -93,8 +93,8 @@ def test_a_pipe_gets_a_line_every_ten_seconds(clock: Clock, monkeypatch: pytest.
             clock.now += 1
             work.report(done)
     lines = pipe.getvalue().splitlines()
-    assert lines[0] == "fetching mine  1 of 100 queries  1.0/s  99 s left"
-    assert [line.split()[2] for line in lines] == ["1", "11", "21"]
+    assert lines[0] == "fetching mine  10 of 100 queries  1.0/s  90 s left"
+    assert [line.split()[2] for line in lines] == ["10", "20"]
     assert not re.search(r"[\r\x1b]", pipe.getvalue())
 
 
