@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference; with --check, say whether they are as they would be written."""
+"""Write the generated pages of docs/reference, and the data of shell completion; with --check, compare them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from rankgauge.measures.descriptions import names, over_queries, parameters, ran
 from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
+from scripts.completion_data import completion_data
 from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+COMPLETION = "completion.json"
+DATA = Path(__file__).parents[1] / "src" / "rankgauge" / "data"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"
 
 
@@ -139,7 +142,9 @@ def formats_page() -> str:
 
 def help_of(command: click.Command, name: str) -> str:
     """What --help prints at a fixed width."""
-    return command.get_help(click.Context(command, info_name=name, terminal_width=100, max_content_width=100))
+    names = ["-h", "--help"]
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, help_option_names=names)
+    return command.get_help(context)
 
 
 def usage() -> str:
@@ -160,8 +165,9 @@ def main() -> int:
         ("api.md", api_page(MADE)),
         (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
         ("schemas.md", schemas_page(MADE)),
+        (COMPLETION, completion_data()),
     ):
-        path = FOLDER / name
+        path = (DATA if name == COMPLETION else FOLDER) / name
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -7,7 +7,11 @@ import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
 
-NOT_RUN = {"index": "needs a server", "demo": "is run by the tests of the demo"}
+NOT_RUN = {
+    "completion": "is run by the tests of completion",
+    "demo": "is run by the tests of the demo",
+    "index": "needs a server",
+}
 
 TEXTS = {
     "search.py": "def search(text):\n    return ['kb-001', 'kb-003']\n",
@@ -28,7 +32,7 @@ benchmark: {latency: 2}
 }
 SAVE = "rankgauge evaluate qrels.txt my.run --save --save-run"
 EXPORT = "rankgauge history export -o history"
-BENCHMARK = "rankgauge benchmark run --corpus my-collection --mode lexical"
+BENCHMARK = "rankgauge benchmark run --corpus my-collection --mode lexical --latency 0"
 TEXT_FILES = "--corpus corpus.jsonl --queries queries.jsonl"
 POOL = f"rankgauge pool old.run my.run --strategy uniform --budget 200 {TEXT_FILES} -o pool.jsonl"
 JUDGE = "rankgauge judge pool.jsonl -o judgments.jsonl --judge ./judge.py:judge"

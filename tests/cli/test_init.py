@@ -91,7 +91,12 @@ SITUATIONS: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there,
 BENCHMARK = "rankgauge benchmark run rankgauge.yaml"
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+FAST = ("cases", "collection", "runs")
+
+
+@pytest.mark.parametrize(
+    "situation", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in SITUATIONS]
+)
 def test_what_is_written_runs_as_it_is(situation: str, command: Command) -> None:
     prepare, found, following = SITUATIONS[situation]
     prepare()

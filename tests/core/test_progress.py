@@ -93,8 +93,8 @@ def test_a_pipe_gets_a_line_every_ten_seconds(clock: Clock, monkeypatch: pytest.
             clock.now += 1
             work.report(done)
     lines = pipe.getvalue().splitlines()
-    assert lines[0] == "fetching mine  1 of 100 queries  1.0/s  99 s left"
-    assert [line.split()[2] for line in lines] == ["1", "11", "21"]
+    assert lines[0] == "fetching mine  10 of 100 queries  1.0/s  90 s left"
+    assert [line.split()[2] for line in lines] == ["10", "20"]
     assert not re.search(r"[\r\x1b]", pipe.getvalue())
 
 
@@ -163,14 +163,25 @@ def test_indexing_counts_documents(clock: Clock, terminal: Terminal, tmp_path: P
     assert (line.closed.name, line.closed.done) == ("indexing", 600)
 
 
-@given(done=st.integers(0, 10**12), total=st.integers(0, 10**12), seconds=st.floats(0, 10**6), unit=st.just("byte"))
-def test_a_line_is_short_and_has_no_control_characters(done: int, total: int, seconds: float, unit: str) -> None:
+@given(
+    done=st.integers(0, 10**12),
+    total=st.integers(0, 10**12),
+    seconds=st.floats(0, 10**6),
+    unit=st.sampled_from(["byte", "draw", "document"]),
+    width=st.integers(20, 200),
+    is_estimate=st.booleans(),
+)
+def test_a_line_fits_and_has_no_control_characters(
+    done: int, total: int, seconds: float, unit: str, width: int, is_estimate: bool
+) -> None:
     work = Phase("reading", unit, total)
-    work.done = done
-    line = line_of(work, seconds)
+    work.done, work.is_estimate = done, is_estimate
+    line, whole = line_of(work, seconds, width), line_of(work, seconds)
     assert line.isprintable()
-    assert len(line) < 80
-    assert ("left" in line) == (0 < done < total)
+    assert len(line) <= width
+    assert ("left" in whole) == (0 < done < total)
+    if len(whole) <= width:
+        assert line.endswith(whole.split("  ")[-1]), "the bar gives way to the time that is left"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,9 @@ TASKS = {
     "Over time": {
         "history": "List, compare and exchange results that were saved over time.",
     },
+    "Other": {
+        "completion": "Print a script that lets a shell complete command lines.",
+    },
 }
 
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 
 Progress = Callable[[int, int], None]  # what is done, and how much there is (0 if unknown)
-DELAY = 1.0  # seconds of a phase before it is shown
+DELAY = 1.0  # seconds of a phase before it is shown on a terminal
 REDRAW, REPEAT = 0.2, 10.0  # seconds between two lines: one over the other, one below the other
 GAP = 0.5  # seconds after which a phase of the same name is a new one
 SILENCE_VARIABLE = "RANKGAUGE_PROGRESS"  # 0 shows no progress
@@ -63,16 +63,16 @@ class ProgressLine:
     def show(self, phase: Phase) -> None:
         """Draw the line, if the phase is long enough and the last line old enough."""
         now = time.monotonic()
-        if now - phase.started < DELAY or now - self._drawn < (REDRAW if self._overwrites else REPEAT):
+        delay, pause = (DELAY, REDRAW) if self._overwrites else (REPEAT, REPEAT)
+        if now - phase.started < delay or now - self._drawn < pause:
             return
         from rankgauge.core.progress_line import line_of, terminal_width
 
         self._drawn = now
-        text = line_of(phase, now - phase.started, bar=self._overwrites)
         if not self._overwrites:
-            self._write(f"{text}\n")
+            self._write(f"{line_of(phase, now - phase.started)}\n")
             return
-        text = text[: terminal_width() - 1]
+        text = line_of(phase, now - phase.started, terminal_width() - 1)
         self._write(f"\r{text}{' ' * (self._length - len(text))}")
         self._length = len(text)
 

@@ -9,26 +9,30 @@ import sys
 from rankgauge.core.formatting import plural
 from rankgauge.core.progress import Phase
 
-BAR_WIDTH = 20
+BAR_WIDTH, SHORTEST_BAR = 20, 5
 WIDTH = 80  # if the terminal does not say
 UNITS = ("B", "KB", "MB", "GB", "TB")
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
-def line_of(phase: Phase, seconds: float, *, bar: bool = True) -> str:
-    """The name of a phase, how far it is, its rate, and the time that is left."""
+def line_of(phase: Phase, seconds: float, width: int = 0) -> str:
+    """The name of a phase, how far it is, its rate, and the time that is left; with a bar if ``width`` has room."""
     done, total = phase.done, phase.total if phase.total >= phase.done else 0
     rate = (done - phase.first) / max(seconds, 1e-9)
-    parts = [phase.name]
-    if total and bar:
-        full, empty = ("█", "·") if _can_encode("█·") else ("#", ".")
-        filled = min(BAR_WIDTH * done // total, BAR_WIDTH)
-        parts.append(f"[{full * filled}{empty * (BAR_WIDTH - filled)}]")
-    parts.append(_amount(done, total, phase.unit, "about " if phase.is_estimate else ""))
+    parts = [_amount(done, total, phase)]
     parts.append(f"{_size(int(rate))}/s" if phase.unit == "byte" else f"{_rate(rate)}/s")
     if total > done and rate > 0:
         parts.append(f"{duration((total - done) / rate)} left")
-    return "  ".join(parts)
+    room = width - len("  ".join([phase.name, "[]", *parts]))
+    bar = [_bar(done / total, min(room, BAR_WIDTH))] if total and room >= SHORTEST_BAR else []
+    line = "  ".join([phase.name, *bar, *parts])
+    return line[:width] if width else line
+
+
+def _bar(share: float, width: int) -> str:
+    full, empty = ("█", "·") if _can_encode("█·") else ("#", ".")
+    filled = int(share * width)
+    return f"[{full * filled}{empty * (width - filled)}]"
 
 
 def duration(seconds: float) -> str:
@@ -43,10 +47,13 @@ def duration(seconds: float) -> str:
     return f"{round(whole / DAY)} days"
 
 
-def _amount(done: int, total: int, unit: str, about: str) -> str:
-    if unit == "byte":
-        return f"{_size(done)} of {about}{_size(total)}" if total else _size(done)
-    return f"{done:,} of {about}{plural(total, unit)}" if total else plural(done, unit)
+def _amount(done: int, total: int, phase: Phase) -> str:
+    if phase.unit == "byte":
+        return f"{_size(done)} of {_size(total)}" if total else _size(done)
+    if total and phase.is_estimate:
+        step = 10 ** max(len(str(total)) - 2, 0)  # two digits
+        return f"{done:,} of about {plural(round(total / step) * step, phase.unit)}"
+    return f"{done:,} of {plural(total, phase.unit)}" if total else plural(done, phase.unit)
 
 
 def _size(count: int) -> str:

@@ -7,11 +7,13 @@ the plain reader, and so is every run if there is no extension.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from rankgauge.core import compiled
 from rankgauge.core.ids import PADDING, Ids, Ints
+from rankgauge.core.progress import phase
 from rankgauge.errors import InputError
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
@@ -41,7 +43,8 @@ def scan_for_validation(source: object, options: ValidationOptions) -> Validated
             if options.format is None and format_of(stream, "run") != "trec":
                 return None
             checker = _Checker(stream, options)
-            scan_blocks(stream, checker.check_block, _check_first)
+            with phase("reading", "byte", Path(str(source)).stat().st_size) as reading:
+                scan_blocks(stream, checker.check_block, _check_first, reading.report)
             faults = Faults(str(source), limit=options.max_places)
             return ValidatedFile(faults, checker.table(faults), stream.sha256, "trec")
     except (_OddError, InputError):
@@ -49,8 +52,6 @@ def scan_for_validation(source: object, options: ValidationOptions) -> Validated
 
 
 def _is_rereadable(source: object) -> bool:
-    from pathlib import Path
-
     return isinstance(source, (str, Path)) and not is_dataset(source) and Path(source).is_file()
 
 
