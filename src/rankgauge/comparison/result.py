@@ -214,7 +214,10 @@ class Comparison(Tabular):
         return queries, run.values[kept, column].tolist(), base.values[kept, column].tolist()
 
     def __repr__(self) -> str:
-        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
+        from rankgauge.comparison.sentences import best_sentence
+
+        answer = self.answer() if self.ranking is None else best_sentence(self)
+        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {answer})"
 
     def frame_columns(self) -> Columns:
         """One row per difference, as ``to_pandas`` and ``to_polars`` give it."""

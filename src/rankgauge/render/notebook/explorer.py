@@ -12,6 +12,7 @@ from rankgauge.history.store import History
 from rankgauge.io.writing import write_atomically
 from rankgauge.rag.results import RetrievalResult
 from rankgauge.render.html import as_html
+from rankgauge.render.html.text import plain
 from rankgauge.render.notebook.fragment import as_fragment
 from rankgauge.report.report import Report
 
@@ -46,7 +47,7 @@ class Explorer:
             return as_fragment([sentence], "Explorer")
         # Scripts run with an origin of their own: they cannot read the notebook, its cookies or its storage.
         return (
-            f'<iframe title="{escape(self.title)}" sandbox="allow-scripts" allow="clipboard-write" '
+            f'<iframe title="{escape(plain(self.title))}" sandbox="allow-scripts" allow="clipboard-write" '
             f'style="width: 100%; height: {int(self.height)}px; border: 0" srcdoc="{escape(self.page)}"></iframe>'
         )
 
