@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,9 @@ from rankgauge import Reading, compare
 from rankgauge.render import explorer
 from tests.render.browser.conftest import Open
 from tests.render.notebook.results import MEASURES, NEW, OLD, QRELS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NOTEBOOK = """<!doctype html><html lang="en" data-ready><meta charset="utf-8"><title>notebook</title>
 <style>.jp table {{ margin: 40px; }} .jp tbody tr:nth-child(odd) {{ background: rgb(1, 2, 3); }}</style>
@@ -27,6 +31,7 @@ def notebooks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "jupyter-light": NOTEBOOK.format(body='data-jp-theme-light="true"', views=compared._repr_html_()),
         "jupyter-dark": NOTEBOOK.format(body='data-jp-theme-light="false"', views=compared._repr_html_()),
         "explorer": NOTEBOOK.format(body="", views=explorer(compared)._repr_html_()),
+        "explorer-dark": NOTEBOOK.format(body='data-jp-theme-light="false"', views=explorer(compared)._repr_html_()),
     }
     for name, text in pages.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -75,3 +80,15 @@ def test_the_explorer_works_in_its_frame(open_page: Open, notebooks: dict[str, P
     inside.get_by_label("Search").fill("q07")
     assert inside.locator("#list .query").count() == 1
     page.screenshot(path=screenshots / "notebook-explorer.png", full_page=True)
+
+
+@pytest.mark.slow
+def test_the_explorer_follows_the_theme_of_the_notebook(browser: Browser, notebooks: dict[str, Path]) -> None:
+    context = browser.new_context(color_scheme="null")  # of the operating system, which is light
+    for name, color in (("explorer", LIGHT), ("explorer-dark", DARK)):
+        page = context.new_page()
+        page.goto(notebooks[name].as_uri())
+        inside = page.frame_locator("iframe")
+        inside.locator("html[data-ready]").wait_for()
+        assert inside.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == color
+    context.close()

@@ -13,7 +13,7 @@ from rankgauge.io.writing import write_atomically
 from rankgauge.rag.results import RetrievalResult
 from rankgauge.render.html import as_html
 from rankgauge.render.html.text import plain
-from rankgauge.render.notebook.fragment import as_fragment
+from rankgauge.render.notebook.fragment import as_fragment, wrapped
 from rankgauge.report.report import Report
 
 MAX_EMBEDDED_BYTES = 2_000_000  # a notebook stores what it shows
@@ -46,10 +46,11 @@ class Explorer:
             )
             return as_fragment([sentence], "Explorer")
         # Scripts run with an origin of their own: they cannot read the notebook, its cookies or its storage.
-        return (
+        frame = (
             f'<iframe title="{escape(plain(self.title))}" sandbox="allow-scripts" allow="clipboard-write" '
-            f'style="width: 100%; height: {int(self.height)}px; border: 0" srcdoc="{escape(self.page)}"></iframe>'
+            f'height="{int(self.height)}" srcdoc="{escape(self.page)}"></iframe>'
         )
+        return wrapped(frame, "Explorer", "whole-page")
 
 
 def explorer(result: Report | Comparison | RetrievalResult | History, *, height: int = DEFAULT_HEIGHT) -> Explorer:

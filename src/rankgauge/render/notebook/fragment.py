@@ -23,8 +23,13 @@ MARK_WORDS = {BETTER: "better", WORSE: "worse"}
 
 def as_fragment(parts: Sequence[ViewPart], label: str) -> str:
     """A view for a notebook; ``label`` names it for screen readers."""
-    body = "".join(map(_part, parts))
-    return f'<div class="{WRAPPER}" role="group" aria-label="{_text(label)}"><style>{styles()}</style>{body}</div>'
+    return wrapped("".join(map(_part, parts)), label)
+
+
+def wrapped(body: str, label: str, *classes: str) -> str:
+    """Our own HTML with the styles that it needs."""
+    names = " ".join((WRAPPER, *classes))
+    return f'<div class="{names}" role="group" aria-label="{_text(label)}"><style>{styles()}</style>{body}</div>'
 
 
 @cache
