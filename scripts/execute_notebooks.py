@@ -54,8 +54,9 @@ def main() -> int:
         is_same = _comparable(old) == _comparable(new) if options.check else path.read_text(encoding="utf-8") == new
         changed += not is_same
         if options.check and not is_same:
-            lines = (_comparable(text).splitlines() for text in (old, new))
-            print("\n".join(difflib.unified_diff(*lines, f"{path.name}, stored", f"{path.name}, now", lineterm="")))
+            before_lines, after_lines = (_comparable(text).splitlines() for text in (old, new))
+            names = (f"{path.name}, stored", f"{path.name}, now")
+            print("\n".join(difflib.unified_diff(before_lines, after_lines, *names, lineterm="")))
         elif not is_same:
             path.write_text(new, encoding="utf-8")
             print(f"changed {path}")

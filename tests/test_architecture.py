@@ -99,6 +99,13 @@ def test_each_optional_library_has_one_owner() -> None:
     assert not any(len(files) > 1 for files in owners.values())
 
 
+def test_only_these_files_import_by_name() -> None:
+    """Public names, commands, a user's retriever, and the views of results, which a later room makes."""
+    by_name = {path.relative_to(SOURCE).as_posix() for path in FILES if "import_module" in path.read_text("utf-8")}
+    own = {"cli/lazy.py", "core/lazy.py", "core/views.py", "render/notebook/views.py"}
+    assert by_name == {*own, "retrieval/loading.py"}
+
+
 def loaded_by(*arguments: str) -> set[str]:
     code = "import sys; sys.argv[1:] = {!r}\n{}\nprint(*sorted(sys.modules), file=sys.stderr)"
     body = "import rankgauge" if not arguments else "from rankgauge.cli.main import run; run()"

@@ -16,6 +16,7 @@ from rankgauge import (
     evaluate_runs,
     gate,
     read_corpus,
+    read_queries,
     validate_run,
 )
 from rankgauge.adapters import gate_efficiency, reranking_improvement, retrieval_quality, routing_accuracy
@@ -66,6 +67,8 @@ def results(folder: Path) -> dict[str, Any]:
     """By the name of their class; several results of a class by that name with ``[]``."""
     bad_run = folder / "bad.run"
     bad_run.write_text(f"q1 Q0 {BAD} 1 nan x\n", encoding="utf-8")
+    queries = folder / "queries.jsonl"
+    queries.write_text(json.dumps({"_id": BAD, "text": BAD, "kind": BAD}) + "\n", encoding="utf-8")
     labels = folder / "labels.jsonl"
     row = {"query_id": BAD, "doc_id": BAD, "grade": 1, "text_sha256": "0" * 64}
     labels.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -115,6 +118,7 @@ def results(folder: Path) -> dict[str, Any]:
         "Qrels": QRELS,
         "QrelsAgreement": qrels_agreement(QRELS, QRELS.binary(3), [OLD, NEW, THIRD], MEASURES),
         "QualityCheck": history.check(),
+        "Queries": read_queries(queries),
         "RaterAgreement": agreements[0],
         "RaterAgreement[]": agreements,
         "Report": build_report(QRELS, SYSTEMS, title=BAD),

@@ -126,7 +126,7 @@ def test_a_comparison_has_the_cells_of_the_markdown_table_with_the_baseline(runs
 
 
 def test_several_scores_have_the_cells_of_the_markdown_table() -> None:
-    scores = evaluate_runs(QRELS, {"a": OLD, "b": NEW}.values(), MEASURES).scores
+    scores = evaluate_runs(QRELS, [OLD, NEW], MEASURES).scores
     (table,) = shown(scores).tables
     assert [[*row] for row in (table.head, *table.rows)][1:] == [
         [cell.text.strip().replace("\u202e", "\\u202e") for cell in row] for row in scores_text.grid(scores).rows

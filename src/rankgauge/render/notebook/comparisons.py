@@ -52,7 +52,8 @@ def _answer_parts(comparison: Comparison) -> list[ViewPart]:
 
 
 def _change(comparison: Comparison, change: QueryChange) -> str:
-    return " ".join(comparison_text.change_line(comparison, change).split())
+    parts = comparison_text.change_line(comparison, change).split("   ")
+    return "; ".join(part.strip() for part in parts if part.strip())
 
 
 def report_view(report: Report) -> list[ViewPart]:

@@ -10,6 +10,7 @@ import numpy as np
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.io.queries import Queries
 from rankgauge.labels.records import Judgment, PoolItem
 from rankgauge.render.notebook.parts import Lead, Table, ViewPart, facts
 from rankgauge.render.text.grid import Cell, Grid
@@ -73,6 +74,17 @@ def qrels_view(qrels: Qrels) -> list[ViewPart]:
             },
         ),
     ]
+
+
+def queries_view(queries: Queries) -> list[ViewPart]:
+    """The first queries with their texts and columns."""
+    columns = [*queries.columns]
+    rows = []
+    for query, text in zip(queries.ids.head(HEAD_ROWS).to_text(), queries.texts, strict=False):
+        values = (queries.columns[name].get(query) for name in columns)
+        rows.append([Cell(query), Cell(text or ""), *(Cell("" if value is None else str(value)) for value in values)])
+    grid = Grid(["query", "text", *columns], rows, words=2 + len(columns))
+    return [Table(grid, plural(len(queries), "query"), total=len(queries))]
 
 
 def pool_view(pool: Sequence[PoolItem]) -> list[ViewPart]:

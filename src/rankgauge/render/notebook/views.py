@@ -24,6 +24,7 @@ VIEWS: dict[str, str] = {  # class → file of this folder and function, importe
     "Qrels": "data.qrels_view",
     "QrelsAgreement": "comparisons.order_view",
     "QualityCheck": "histories.check_view",
+    "Queries": "data.queries_view",
     "RaterAgreement": "labels.rater_view",
     "Report": "comparisons.report_view",
     "RerankingResult": "systems.summary_view",
