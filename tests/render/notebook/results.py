@@ -21,6 +21,7 @@ from rankgauge import (
 )
 from rankgauge.adapters import gate_efficiency, reranking_improvement, retrieval_quality, routing_accuracy
 from rankgauge.adapters.pipeline.log import PipelineReport
+from rankgauge.benchmark.verify import FileChange, Verification
 from rankgauge.comparison import diff_runs, qrels_agreement
 from rankgauge.core.views import ResultList
 from rankgauge.evaluation import audit_ties, audit_unjudged
@@ -97,6 +98,7 @@ def results(folder: Path) -> dict[str, Any]:
     batch = QueryBatch.from_dict(dict(zip(QUERIES, QUERIES, strict=True)))
     story = {BAD: "Fog on the crossing", "s2": "The council votes"}
     return {
+        "Baseline": gate(QRELS, OLD, MEASURES, require=["RR>=0.1"]).current,
         "Comparison": compare(QRELS, [OLD, NEW], MEASURES, by=["kind"]),
         "Comparison of three": compare(QRELS, [OLD, NEW, THIRD], MEASURES),
         "EntrySummary": entries[0],
@@ -139,5 +141,6 @@ def results(folder: Path) -> dict[str, Any]:
         "TuningResult": tune(QRELS, [OLD, NEW], steps=2),
         "UnjudgedAudit": audit_unjudged(QRELS, OLD, MEASURES),
         "Validation": validate_run(bad_run),
+        "Verification": Verification(3, 10, (FileChange(f"a{BAD}", None, BAD),)),
         "VersionComparison": history.compare(entries[0].name, entries[2].name),
     }

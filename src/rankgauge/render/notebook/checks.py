@@ -1,12 +1,18 @@
-"""Views of verdicts: gates, validations and audits."""
+"""Views of verdicts: gates and their baselines, validations, audits and verifications."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
+from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.result import GateResult
+from rankgauge.core.formatting import plural
 from rankgauge.errors import shown
 from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
-from rankgauge.render.notebook.parts import Footnote, Lead, Table, Tone, ViewPart
+from rankgauge.render.notebook.fragment import MAX_ROWS
+from rankgauge.render.notebook.parts import Footnote, Lead, Remarks, Table, Tone, ViewPart, facts
 from rankgauge.render.notebook.scores import caveats
 from rankgauge.render.text import audit as audit_text
 from rankgauge.render.text import gate as gate_text
@@ -28,6 +34,49 @@ def gate_view(result: GateResult) -> list[ViewPart]:
     if result.verdict != "skipped":
         parts += map(Footnote, gate_text.footer(result))
     return [*parts, *caveats([result.scores], [note.message for note in result.notes])]
+
+
+def baseline_view(baseline: Baseline) -> list[ViewPart]:
+    """What a gate compares with."""
+    return [
+        facts(
+            f"Baseline: {baseline.run}",
+            {
+                "runs": f"{len(baseline.runs):,}",
+                "judgments": baseline.qrels,
+                "queries": f"{len(baseline.queries):,}",
+                "measures": ", ".join(baseline.measures),
+                "file": baseline.source or "",
+                "made of": baseline.description or "",
+                "anchor": "" if baseline.anchor is None else baseline.anchor.run,
+            },
+        )
+    ]
+
+
+class Verified(Protocol):
+    """What was checked of a benchmark; its own class is in a later room."""
+
+    @property
+    def files(self) -> int:
+        """How many files were checked."""
+
+    @property
+    def recomputed(self) -> int:
+        """How many numbers were computed again."""
+
+    @property
+    def changes(self) -> Sequence[object]:
+        """What is not as it was written."""
+
+
+def verification_view(verified: Verified) -> list[ViewPart]:
+    """Whether everything is as it was written, and what is not."""
+    counts = f"{plural(verified.files, 'file')}, {plural(verified.recomputed, 'number')} recomputed"
+    if not verified.changes:
+        return [Lead(f"ok: {counts}", "better")]
+    lead = Lead(f"{plural(len(verified.changes), 'change')} in {counts}", "worse")
+    return [lead, Remarks("Changes", [*map(str, verified.changes[:MAX_ROWS])])]
 
 
 def validation_view(file: Validation) -> list[ViewPart]:

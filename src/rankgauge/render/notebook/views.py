@@ -10,6 +10,7 @@ from rankgauge.render.notebook.fragment import as_fragment
 from rankgauge.render.notebook.parts import ViewPart
 
 VIEWS: dict[str, str] = {  # class → file of this folder and function, imported when such a result is shown
+    "Baseline": "checks.baseline_view",
     "Comparison": "comparisons.comparison_view",
     "EntrySummary": "histories.entry_view",
     "Evaluation": "scores.evaluation_view",
@@ -42,6 +43,7 @@ VIEWS: dict[str, str] = {  # class → file of this folder and function, importe
     "TuningResult": "systems.tuning_view",
     "UnjudgedAudit": "checks.unjudged_view",
     "Validation": "checks.validation_view",
+    "Verification": "checks.verification_view",
     "VersionComparison": "comparisons.version_view",
 }
 LIST_VIEWS: dict[str, str] = {  # the same for several results of a class
