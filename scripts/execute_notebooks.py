@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import difflib
+import os
 import re
 import sys
 import tempfile
@@ -46,6 +47,7 @@ def main() -> int:
     parser.add_argument("notebooks", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="compare with the stored outputs, and write nothing")
     options = parser.parse_args()
+    os.environ["RANKGAUGE_PROGRESS"] = "0"  # of a kernel on a slow machine
     paths = options.notebooks or sorted(NOTEBOOKS.glob("*.ipynb"))
     stored = [nbformat.read(path, as_version=4) for path in paths]
     changed = 0

@@ -214,10 +214,9 @@ class Comparison(Tabular):
         return queries, run.values[kept, column].tolist(), base.values[kept, column].tolist()
 
     def __repr__(self) -> str:
-        from rankgauge.comparison.sentences import best_sentence
+        from rankgauge.comparison.sentences import headline
 
-        answer = self.answer() if self.ranking is None else best_sentence(self)
-        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {answer})"
+        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {headline(self)[0]})"
 
     def frame_columns(self) -> Columns:
         """One row per difference, as ``to_pandas`` and ``to_polars`` give it."""

@@ -24,7 +24,13 @@ SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
 
 __all__ = [
-    "JoinFacts", "Note", "caveat_sentences", "incomplete_measures", "merge_notes", "notes_on", "number_cutoffs",
+    "JoinFacts",
+    "Note",
+    "caveat_sentences",
+    "incomplete_measures",
+    "merge_notes",
+    "notes_on",
+    "number_cutoffs",
 ]
 
 

@@ -111,7 +111,4 @@ def ties_view(audit: TieAudit) -> list[ViewPart]:
 
 def unjudged_view(audit: UnjudgedAudit) -> list[ViewPart]:
     """What judgments of the unjudged documents could make of each value."""
-    return [
-        Table(audit_text.unjudged_grid(audit), "What unjudged documents could change"),
-        *audit_text.unjudged_lines(audit),
-    ]
+    return [Table(audit_text.unjudged_grid(audit), "What unjudged documents could change")]

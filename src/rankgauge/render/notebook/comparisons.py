@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankgauge.comparison.attribution import QueryChange
+from rankgauge.comparison.order import sort_systems
 from rankgauge.comparison.order_agreement import QrelsAgreement
 from rankgauge.comparison.ranking_difference import RunDifference
 from rankgauge.comparison.remarks import remarks
@@ -10,34 +11,30 @@ from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import headline
 from rankgauge.comparison.versions.compare import VersionComparison
 from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence
-from rankgauge.core.formatting import number, signed
 from rankgauge.errors import shown
 from rankgauge.render.notebook.parts import Fold, Footnote, Lead, Remarks, Table, ViewPart, captioned
 from rankgauge.render.notebook.scores import caveats, evaluation_view
 from rankgauge.render.text import agreement as agreement_text
 from rankgauge.render.text import comparison as comparison_text
 from rankgauge.render.text import difference as difference_text
-from rankgauge.render.text.grid import Cell, Grid
+from rankgauge.render.text.grid import Grid
+from rankgauge.render.text.history_comparison import parts_grid
 from rankgauge.report.report import Report
 
 CHANGED_QUERIES = 3  # whose rankings are shown side by side
 
 
 def comparison_view(comparison: Comparison) -> list[ViewPart]:
-    """The answer, the table with the baseline, the ranking of many systems, groups, largest changes, caveats."""
+    """The answer, the table with the baseline and the letters of many systems, groups, largest changes, caveats."""
     notes = [note.message for note in comparison.notes]
     return [*_answer_parts(comparison), *caveats(comparison.scores, notes)]
 
 
 def _answer_parts(comparison: Comparison) -> list[ViewPart]:
-    parts: list[ViewPart] = [Lead(comparison.answer())]
-    if comparison.ranking is not None:
-        best, *others = headline(comparison)
-        ranking = Table(
-            comparison_text.ranking_grid(comparison.ranking, comparison), f"Systems by {comparison.primary}, best first"
-        )
-        parts = [Lead(best), ranking, Fold("Each system in a sentence", others)]
-    parts.append(Table(comparison_text.grid(comparison), f"Compared with {comparison.baseline}"))
+    comparison = sort_systems(comparison)
+    answer, *others = headline(comparison)
+    table = Table(comparison_text.grid(comparison), f"Compared with {comparison.baseline}")
+    parts: list[ViewPart] = [Lead(answer), *others, table]
     parts += remarks(comparison)
     if comparison.groups:
         parts.append(Fold("Groups of queries", captioned(comparison_text.groups(comparison), "Groups")))
@@ -48,12 +45,12 @@ def _answer_parts(comparison: Comparison) -> list[ViewPart]:
     ]
     if changes:
         parts.append(Fold(f"Largest changes in {comparison.primary}", changes))
-    return [*parts, Footnote(comparison_text.conventions_line(comparison.scores))]
+    return [*parts, *map(Footnote, comparison_text.conventions_lines(comparison.scores))]
 
 
 def _change(comparison: Comparison, change: QueryChange) -> str:
-    parts = comparison_text.change_line(comparison, change).split("   ")
-    return "; ".join(part.strip() for part in parts if part.strip())
+    (line,) = comparison_text.change_lines(comparison, change)
+    return "; ".join(part.strip() for part in line.split("   ") if part.strip())
 
 
 def report_view(report: Report) -> list[ViewPart]:
@@ -81,18 +78,10 @@ def order_view(agreement: QrelsAgreement) -> list[ViewPart]:
 
 def version_view(compared: VersionComparison) -> list[ViewPart]:
     """What changed in the labels, the parts of the change, and the comparison of the systems."""
-    is_joint = any(part.joint is not None for part in compared.parts)
-    titles = ["system and labels", "queries"] if is_joint else ["system", "labels", "queries"]
-    rows = []
-    for part in compared.parts:
-        split = [part.joint, part.queries] if is_joint else [part.system, part.labels, part.queries]
-        cells = [number(part.before), number(part.after), *(signed(value, 4) for value in (part.total, *split))]
-        rows.append([Cell(part.measure), *map(Cell, cells)])
-    grid = Grid(["", "before", "after", "change =", *titles], rows)
     parts: list[ViewPart] = [
         changes_sentence(compared.changes, shown),
         method_sentence(compared.method),
-        Table(grid, f"From {compared.before} to {compared.after}"),
+        Table(parts_grid(compared.parts), f"From {compared.before} to {compared.after}"),
     ]
     if compared.comparison is None:
         return [Lead("No query can be compared, so nothing is tested."), *parts]

@@ -71,7 +71,7 @@ def _table(part: Table) -> str:
     body = "".join(f"<tr>{''.join(_cell(cell, column, grid) for column, cell in enumerate(row))}</tr>" for row in rows)
     table = f"<table><caption>{caption}</caption>{head_element}<tbody>{body}</tbody></table>"
     left_out = (len(grid.rows) if part.total is None else part.total) - len(rows)
-    notes = [grid.legend] if grid.legend else []
+    notes = [*filter(None, [grid.legend_with("bold: the best")])]
     notes += [f"{plural(left_out, 'more row')} not shown"] if left_out > 0 else []
     legend = "".join(f'<p class="legend">{_text(note)}</p>' for note in notes)
     return f'<div class="scroll" tabindex="0" role="group" aria-label="{caption}">{table}</div>{legend}'

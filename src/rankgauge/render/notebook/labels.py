@@ -10,7 +10,7 @@ from rankgauge.labels.estimates import LabelEstimates
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.resolution import ResolvedLabels
 from rankgauge.render.notebook.parts import Lead, Remarks, Table, Tone, ViewPart, captioned
-from rankgauge.render.text.grid import Cell, Grid, full
+from rankgauge.render.text.grid import Cell, Grid
 from rankgauge.render.text.label_check import check_parts
 from rankgauge.render.text.labels import agreement_parts, estimate_parts
 from rankgauge.validation.label_rot import LabelCheck
@@ -20,7 +20,7 @@ HEAD_ROWS = 10
 
 def raters_view(agreements: Sequence[RaterAgreement]) -> list[ViewPart]:
     """Each pair of assessors: the statistics, the confusion table, the groups."""
-    return captioned(agreement_parts(agreements, None, show=full), "Agreement of assessors")
+    return captioned(agreement_parts(agreements, None), "Agreement of assessors")
 
 
 def rater_view(agreement: RaterAgreement) -> list[ViewPart]:
@@ -30,13 +30,13 @@ def rater_view(agreement: RaterAgreement) -> list[ViewPart]:
 
 def estimates_view(estimates: LabelEstimates) -> list[ViewPart]:
     """One row per run and measure."""
-    parts = captioned(estimate_parts(estimates, show=full), "Estimates")
+    parts = captioned(estimate_parts(estimates), "Estimates")
     return [*parts, Remarks("Caveats", [note.message for note in estimates.notes])]
 
 
 def check_view(check: LabelCheck) -> list[ViewPart]:
     """How many labels still fit, and which do not."""
-    sentence, *rest = check_parts(check, show=full)
+    sentence, *rest = check_parts(check)
     tone: Tone = "worse" if check.rotted else "better"
     return [Lead(str(sentence), tone), *captioned(rest, "Labels that no longer fit, by query")]
 

@@ -8,12 +8,13 @@ from rankgauge.core.formatting import number, percent, plural
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.groups import GroupSummary
 from rankgauge.evaluation.notes import caveat_sentences
+from rankgauge.evaluation.order import sorted_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.rag.results import RetrievalResult
 from rankgauge.render.notebook.parts import Fold, Footnote, Remarks, Table, ViewPart
 from rankgauge.render.text.grid import Cell, Grid
 from rankgauge.render.text.groups import interval_span, intervals_grid
-from rankgauge.render.text.scores import averaged_line, conventions_line, grid, query_grid
+from rankgauge.render.text.scores import averaged_line, conventions_lines, grid, query_grid
 
 CONFIDENCE = 0.95
 MAX_QUERIES = 20  # of one run, in its table by query
@@ -30,12 +31,12 @@ def scores_view(scores: Scores) -> list[ViewPart]:
 
 
 def score_list_view(scores: Sequence[Scores]) -> list[ViewPart]:
-    """Runs as rows, measures as columns; those on other judgments, or with other measures, in tables of their own."""
+    """Runs as rows, best first; those on other judgments, or with other measures, in tables of their own."""
     parts: list[ViewPart] = []
     tables: dict[tuple[object, ...], list[Scores]] = {}
     for run in scores:
         tables.setdefault((run.qrels, run.measures, run.conventions), []).append(run)
-    for runs in tables.values():
+    for runs in map(sorted_runs, tables.values()):
         parts.append(Table(grid(runs).for_page(), f"{plural(len(runs), 'run')} on {runs[0].qrels}"))
         parts += [_conventions(runs), *caveats(runs)]
     return parts
@@ -90,7 +91,7 @@ def _means(scores: Scores) -> Grid:
 
 
 def _conventions(scores: Sequence[Scores]) -> Footnote:
-    return Footnote(f"{averaged_line(scores)}; {conventions_line(scores)}")
+    return Footnote("; ".join([averaged_line(scores), *conventions_lines(scores)]))
 
 
 def _queries(scores: Scores) -> Fold:
