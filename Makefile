@@ -4,7 +4,7 @@
 # make test-fast  the tests that take about a minute; every room is covered
 # make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
 # make check      lint and types only
-# make docs       write the generated pages, and refresh the output of examples
+# make docs       write the generated pages, and refresh the output of examples and notebooks
 # make docs-site  build the documentation site in build/site; every warning is an error
 # make bench      measure next to the other tools
 # make test-deps  install what some tests need: Debian packages (as root) and, in environments of their own, libraries and Spark
@@ -61,6 +61,7 @@ check: $(TEST)
 docs: $(TEST)
 	$(BIN)/python -m scripts.write_reference
 	$(BIN)/python -m scripts.refresh_examples
+	$(BIN)/python -m scripts.execute_notebooks
 
 docs-site: $(TEST)
 	$(BIN)/python -m sphinx -q -b html -W --keep-going -n -j auto -d build/site-cache docs build/site

@@ -30,14 +30,17 @@ from rankgauge import (
 )
 from rankgauge.adapters import reranking_improvement
 from rankgauge.benchmark.folder import REPORT
+from rankgauge.comparison.sentences import span_text
 from rankgauge.core.formatting import p_equals, p_value, span
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render import as_html
 from rankgauge.render.html.text import interval_text
 from rankgauge.render.text import benchmark as benchmark_text
+from rankgauge.render.text.groups import interval_span
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
 from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
+from tests.render.notebook.fragments import shown
 
 Command = Callable[..., Any]
 Rankings = dict[str, list[str]]
@@ -121,17 +124,18 @@ def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: P
     assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
     reranked = reranking_improvement(OLD, NEW, qrels=judged, measure=measure)
     assert ends(reranked.difference) == ends(row.interval)
-    notebook = compare(judged, {"old": OLD, "new": NEW}, measure).summary_table()
-    assert tuple(notebook.rows[0][notebook.head.index(end)] for end in ("low", "high")) == ends(row.interval)
+    (notebook,) = shown(compare(judged, {"old": OLD, "new": NEW}, measure)).tables
+    (shown_row,) = [cells for cells in notebook.rows if cells[1] == "new"]
+    assert shown_row[notebook.head.index("95% CI")] == span_text(row.interval, row)
 
 
 def test_a_live_retriever_shows_the_same_intervals_in_a_notebook() -> None:
     judged, run = HITS
     cases = [{"query": query, "relevant_ids": list(docs)} for query, docs in judged.items()]
-    table = evaluate_retriever(run.__getitem__, cases, k=1).summary_table()
-    expected = ends(evaluate(judged, run, "Success@1").interval("Success@1"))
+    table = shown(evaluate_retriever(run.__getitem__, cases, k=1)).tables[0]
+    expected = interval_span(evaluate(judged, run, "Success@1").interval("Success@1"))
     row = next(row for row in table.rows if row[0] == "Success@1")
-    assert tuple(row[2:4]) == expected
+    assert row[table.head.index("95% CI")] == expected
 
 
 def test_the_default_measures_are_the_same_everywhere(tmp_path: Path, command: Command) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, RetrievalEvaluator, Scores, evaluate
 from rankgauge.stats import mean_interval, wilson_interval
+from tests.render.notebook.fragments import shown
 
 MEASURES = "RR Success@1 P@2"
 
@@ -114,7 +115,7 @@ def test_a_batch_shows_intervals_of_weighted_means() -> None:
     data = batch.to_dict()["measures"]["nDCG@2"]
     assert data["weighted_ci"] == interval.to_dict()
     assert f"nDCG@2 {data['weighted']:.2f} ({interval.low:.2f} to {interval.high:.2f})" in str(batch).split("\n")[1]
-    assert list(batch.summary_table().head)[-3:] == ["weighted", "95% from", "to"]
+    assert shown(batch).tables[0].head[-2:] == ["weighted", "95% CI"]
 
 
 def test_evaluate_shows_them_beside_the_plain_ones(tmp_path: Path, command: Callable[..., Any]) -> None:

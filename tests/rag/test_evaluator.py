@@ -13,6 +13,7 @@ from rankgauge import Document, InputError, RankgaugeWarning, RetrievalEvaluator
 from rankgauge.core.run import Status
 from rankgauge.rag.scoring import measures_at
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
+from tests.render.notebook.fragments import shown
 
 IDS = [f"doc{number}" for number in range(1, 6)]
 DOCUMENTS = [Document(id=name) for name in IDS]
@@ -145,7 +146,7 @@ def test_a_batch_prints_means_with_intervals() -> None:
 
 def test_a_batch_is_a_table_a_frame_and_a_dict() -> None:
     batch = RetrievalEvaluator().evaluate_batch(["<b>", "b"], [["x"], []], [["x"], ["x"]], k=1)
-    assert "<td>P@1</td><td>0.5000</td>" in batch._repr_html_()
+    assert shown(batch).tables[0].rows[0][:2] == ["P@1", "0.5000"]
     pandas, polars = batch.to_pandas(), batch.to_polars()
     assert list(pandas["query"]) == polars["query"].to_list() == ["<b>", "b"]
     assert list(pandas["RR"]) == polars["RR"].to_list() == [1.0, 0.0]

@@ -13,6 +13,7 @@ from rankgauge._version import __version__
 from rankgauge.benchmark.folder import INPUTS_FOLDER, MANIFEST, PAGE, RUNS_FOLDER, digests, read_report, rendered
 from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
 from rankgauge.benchmark.tolerance import same_but_for_rounding, within_tolerance
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
 from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
@@ -34,7 +35,7 @@ class FileChange:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(HtmlView):
     """What was checked, and what has changed."""
 
     files: int

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rankgauge.core.formatting import number
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, unique_names
@@ -50,7 +52,7 @@ class OrderAgreement:
 
 
 @dataclass(frozen=True)
-class QrelsAgreement:
+class QrelsAgreement(HtmlView):
     """How two sets of judgments agree on the order of systems, for each measure."""
 
     qrels: tuple[str, str]
@@ -58,6 +60,10 @@ class QrelsAgreement:
     shared_queries: int
     measures: tuple[OrderAgreement, ...]
     scores: tuple[tuple[Scores, ...], tuple[Scores, ...]]  # of the systems, under each
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{row.measure.name} {number(row.tau.value, 3)}" for row in self.measures)
+        return f"QrelsAgreement({self.qrels[0]!r}, {self.qrels[1]!r}: Kendall's tau {values})"
 
     def __getitem__(self, measure: str) -> OrderAgreement:
         """The agreement by a measure, under its canonical name."""

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run, Status
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.stats.agreement import rbo
 from rankgauge.stats.results import check_between
@@ -53,7 +55,7 @@ class QueryDifference:
 
 
 @dataclass(frozen=True)
-class RunDifference:
+class RunDifference(HtmlView):
     """Two runs, query by query, those that differ most first."""
 
     names: tuple[str, str]
@@ -62,6 +64,11 @@ class RunDifference:
     queries: tuple[QueryDifference, ...]
     missing: tuple[tuple[str, ...], tuple[str, ...]]  # queries that only the other run has
     failed: tuple[str, ...] = ()  # queries that a retriever could not answer
+
+    def __repr__(self) -> str:
+        changed, first, second = len(self.queries) - self.same, *self.names
+        differ = f"the top {self.k} of {changed:,} of {plural(len(self.queries), 'query')} differ"
+        return f"RunDifference({first!r}, {second!r}: {differ})"
 
     @cached_property
     def means(self) -> dict[str, float | None]:

@@ -12,8 +12,8 @@ from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
-from rankgauge.core.formatting import p_value, signed
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
+from rankgauge.core.formatting import signed
+from rankgauge.core.views import Columns, ResultTuple, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Aggregate, Direction
@@ -24,6 +24,7 @@ from rankgauge.stats.results import Interval
 if TYPE_CHECKING:
     from rankgauge.comparison.ranking import SystemRanking
     from rankgauge.comparison.weighted import WeightedFamily
+    from rankgauge.evaluation.evaluate import Evaluation
 
 Comparative = Literal["better", "worse", "higher", "lower"]
 Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
@@ -146,6 +147,10 @@ class Comparison(Tabular):
     changes: dict[str, tuple[QueryChange, ...]] = field(default_factory=dict)  # by system, on the first measure
     texts: dict[str, str] = field(default_factory=dict)  # of queries, if they are known
     notes: tuple[Note, ...] = ()
+    evaluation: Evaluation | None = None  # behind it, if rankings were kept: a page shows them
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", ResultTuple(self.scores))
 
     @property
     def alpha(self) -> float:
@@ -209,16 +214,9 @@ class Comparison(Tabular):
         return queries, run.values[kept, column].tolist(), base.values[kept, column].tolist()
 
     def __repr__(self) -> str:
-        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {self.answer()})"
+        from rankgauge.comparison.sentences import headline
 
-    def summary_table(self) -> NotebookTable:
-        """Each difference, as a notebook shows it."""
-        head = ["measure", "system", "value", "difference", "low", "high", "p"]
-        rows = [
-            [d.measure, d.system, d.value, d.difference, d.interval.low, d.interval.high, p_value(d.p_corrected)]
-            for d in self.differences
-        ]
-        return NotebookTable(head, rows, self.answer())
+        return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {headline(self)[0]})"
 
     def frame_columns(self) -> Columns:
         """One row per difference, as ``to_pandas`` and ``to_polars`` give it."""

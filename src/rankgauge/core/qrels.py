@@ -15,6 +15,7 @@ from rankgauge.core import compiled
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, shown
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages
 
 
 @dataclass(frozen=True, eq=False)
-class Qrels:
+class Qrels(HtmlView):
     """Judgments of (query, document) by query; queries are sorted by their bytes.
 
     ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the

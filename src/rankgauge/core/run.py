@@ -16,6 +16,7 @@ from rankgauge.core import ranking
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints, encode_id, repeated
 from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, shown
 
 OnDuplicate = Literal["error", "first"]
@@ -31,7 +32,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(HtmlView):
     """Results grouped by query, in the order of their arrival."""
 
     name: str

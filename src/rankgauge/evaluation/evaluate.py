@@ -16,6 +16,7 @@ from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Floats
+from rankgauge.core.views import HtmlView, ResultTuple
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.notes import JoinFacts, notes_on, number_cutoffs
@@ -29,13 +30,19 @@ SHOWN_NAMES = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(HtmlView):
     """Runs on the same judgments: what was read, joined and scored. Every result is made from this."""
 
     qrels: Qrels  # as the conventions see them
     joined: tuple[Joined, ...]  # none if some runs were scored elsewhere
     scores: tuple[Scores, ...]
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", ResultTuple(self.scores))
+
+    def __repr__(self) -> str:
+        return f"Evaluation({', '.join(map(repr, self.scores))})"
 
     def uniquely_named(self) -> Evaluation:
         """The same with a number after a name that an earlier run has."""

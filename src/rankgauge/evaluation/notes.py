@@ -23,7 +23,15 @@ UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
 
-__all__ = ["JoinFacts", "Note", "incomplete_measures", "merge_notes", "notes_on", "number_cutoffs"]
+__all__ = [
+    "JoinFacts",
+    "Note",
+    "caveat_sentences",
+    "incomplete_measures",
+    "merge_notes",
+    "notes_on",
+    "number_cutoffs",
+]
 
 
 def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, tuple[str, ...]]]:
@@ -33,6 +41,12 @@ def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, 
         for note in notes:
             names_of.setdefault(note, []).append(name)
     return [(note, () if len(names) == len(runs) else tuple(names)) for note, names in names_of.items()]
+
+
+def caveat_sentences(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[str]:
+    """The same as sentences, ties last, which matter least; one about some of several runs names them."""
+    merged = sorted(merge_notes(runs), key=lambda pair: pair[0].code == "tie-at-cutoff")
+    return [f"{', '.join(names)}: {note.message}" if names else note.message for note, names in merged]
 
 
 @dataclass(frozen=True, eq=False)

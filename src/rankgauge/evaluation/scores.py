@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Status
 from rankgauge.core.tables import Column, Floats
+from rankgauge.core.views import Columns, ResultList, Tabular
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns, score_table
 from rankgauge.evaluation.notes import Note, incomplete_measures
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.parse import parse_measure
@@ -134,13 +134,15 @@ class Scores(Tabular):
             out[measure.name] = None if is_lower_better else aggregate(values, measure.definition.aggregate)
         return out
 
-    def summary_table(self) -> NotebookTable:
-        """Each measure over all queries, as a notebook shows it."""
-        return score_table(self)
-
     def frame_columns(self) -> Columns:
-        """One row per query, as ``to_pandas`` and ``to_polars`` give it."""
-        return score_columns(self)
+        """One row per query, as ``to_pandas`` and ``to_polars`` give it; no values for queries not averaged."""
+        columns: dict[str, Sequence[Any]] = {"query": list(self.queries)}
+        for index, measure in enumerate(self.measures):
+            values = zip(self.values[:, index], self.averaged.tolist(), strict=True)
+            columns[measure.name] = [_number(value) if averaged else None for value, averaged in values]
+        for name, column in self.columns.items():
+            columns.setdefault(name, column.tolist())
+        return columns
 
     def interval(
         self, measure: str | Measure, *, confidence: float = 0.95, alternative: Alternative = "two-sided"
@@ -181,7 +183,7 @@ class Scores(Tabular):
         from rankgauge.evaluation.groups import groups, summary
 
         units = self.columns.get("unit")
-        out = []
+        out: ResultList[GroupSummary] = ResultList()
         for label, members in groups(self.columns, columns):
             kept = members & self.averaged
             group_units = None if units is None else units[kept]

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.core.formatting import p_equals, signed
+from rankgauge.core.formatting import p_equals, plural, signed
 from rankgauge.core.secrets import mask_values
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError, printable
 from rankgauge.history.entries import EntrySummary
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
@@ -73,12 +74,15 @@ class QualityChange:
 
 
 @dataclass(frozen=True)
-class QualityCheck:
+class QualityCheck(HtmlView):
     """The recent changes, and how they were looked for."""
 
     changes: tuple[QualityChange, ...]
     series: int  # systems, collections and branches with recent entries
     alpha: float  # of each measure of each of them
+
+    def __repr__(self) -> str:
+        return f"QualityCheck({plural(len(self.changes), 'change')} in {self.series:,} series)"
 
 
 def alert_message(changes: Sequence[QualityChange]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.core.views import HtmlView
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS, Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.repository import GitState
@@ -41,7 +42,7 @@ class SavedMean:
 
 
 @dataclass(frozen=True)
-class EntrySummary:
+class EntrySummary(HtmlView):
     """An entry without the values of its queries."""
 
     name: str
@@ -98,13 +99,16 @@ class EntrySummary:
 
 
 @dataclass(frozen=True, eq=False)
-class SavedEntry:
+class SavedEntry(HtmlView):
     """An entry with the values of its queries, its judgments and its run, as far as these were kept."""
 
     summary: EntrySummary
     scores: Scores
     qrels: Qrels | None
     run: Run | None
+
+    def __repr__(self) -> str:
+        return f"SavedEntry({self.name!r}, {self.scores!r})"
 
     @property
     def name(self) -> str:

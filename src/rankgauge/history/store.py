@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rankgauge._version import __version__
 from rankgauge.core.formatting import listing
 from rankgauge.core.run import Run
+from rankgauge.core.views import HtmlView, ResultList
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels
@@ -42,7 +43,7 @@ NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
 
 
-class History:
+class History(HtmlView):
     """Saved results in one file, which several processes may read and write at the same time.
 
     ``History.open()`` opens that of the project; entries are named by date and commit.
@@ -115,12 +116,12 @@ class History:
         limit = "" if last is None else f" LIMIT {int(last)}"
         statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
         rows = self.database.query(statement, values)
-        return [*reversed(self._summaries(rows, whole=whole))]
+        return ResultList(reversed(self._summaries(rows, whole=whole)))
 
     def latest(self, filter: EntryFilter = ALL_ENTRIES) -> list[EntrySummary]:
         """The newest entry of each collection, system and branch, in the order of these."""
         newest = {(entry.collection, entry.system, entry.git.branch or ""): entry for entry in self.entries(filter)}
-        return [newest[key] for key in sorted(newest)]
+        return ResultList(newest[key] for key in sorted(newest))
 
     def count(self, filter: EntryFilter = ALL_ENTRIES) -> int:
         """The number of entries."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.tables import Column, Floats
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.groups import groups, summary
 from rankgauge.evaluation.scores import Scores
@@ -80,7 +82,7 @@ class TrendSeries:
 
 
 @dataclass(frozen=True)
-class Trend:
+class Trend(HtmlView):
     """A measure over time: all queries first, then groups."""
 
     measure: str
@@ -92,6 +94,11 @@ class Trend:
     points: tuple[TrendPoint, ...]
     series: tuple[TrendSeries, ...]
     left_out: tuple[str, ...] = ()  # entries with other conventions
+
+    def __repr__(self) -> str:
+        changes = plural(sum(len(series.changes) for series in self.series), "change point")
+        which = f"{self.measure} of {self.system!r} on {self.collection!r}"
+        return f"Trend({which}: {plural(len(self.points), 'entry')}, {changes})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

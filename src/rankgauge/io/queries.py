@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow, datasets, log
@@ -24,7 +25,7 @@ from rankgauge.io.text import replace_lone_surrogates
 
 
 @dataclass(frozen=True, eq=False)
-class Queries:
+class Queries(HtmlView):
     """Queries by id, their texts, and further columns: name → query id → value, as ``Qrels.with_columns`` takes."""
 
     ids: Ids
@@ -33,6 +34,10 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        columns = f", columns {', '.join(self.columns)}" if self.columns else ""
+        return f"Queries({len(self)} queries{columns})"
 
     def known_texts(self) -> dict[str, str]:
         """The text of each query that has one, by its id."""

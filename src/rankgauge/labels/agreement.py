@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import number, plural
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats, query_columns
+from rankgauge.core.views import HtmlView, ResultTuple
 from rankgauge.evaluation.groups import groups
 from rankgauge.labels.raters import Ratings
 from rankgauge.stats.rater_agreement import (
@@ -33,7 +35,7 @@ AGREEMENT_NAMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class RaterAgreement:
+class RaterAgreement(HtmlView):
     """How closely some raters agree on the documents that they all judged, perhaps in one group of queries.
 
     ``table`` counts the grades of the first rater (rows) and of the second (columns). More than two raters have only
@@ -47,6 +49,11 @@ class RaterAgreement:
     values: Mapping[str, Interval]  # by the keys of AGREEMENT_NAMES; estimate is the value
     table: Floats | None = None
     group: tuple[str, str] | None = None  # column and label
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{AGREEMENT_NAMES[key]} {number(one.estimate, 3)}" for key, one in self.values.items())
+        group = "" if self.group is None else f", {': '.join(self.group)}"
+        return f"RaterAgreement({', '.join(self.names)}{group}, {plural(self.documents, 'document')}: {values})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -78,7 +85,7 @@ def rater_agreement(
             out.append(_pair(ratings, pair, confidence, resampling, rows, group))
     if len(ratings.names) > 2:
         out.append(_all_raters(ratings, confidence, resampling))
-    return tuple(row for row in out if row.documents)
+    return ResultTuple(row for row in out if row.documents)
 
 
 def _group_rows(

@@ -13,6 +13,7 @@ import numpy as np
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
@@ -52,13 +53,17 @@ class LabelEstimate:
 
 
 @dataclass(frozen=True)
-class LabelEstimates:
+class LabelEstimates(HtmlView):
     """The estimates of all runs and measures, and what was left out."""
 
     rows: tuple[LabelEstimate, ...]
     human_queries: int
     machine_queries: int
     notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        queries = f"{self.human_queries:,} human and {self.machine_queries:,} machine-labeled queries"
+        return f"LabelEstimates({plural(len(self.rows), 'estimate')} from {queries})"
 
 
 def estimate_with_machine_labels(

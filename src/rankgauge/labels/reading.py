@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.views import ResultList
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.lines import document_limits
@@ -42,12 +43,12 @@ def read_pool(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[Pool
             sampled=row.get("sampled") is not False,
         )
     faults.raise_errors()
-    return list(items.values())
+    return ResultList(items.values())
 
 
 def read_judgments(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[Judgment]:
     """Every line of a file that ``rankgauge judge`` wrote, in order, with those that were replaced or withdrawn."""
-    return parse_judgments(str(path), read_bytes(path, limits=document_limits(limits))[0])
+    return ResultList(parse_judgments(str(path), read_bytes(path, limits=document_limits(limits))[0]))
 
 
 def parse_judgments(source: str, data: bytes) -> list[Judgment]:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from rankgauge.config.settings import Settings, load_settings
+from rankgauge.core.formatting import number
 from rankgauge.core.tables import Floats
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.cache import MetricsCache, content_key
 from rankgauge.evaluation.intervals import interval_of
@@ -27,12 +29,16 @@ Ends = tuple[float, float] | tuple[None, None]
 
 
 @dataclass(frozen=True)
-class SuiteResult:
+class SuiteResult(HtmlView):
     """The result of a suite on a batch: each metric over all queries, its interval if requested, and each query."""
 
     metrics: dict[str, float | None]
     intervals: dict[str, Ends] = field(default_factory=dict)
     per_query: dict[str, list[float | None]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={number(value)}" for name, value in self.metrics.items())
+        return f"SuiteResult({values})"
 
 
 class RetrievalMetricsSuite:

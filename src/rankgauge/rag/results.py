@@ -13,9 +13,9 @@ import numpy as np
 from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.core.views import Columns, Tabular
 from rankgauge.errors import Note, printable
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular, score_columns
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
@@ -192,24 +192,11 @@ class RetrievalResult(Tabular):
         shown = "; ".join(f"{printable(query)}: {printable(reason)}" for query, reason in failures[:SHOWN_FAILURES])
         return f"{queries}, {len(failures)} failed ({shown}{'; …' if len(failures) > SHOWN_FAILURES else ''})"
 
-    def summary_table(self) -> NotebookTable:
-        """Each measure with its interval."""
-        head = ["measure", "mean", "95% from", "to", "n"]
-        rows: list[list[object]] = []
-        for name, (value, n) in self.scores.over_queries.items():
-            interval = self.interval(name)
-            rows.append([name, value, interval.low, interval.high, n])
-            weighted = self.weighted_interval(name)
-            if self.weighted is not None and weighted is not None:
-                rows[-1] += [self.weighted[name], weighted.low, weighted.high]
-        head += [] if self.weighted is None else ["weighted", "95% from", "to"]
-        return NotebookTable(head, rows, self._counts())
-
     def frame_columns(self) -> Columns:
         """One row per query, in the order of the input."""
         row_of = {query: row for row, query in enumerate(self.scores.queries)}
         rows = np.array([row_of[metrics.id] for metrics in self.per_query_metrics], dtype=np.int64)
-        values = score_columns(self.scores)
+        values = self.scores.frame_columns()
         columns: dict[str, Sequence[Any]] = {
             "id": [metrics.id for metrics in self.per_query_metrics],
             "query": [metrics.query for metrics in self.per_query_metrics],

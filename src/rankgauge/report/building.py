@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.compare import AnyBaseline, compare_evaluation, evaluate_systems
 from rankgauge.config.settings import Settings
+from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.report.report import Report
@@ -52,6 +53,18 @@ def evaluate_for_report(
         reading=replace(reading or Reading(), fingerprint=True, keep_rankings=True),
         topics=topics,
     )
+
+
+def report_of_comparison(comparison: Comparison) -> Report:
+    """The report of a comparison that kept its rankings."""
+    if comparison.evaluation is None:
+        raise UsageError(
+            "a report shows rankings, which this comparison did not keep",
+            hint="compare(…, reading=Reading(keep_rankings=True)), with runs only, not with a stored baseline",
+        )
+    by = tuple(dict.fromkeys(row.by for row in comparison.groups))
+    settings = Settings(statistics=comparison.statistics, by=by)
+    return report_of(comparison.evaluation, settings, comparison=comparison)
 
 
 def report_of(

@@ -11,8 +11,9 @@ from rankgauge.comparison.reuse import comparisons_made, reuse_sentence
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.core.views import HtmlView
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.evaluation.notes import Note, merge_notes
+from rankgauge.evaluation.notes import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class SearchedChunks:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(HtmlView):
     """Systems on the same queries and judgments; the ``run`` of their scores is the system's name."""
 
     title: str
@@ -64,6 +65,9 @@ class Report:
     failed: Mapping[str, str] = field(default_factory=dict)  # system → why it has no run
     manifest: Mapping[str, Any] | None = None
     reproduce: str | None = None  # the command that reproduces it
+
+    def __repr__(self) -> str:
+        return f"Report({self.title!r}: {', '.join(self.names)})"
 
     @property
     def qrels(self) -> Qrels:
@@ -121,6 +125,4 @@ class Report:
         between = () if self.comparison is None else self.comparison.notes
         general = [note.message for note in (*self.input_notes, *between)]
         general += [] if self.reuse is None else [self.reuse]
-        merged = merge_notes([(run.run, run.notes) for run in self.scores])
-        merged.sort(key=lambda pair: pair[0].code == "tie-at-cutoff")  # the least important last
-        return general + [f"{', '.join(runs)}: {note.message}" if runs else note.message for note, runs in merged]
+        return general + caveat_sentences([(run.run, run.notes) for run in self.scores])

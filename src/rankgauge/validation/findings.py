@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rankgauge.core.formatting import plural
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import Fault, RankgaugeError, Severity, printable
 from rankgauge.io.checks.faults import Faults
 from rankgauge.validation.codes import CODES, SEVERITIES, Code
@@ -52,7 +54,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Validation:
+class Validation(HtmlView):
     """The findings in one file: errors first, then warnings, then notes."""
 
     file: str
@@ -86,6 +88,10 @@ class Validation:
     def codes(self) -> tuple[str, ...]:
         """The codes of the findings."""
         return tuple(finding.code for finding in self.findings)
+
+    def __repr__(self) -> str:
+        codes = "".join(f"; {finding.severity} {finding.code} ({finding.count:,})" for finding in self.findings)
+        return f"Validation({self.file!r}: {plural(self.rows, 'row')}, {plural(self.queries, 'query')}{codes})"
 
     def __getitem__(self, code: str) -> Finding:
         for finding in self.findings:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, printable
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
@@ -48,12 +49,15 @@ class CheckedLabel:
 
 
 @dataclass(frozen=True)
-class LabelCheck:
+class LabelCheck(HtmlView):
     """Every label of a file, compared with the texts of a corpus."""
 
     source: str
     corpus: str
     labels: tuple[CheckedLabel, ...]
+
+    def __repr__(self) -> str:
+        return f"LabelCheck({self.source!r}: {self.summary})"
 
     @cached_property
     def rotted(self) -> tuple[CheckedLabel, ...]:

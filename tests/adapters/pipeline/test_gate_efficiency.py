@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError
 from rankgauge.adapters import gate_efficiency
+from tests.render.notebook.fragments import shown
 
 
 def test_efficiency_is_the_percentage_correctly_skipped() -> None:
@@ -58,7 +59,7 @@ def test_queries_may_have_ids() -> None:
     assert found.to_pandas()["query"].tolist() == ["b"]
     assert found.to_polars()["decision"].to_list() == ["wrongly skipped"]
     assert found.to_dict()["gate_efficiency"] == 50.0
-    assert "<td>needed</td><td>0</td><td>1</td>" in found._repr_html_()
+    assert shown(found).tables[0].rows[0] == ["needed", "0", "1"]
 
 
 def test_without_queries_there_is_no_efficiency() -> None:

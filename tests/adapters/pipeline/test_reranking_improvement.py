@@ -8,6 +8,7 @@ import pytest
 from rankgauge import InputError, Qrels, compare, evaluate
 from rankgauge.adapters import reranking_improvement
 from rankgauge.stats import joint_test
+from tests.render.notebook.fragments import shown
 
 BEFORE, AFTER = [0.5, 0.4, 0.3, 0.8], [0.7, 0.4, 0.2, 0.9]
 
@@ -61,7 +62,7 @@ def test_the_result_is_a_table_a_frame_and_a_dict() -> None:
     found = reranking_improvement({"q": 0.5, "r": 0.5}, {"r": 1.0, "q": 0.5})
     assert found.to_polars().rows() == [("q", 0.5, 0.5), ("r", 0.5, 1.0)]
     assert found.to_pandas()["after"].tolist() == [0.5, 1.0]
-    assert "<td>50.0000</td>" in found._repr_html_()
+    assert "50.0000" in shown(found).tables[0].rows[0]
     assert found.to_dict()["reranking_improvement"] == pytest.approx(50)
 
 

@@ -17,9 +17,9 @@ from rankgauge.adapters.pipeline.pairs import (
     paired_interval,
 )
 from rankgauge.core.formatting import number, percent, plural
+from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.results import Interval
 
@@ -42,6 +42,9 @@ class GateEfficiency(Tabular):
     recall: float | None  # the share of queries that needed retrieval and got it
     quality_lost: Interval | None  # the mean over the queries whose quality is known
 
+    def __repr__(self) -> str:
+        return f"GateEfficiency({self})"
+
     def __str__(self) -> str:
         if self.efficiency is None:
             return "gate      no queries"
@@ -58,13 +61,13 @@ class GateEfficiency(Tabular):
             parts.append(f"quality lost {number(lost.estimate)}{interval_text(lost, 4)}")
         return ", ".join(parts)
 
-    def summary_table(self) -> NotebookTable:
+    def summary_table(self) -> SummaryTable:
         """Whether retrieval was needed against whether it happened."""
         rows = [
             ["needed", self.correctly_retrieved, len(self.wrongly_skipped)],
             ["not needed", len(self.wrongly_retrieved), self.saved],
         ]
-        return NotebookTable(["retrieval", "retrieved", "skipped"], rows, str(self))
+        return SummaryTable(["retrieval", "retrieved", "skipped"], rows, str(self))
 
     def frame_columns(self) -> Columns:
         """The queries with a wrong decision."""

@@ -16,6 +16,8 @@ from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE
 from rankgauge.adapters.pipeline.rerank import RerankingResult
 from rankgauge.adapters.pipeline.routing import RoutingResult
 from rankgauge.adapters.pipeline.steps import MissingStep, PipelineSteps
+from rankgauge.core.formatting import plural
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.io.checks.faults import Faults
@@ -28,7 +30,7 @@ PIPELINE_SCHEMA = "rankgauge.pipeline/1"
 
 
 @dataclass(frozen=True)
-class PipelineReport:
+class PipelineReport(HtmlView):
     """Routing, gate and reranking, as far as a log has them; ``absent`` gives the reason for a missing step."""
 
     name: str
@@ -37,6 +39,9 @@ class PipelineReport:
     gate: GateEfficiency | None = None
     rerank: RerankingResult | None = None
     absent: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"PipelineReport({self.name!r}, {plural(self.queries, 'query')})"
 
     def __str__(self) -> str:
         steps = (("routing", self.routing), ("gate", self.gate), ("rerank", self.rerank))

@@ -11,8 +11,8 @@ import numpy as np
 from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE, QueryValues, align_queries, paired_interval
 from rankgauge.core.formatting import number, percent, plural, signed, span
 from rankgauge.core.tables import Column
+from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.evaluation.evaluate import AnyQrels, evaluate
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.spec import Measure
@@ -38,6 +38,9 @@ class RerankingResult(Tabular):
     effect: Effect
     values: Mapping[str, tuple[float, float]]  # query → before, after
 
+    def __repr__(self) -> str:
+        return f"RerankingResult({self})"
+
     def __str__(self) -> str:
         if self.baseline is None or self.reranked is None:
             return "rerank    no queries"
@@ -48,12 +51,12 @@ class RerankingResult(Tabular):
         counts = f"{self.effect.wins} won, {self.effect.ties} tied, {self.effect.losses} lost"
         return f"rerank    {change}{interval}, {means}; {counts} of {plural(self.effect.n, 'query')}"
 
-    def summary_table(self) -> NotebookTable:
+    def summary_table(self) -> SummaryTable:
         """Before, after, and the change."""
         head = ["measure", "before", "after", "change %", "95% from", "to", "won", "tied", "lost"]
         counts = [self.effect.wins, self.effect.ties, self.effect.losses]
         row = [self.measure, self.baseline, self.reranked, self.improvement, self.low, self.high, *counts]
-        return NotebookTable(head, [row], str(self))
+        return SummaryTable(head, [row], str(self))
 
     def frame_columns(self) -> Columns:
         """One row per query."""

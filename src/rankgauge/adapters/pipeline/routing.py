@@ -9,9 +9,9 @@ from typing import Any
 
 from rankgauge.adapters.pipeline.pairs import QueryValues, align_queries
 from rankgauge.core.formatting import percent, plural
+from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 from rankgauge.stats.results import Interval
 
 Route = str | Sequence[str] | None
@@ -50,6 +50,9 @@ class RoutingResult(Tabular):
     confusion: dict[str, dict[str, int]]  # best expert → chosen expert → queries
     experts: tuple[Expert, ...]
 
+    def __repr__(self) -> str:
+        return f"RoutingResult({self})"
+
     def __str__(self) -> str:
         if self.accuracy is None:
             return "routing   no queries"
@@ -59,7 +62,7 @@ class RoutingResult(Tabular):
         top = "".join(f", {percent(share, 1)} in the top {n}" for n, share in self.top.items() if n > 1)
         return f"routing   {percent(self.accuracy, 1)} to the best expert{ends}{top}; {plural(self.n, 'query')}"
 
-    def summary_table(self) -> NotebookTable:
+    def summary_table(self) -> SummaryTable:
         """The confusion table: best experts down, chosen experts across."""
         chosen = sorted({name for row in self.confusion.values() for name in row} | set(self.confusion))
         by_name = {expert.name: expert for expert in self.experts}
@@ -67,7 +70,7 @@ class RoutingResult(Tabular):
             [best, *(row.get(name, 0) for name in chosen), by_name[best].recall, by_name[best].precision]
             for best, row in self.confusion.items()
         ]
-        return NotebookTable(
+        return SummaryTable(
             ["best \\ chosen", *(name or "none" for name in chosen), "recall", "precision"], rows, str(self)
         )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.core.formatting import number, plural
+from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import shown
-from rankgauge.evaluation.notebook import Columns, NotebookTable, Tabular
 
 METRIC = "RQ"
 NO_QUERIES = "no labeled queries"
@@ -84,6 +84,9 @@ class RetrievalQuality(Tabular):
         }
         return result if self.skipped is None else {**result, "skipped": self.skipped}
 
+    def __repr__(self) -> str:
+        return f"RetrievalQuality({self})"
+
     def __str__(self) -> str:
         if self.value is None or self.recall_at_k is None:
             return f"{METRIC} skipped: {self.skipped}"
@@ -97,13 +100,13 @@ class RetrievalQuality(Tabular):
             f"{plural(len(self.queries), 'query')} over {plural(self.scenes, 'scene')}, {self.profile}"
         )
 
-    def summary_table(self) -> NotebookTable:
+    def summary_table(self) -> SummaryTable:
         """One row per query."""
         rows = [
             [query.id, query.text, query.rank, query.rr, query.recall, query.k, query.ranking[0].scene]
             for query in self.queries
         ]
-        return NotebookTable(["query", "text", "rank", "RR", "recall", "k", "first scene"], rows, str(self))
+        return SummaryTable(["query", "text", "rank", "RR", "recall", "k", "first scene"], rows, str(self))
 
     def frame_columns(self) -> Columns:
         """The queries, with the first scene of each ranking."""

@@ -22,6 +22,7 @@ from rankgauge.comparison.gate.runs import BaselineRun, always_retrieved, common
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Column, Floats
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
@@ -38,7 +39,7 @@ RENEW = "name the baseline's run file instead, or store a new baseline with `ran
 
 
 @dataclass(frozen=True, eq=False)
-class Baseline:
+class Baseline(HtmlView):
     """The values of a run, or the mean of several runs of the same system, query by query."""
 
     source: str | None  # the JSON file; None if it was made from runs
@@ -53,6 +54,9 @@ class Baseline:
     repeats: tuple[tuple[int, ...], ...] | None = None  # runs of the same system each; None if all runs are
     anchor: Baseline | None = None  # a fixed one to compare with besides
     description: str | None = None  # which entries of a history it is made of
+
+    def __repr__(self) -> str:
+        return f"Baseline({self.run!r} on {self.qrels!r}, {len(self.queries)} queries: {', '.join(self.measures)})"
 
     @classmethod
     def of(cls, evaluation: Evaluation, *indices: int) -> Baseline:

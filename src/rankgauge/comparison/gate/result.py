@@ -15,6 +15,7 @@ from rankgauge.comparison.gate.requirements import Requirement
 from rankgauge.comparison.statistics import describe_family
 from rankgauge.core.formatting import number, p_equals, plural, signed
 from rankgauge.core.run import Status
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import printable
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.notes import Note
@@ -91,7 +92,7 @@ class ComparedMeasure:
 
 
 @dataclass(frozen=True, eq=False)
-class GateResult:
+class GateResult(HtmlView):
     """The verdict of a gate. ``skipped`` means that nothing could be tested, and is not a pass.
 
     ``rotted`` means that relevant labels no longer fit the corpus, and that the run did not fail on the queries whose
@@ -154,6 +155,9 @@ class GateResult:
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        return f"GateResult({self.sentence})"
 
     def answer(self, show: Callable[[str], str]) -> str:
         """The sentence without the verdict; names from data are escaped by ``show``."""

@@ -14,6 +14,7 @@ from rankgauge.comparison.versions.crossing import Method, ScoredVersion, check_
 from rankgauge.comparison.versions.pairing import VersionPair, version_pair
 from rankgauge.comparison.versions.parts import ChangeParts
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
@@ -21,7 +22,7 @@ from rankgauge.measures.spec import Measure
 
 
 @dataclass(frozen=True, eq=False)
-class VersionComparison:
+class VersionComparison(HtmlView):
     """The change from one result to a later one, in parts; only the system's part is tested."""
 
     before: str
@@ -30,6 +31,10 @@ class VersionComparison:
     changes: JudgmentChanges | None  # None if the judgments of one side are unknown
     parts: tuple[ChangeParts, ...]
     comparison: Comparison | None  # of the systems; None if no query can be compared
+
+    def __repr__(self) -> str:
+        answer = "" if self.comparison is None else f": {self.comparison.answer()}"
+        return f"VersionComparison({self.before!r}, {self.after!r}{answer})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -10,9 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Floats
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.audit import orders
 from rankgauge.evaluation.audit.expected import Extremes, expected
@@ -66,7 +68,7 @@ class TieRange:
 
 
 @dataclass(frozen=True, eq=False)
-class TieAudit:
+class TieAudit(HtmlView):
     """Worst, expected and best value of each measure over all orders of tied documents."""
 
     scores: Scores
@@ -74,6 +76,9 @@ class TieAudit:
     tied: int  # the number of queries in which a judged document is tied with another
     samples: int
     seed: int
+
+    def __repr__(self) -> str:
+        return f"TieAudit({self.scores.run!r}: judged documents are tied in {plural(self.tied, 'query')})"
 
     def __iter__(self) -> Iterator[TieRange]:
         return iter(self.measures)

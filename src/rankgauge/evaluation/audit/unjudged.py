@@ -10,6 +10,7 @@ import numpy as np
 
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.completion import completed
 from rankgauge.evaluation.audit.values import Values, result_of
@@ -54,7 +55,7 @@ class Scenarios:
 
 
 @dataclass(frozen=True, eq=False)
-class UnjudgedAudit:
+class UnjudgedAudit(HtmlView):
     """Each measure under three assumptions about the retrieved documents without a judgment."""
 
     scores: Scores
@@ -62,6 +63,10 @@ class UnjudgedAudit:
     grade: float  # of the unjudged documents if they are all relevant
     unjudged: int  # the number of unjudged documents in the averaged queries
     retrieved: int  # the number of all retrieved documents there
+
+    def __repr__(self) -> str:
+        share = f"{self.unjudged:,} of {self.retrieved:,} retrieved documents are unjudged"
+        return f"UnjudgedAudit({self.scores.run!r}: {share})"
 
     def __iter__(self) -> Iterator[Scenarios]:
         return iter(self.measures)

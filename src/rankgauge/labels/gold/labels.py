@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rankgauge.core.formatting import plural
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, Note, location, shown
 
 
@@ -36,7 +38,7 @@ class GoldPassage:
 
 
 @dataclass(frozen=True)
-class GoldLabels:
+class GoldLabels(HtmlView):
     """The gold passages of all queries, in the order of the input, with texts and columns of the queries.
 
     ``without_gold`` are queries that the input has without any passage.
@@ -48,6 +50,10 @@ class GoldLabels:
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     without_gold: Sequence[str] = ()
     notes: Sequence[Note] = ()
+
+    def __repr__(self) -> str:
+        queries, passages = plural(len(self.queries), "query"), plural(len(self.passages), "passage")
+        return f"GoldLabels({self.name!r}, {queries}, {passages})"
 
     @property
     def queries(self) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
@@ -20,7 +21,7 @@ from rankgauge.labels.gold.pieces import Piece, QuoteMatches, covered_characters
 
 
 @dataclass(frozen=True, eq=False)
-class ResolvedLabels:
+class ResolvedLabels(HtmlView):
     """Which chunks find which passages by themselves.
 
     ``pairs`` are the numbers of passages and chunks. ``split`` are passages of which no chunk contains enough: the
@@ -31,6 +32,9 @@ class ResolvedLabels:
     matches: QuoteMatches
     pairs: tuple[tuple[int, int], ...]
     split: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"ResolvedLabels({self.labels!r}, {len(self.matches.missing)} missing, {len(self.split)} split)"
 
     def subtopic_rows(self) -> Rows:
         """Judgments by subtopic: the passages of a query are its subtopics, numbered from 1."""

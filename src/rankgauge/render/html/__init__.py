@@ -21,19 +21,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.result import Comparison
     from rankgauge.history.store import History
     from rankgauge.rag.results import RetrievalResult
     from rankgauge.report.report import Report
 
 
-def as_html(report: Report | RetrievalResult | History) -> str:
-    """Render a report, the result of a live retriever, or a history as one self-contained HTML page.
+def as_html(report: Report | Comparison | RetrievalResult | History) -> str:
+    """Render a report, a comparison, the result of a live retriever, or a history as one self-contained HTML page.
 
-    The same report gives the same bytes.
+    The same report gives the same bytes. A comparison needs its rankings: ``reading=Reading(keep_rankings=True)``.
     """
+    from rankgauge.comparison.result import Comparison
     from rankgauge.config.settings import Settings
     from rankgauge.render.html.page import page
-    from rankgauge.report.building import report_of
+    from rankgauge.report.building import report_of, report_of_comparison
     from rankgauge.report.report import Report
 
     if not isinstance(report, Report):
@@ -42,6 +44,8 @@ def as_html(report: Report | RetrievalResult | History) -> str:
 
         if isinstance(report, History):
             return history_page(report)
+        if isinstance(report, Comparison):
+            return page(report_of_comparison(report))
         evaluation = replace(report.evaluation, scores=(report.scores.only(report.printed),))
         report = report_of(evaluation, Settings(), input_notes=report.answer_notes)
     return page(report)

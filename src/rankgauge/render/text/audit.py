@@ -44,7 +44,7 @@ def audit_parts(audits: Audits) -> list[TerminalPart]:
     """One table per audit and run."""
     parts: list[TerminalPart] = []
     for ties in audits.ties:
-        parts += [ties_grid(ties), *([Lines(lines)] if (lines := _straddling(ties)) else [])]
+        parts += [ties_grid(ties), *([Lines(lines)] if (lines := straddling_lines(ties)) else [])]
     return parts + [unjudged_grid(audit) for audit in audits.unjudged]
 
 
@@ -70,7 +70,7 @@ def _method(row: TieRange, samples: int) -> str:
     return f"{samples} random orders" + (", also for worst and best" if row.range == "sampled" else "")
 
 
-def _straddling(audit: TieAudit) -> list[str]:
+def straddling_lines(audit: TieAudit) -> list[str]:
     """One line for each cutoff."""
     queries_at: dict[str, tuple[str, ...]] = {}
     for row in audit:

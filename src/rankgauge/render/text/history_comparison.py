@@ -28,7 +28,7 @@ def terminal_parts(compared: VersionComparison, before: EntrySummary, after: Ent
     parts: list[TerminalPart] = [
         Lines([_entry("before", before), _entry("after", after)]),
         Lines([changes_sentence(compared.changes, shown), method_sentence(compared.method)]),
-        _parts_grid(compared.parts),
+        parts_grid(compared.parts),
     ]
     if compared.comparison is None:
         return [*parts, "no query can be compared, so nothing is tested"]
@@ -40,7 +40,7 @@ def _entry(side: str, entry: EntrySummary) -> str:
     return f"{side:<6}  {entry.name}{branch}: {printable(entry.system)}, {printable(entry.collection)}"
 
 
-def _parts_grid(parts: tuple[ChangeParts, ...]) -> Grid:
+def parts_grid(parts: tuple[ChangeParts, ...]) -> Grid:
     """One row per measure, its parts beside the whole change."""
     is_joint = any(part.joint is not None for part in parts)
     titles = ["system and labels", "queries"] if is_joint else ["system", "labels", "queries"]

@@ -6,7 +6,7 @@ import json
 
 from rankgauge.adapters.pipeline.log import PipelineReport
 from rankgauge.core.formatting import number, plural
-from rankgauge.evaluation.notebook import NotebookTable
+from rankgauge.core.views import SummaryTable
 from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
@@ -27,7 +27,7 @@ def as_text(report: PipelineReport, layout: Layout = PLAIN) -> str:
     return text_of(parts, layout) + "\n"
 
 
-def _grid(content: NotebookTable) -> Grid:
+def _grid(content: SummaryTable) -> Grid:
     rows = [[Cell(_cell_text(value)) for value in row] for row in content.rows]
     return Grid(list(map(full, content.head)), rows, named_columns=True)
 

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.progress import phase
 from rankgauge.core.run import Run, Status
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.trec_writer import check_no_white_space, check_tag, write_answers
 from rankgauge.io.writing import check_writable
@@ -60,7 +62,7 @@ class FetchOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class FetchResult:
+class FetchResult(HtmlView):
     """The answers of a fetch. ``resumed`` is the number of answers that the journal already had.
 
     ``notes`` are caveats about the answers: scores that contradict the order of the results, results that repeat an id.
@@ -70,6 +72,9 @@ class FetchResult:
     answers: Sequence[FetchedAnswer]
     resumed: int
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"FetchResult({self.name!r}, {plural(len(self.answers), 'answer')}, {len(self.failures)} failed)"
 
     @cached_property
     def run(self) -> Run:

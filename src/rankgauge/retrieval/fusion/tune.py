@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from rankgauge.comparison.reuse import reuse_sentence
+from rankgauge.core.formatting import number
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.measures.parse import parse_measure
@@ -33,7 +35,7 @@ class TuningScore:
 
 
 @dataclass(frozen=True, eq=False)
-class TuningResult:
+class TuningResult(HtmlView):
     """The best choice, and its values on both sides beside those of each run and of unweighted fusion.
 
     ``run`` is the tuned fusion of the test queries only. The last of the ``scores`` is that of the tuned fusion.
@@ -45,6 +47,11 @@ class TuningResult:
     split: Split
     scores: tuple[TuningScore, ...]
     run: Run
+
+    def __repr__(self) -> str:
+        return (
+            f"TuningResult({self.choice}: {self.measure} {number(self.value)} on {len(self.split.test)} test queries)"
+        )
 
     @property
     def value(self) -> float | None:

@@ -1,0 +1,72 @@
+"""Results as a notebook shows them, and as data frames.
+
+A result belongs to an early room, its view to ``render``, which comes later: that is imported when a result is shown.
+This is the only place that reaches for a later room.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from rankgauge.core.dataclass import dataclass
+
+RENDERER = "rankgauge.render.notebook.views"
+Columns = Mapping[str, Sequence[Any]]
+T = TypeVar("T")
+
+
+class HtmlView:
+    """A result that a notebook shows as HTML: one entry in the table of ``render/notebook/views.py``."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        html: str = import_module(RENDERER).view_of(self)
+        return html
+
+
+class ResultTuple(tuple[T, ...], HtmlView):
+    """A tuple of results of one kind that a notebook shows together."""
+
+    __slots__ = ()
+
+
+class ResultList(list[T], HtmlView):
+    """A list of results of one kind that a notebook shows together."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    """A small table for people; numbers are rounded only when they are shown."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    caption: str = ""
+
+
+class Tabular(HtmlView, ABC):
+    """A result that can be converted into a data frame."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def frame_columns(self) -> Columns:
+        """The columns of the data frame, all of the same length."""
+
+    def to_pandas(self) -> Any:
+        """Convert to a pandas data frame."""
+        from rankgauge.core.frames import pandas_frame
+
+        return pandas_frame(self.frame_columns())
+
+    def to_polars(self) -> Any:
+        """Convert to a polars data frame."""
+        from rankgauge.core.frames import polars_frame
+
+        return polars_frame(self.frame_columns())
