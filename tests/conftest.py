@@ -13,6 +13,7 @@ from tests.postgres_server import PostgresServer, ServerUnavailable
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+os.environ.pop("COLUMNS", None)  # a parallel runner sets it, and output in a pipe would be wrapped
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def test_the_command_prints_the_correlations_and_the_swaps(command: Command, fil
         "Order of 3 systems by strict.qrels (2 queries) and by lenient.qrels (2 queries); 1 query in both."
     )
     assert "RR         −1.000  −1.000         3 of 3" in table.out
-    assert "RR   alpha over beta  1.0000 vs. 0.5000  0.5000 vs. 1.0000" in table.out
+    assert "RR  alpha over beta   1.0000 vs. 0.5000  0.5000 vs. 1.0000" in table.out
     assert "warning: strict.qrels" in table.err
     for format in ("markdown", "latex"):
         assert "alpha over beta" in command("agreement", *files, "-m", "RR", "--format", format).out

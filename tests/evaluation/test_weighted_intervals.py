@@ -131,7 +131,7 @@ def test_evaluate_shows_them_beside_the_plain_ones(tmp_path: Path, command: Call
     topics = ["--topics", str(tmp_path / "queries.jsonl")]
     assert "weighted" not in command(*arguments).out
     heads = [line.split() for line in command(*arguments, *topics).out.split("\n") if "CI" in line]
-    assert heads == [["mean", "95%", "CI", "weighted", "95%", "CI"]]
+    assert heads == [["measure", "run", "mean", "95%", "CI", "weighted", "95%", "CI"]]
     measure = json.loads(command(*arguments, *topics, "--format", "json").out)["runs"][0]["measures"]["RR"]
     assert set(measure) == {"value", "n", "weighted", "ci", "weighted_ci"}
     assert measure["weighted_ci"]["low"] < measure["weighted"] < measure["weighted_ci"]["high"]
