@@ -86,7 +86,7 @@ def test_a_measure_without_a_direction_has_neither_marks_nor_colors() -> None:
     text = as_html(made)
     assert 'role="img" aria-label="better"' not in text
     assert 'role="img" aria-label="worse"' not in text
-    assert re.search(r'<svg [^>]*class="neutral"', text)
+    assert re.search(r'<div class="neutral"><div class="chart"', text)
     assert "from the largest increase to the largest decrease" in text
     assert "new is higher than old on" in Parts(text).text
     assert data_of(text)["measures"][0]["direction"] == 0

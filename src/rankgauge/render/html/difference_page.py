@@ -38,7 +38,10 @@ def _payload(difference: RunDifference, texts: Mapping[str, str], snippets: Mapp
     query_texts = [shorten_end(texts.get(query.query, ""), QUERY_CHARACTERS) for query in queries]
     return {
         "judged": False,
-        "systems": [{"name": plain(one.name), "color": one.color} for one in color_systems(difference.names, 0)],
+        "systems": [
+            {"name": plain(one.name), "color": one.color, "shape": one.shape}
+            for one in color_systems(difference.names, 0)
+        ],
         "baseline": 0,
         "queries": [plain(query.query) for query in queries],
         "texts": query_texts if any(query_texts) else None,
