@@ -22,9 +22,9 @@ const plots = {
     plots.order.sort((a, b) => sign * (report.gap(choice, b) - report.gap(choice, a)) || a - b);
     byId('waterfall-caption').textContent = `${after} − ${before} on ${measure.name}, from the largest ${increase} to the largest ${decrease}.`;
     byId('scatter-title').textContent = `Per-query scores: ${after} vs. ${before}`;
-    byId('scatter-caption').textContent = `${measure.name}; each point is a query, a larger one several; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
     drawWaterfall(measure, sign);
     drawScatter(measure, before, after);
+    byId('scatter-caption').textContent = `${measure.name}; ${plots.points.length > DENSE_POINTS ? 'the darker, the more queries' : 'each point is a query, a larger one several'}; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
     const tally = plots.tally();
     byId('waterfall-readout').textContent = tally;
     for (const chart of plots.pickers) chart.reset(tally);
@@ -42,7 +42,7 @@ const plots = {
 
 // The same numbers as in charts/differences.py.
 const DENSE_POINTS = 200;
-const [CELL_WIDTH, CELL_HEIGHT] = [1000 / 64, 5];
+const [CELL_WIDTH, CELL_HEIGHT] = [1000 / 80, 4];
 const POINT_SIZES = [1, 2, 4, 10, 30];
 
 function queryTip(query, choice, sides) {
@@ -104,13 +104,15 @@ function drawScatter(measure, before, after) {
   fitName(chart.querySelector('.vertical'), after);
 }
 
-// One path for each size of point. If there are many points, a cell of the plot is drawn as one point.
+// One path for each size of point. If there are many points, each cell of the plot is a short line that fills it.
 function pointPaths(points) {
   const dense = points.length > DENSE_POINTS;
+  const last = 1000 / CELL_WIDTH - 1;
   const counts = new Map();
   for (const [x, y] of points) {
-    const center = dense ? [(Math.floor(x / CELL_WIDTH) + 0.5) * CELL_WIDTH, (Math.floor(y / CELL_HEIGHT) + 0.5) * CELL_HEIGHT] : [x, y];
-    const place = `M${center[0].toFixed(1)} ${center[1].toFixed(1)}h0`;
+    const place = dense
+      ? `M${Math.min(Math.floor(x / CELL_WIDTH), last) * CELL_WIDTH} ${(Math.floor(y / CELL_HEIGHT) + 0.5) * CELL_HEIGHT}h${CELL_WIDTH}`
+      : `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
     counts.set(place, (counts.get(place) ?? 0) + 1);
   }
   const paths = POINT_SIZES.map(() => '');

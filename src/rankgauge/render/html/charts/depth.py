@@ -39,6 +39,7 @@ def cutoff_chart(
     hits: Sequence[Hits],
     systems: Sequence[PageSystem],
     caption: str = "",
+    height: float = 0,
 ) -> Chart:
     """One measure at each cutoff that the rankings reach."""
     deepest = max(int(run_hits.retrieved.max(initial=1)) for run_hits in hits)
@@ -48,7 +49,7 @@ def cutoff_chart(
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
         values = [Values(at_k(run_hits), run_scores.averaged, "mean").over_queries for at_k in measures]
         curves.append(Curve(system, [(float(k), y) for k, y in zip(cutoffs, values, strict=True) if y is not None]))
-    axes = CurveAxes(title, measure.definition.range, "k", (1.0, float(cutoffs[-1])), log=True)
+    axes = CurveAxes(title, measure.definition.range, "k", (1.0, float(cutoffs[-1])), log=True, height=height)
     return Chart(title, lines(curves, axes), caption)
 
 

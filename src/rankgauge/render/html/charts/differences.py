@@ -44,8 +44,8 @@ WATERFALL_AREA = PlotArea(height=315, top=8, bottom_margin=25)
 GAP_LEFT, GAP_TICKS = 40, 8  # pixels for the tick labels of differences, and about how many of them there are
 # The script has the same numbers.
 DENSE_POINTS = 200  # from this many points on they are drawn in cells
-CELL_WIDTH, CELL_HEIGHT = FULL_WIDTH / 64, 5
-POINT_SIZES = (1, 2, 4, 10, 30)  # from this many queries on a point is drawn larger
+CELL_WIDTH, CELL_HEIGHT = FULL_WIDTH / 80, 4
+POINT_SIZES = (1, 2, 4, 10, 30)  # from this many queries on a point is drawn larger, or a cell darker
 
 
 @dataclass(frozen=True)
@@ -191,17 +191,29 @@ def _scatter_frame(axes: Axes, x: Scale, y: Scale, bottom: float) -> Iterator[Ma
         yield text(across(x(tick)), bottom + TICK_DROP, label, "tick", "middle")
 
 
-def point_paths(points: Sequence[tuple[float, float]]) -> list[str]:
-    """The points as paths, one for each size of point: one query, a few at the same place, many.
+def points_text(count: int) -> str:
+    """What the points of a scatter are, for its caption."""
+    if count > DENSE_POINTS:
+        return "the darker, the more queries"
+    return "each point is a query, a larger one several"
 
-    If there are many points, the plot is divided into cells, and a cell is drawn as one point.
+
+def point_paths(points: Sequence[tuple[float, float]]) -> list[str]:
+    """The points as paths, one for each size: one query, a few at the same place, many.
+
+    If there are many points, the plot is divided into cells, and each cell with points is a short line that fills it.
     """
-    if len(points) <= DENSE_POINTS:
-        counts = Counter(points)
-    else:
-        cells = Counter((int(x / CELL_WIDTH), int(y / CELL_HEIGHT)) for x, y in points)
-        counts = Counter({((a + 0.5) * CELL_WIDTH, (b + 0.5) * CELL_HEIGHT): n for (a, b), n in cells.items()})
     paths = [""] * len(POINT_SIZES)
-    for (x, y), count in counts.items():
-        paths[bisect_right(POINT_SIZES, count) - 1] += f"M{px(x)} {px(y)}h0"
+    if len(points) <= DENSE_POINTS:
+        for (x, y), count in Counter(points).items():
+            paths[_size(count)] += f"M{px(x)} {px(y)}h0"
+        return paths
+    last = FULL_WIDTH // CELL_WIDTH - 1
+    cells = Counter((int(y // CELL_HEIGHT), int(min(x // CELL_WIDTH, last))) for x, y in points)
+    for (row, column), count in sorted(cells.items()):
+        paths[_size(count)] += f"M{px(column * CELL_WIDTH)} {px((row + 0.5) * CELL_HEIGHT)}h{px(CELL_WIDTH)}"
     return paths
+
+
+def _size(count: int) -> int:
+    return bisect_right(POINT_SIZES, count) - 1

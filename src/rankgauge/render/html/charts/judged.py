@@ -11,7 +11,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.judged import judged
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.depth import cutoff_chart
-from rankgauge.render.html.charts.ranges import RangeRow, ranges, scenario_key
+from rankgauge.render.html.charts.ranges import RangeRow, ranges, scenario_key, scenarios_height
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import measure_text
@@ -28,7 +28,8 @@ def judgment_charts(
 ) -> Iterator[Chart]:
     """Judged@k, then the ranges of the first measure, without that over grades if documents have no single grade."""
     measure = scores[0].measures[0]
-    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary)
+    height = scenarios_height(len(systems)) if unjudged else 0
+    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary, height)
     if unjudged:
         yield Chart(
             f"{measure.name} and unjudged documents",

@@ -34,17 +34,19 @@ class CurveAxes:
     horizontal: str
     ends: tuple[float, float]  # of the horizontal axis
     log: bool = False
+    height: float = 0  # at least
 
 
-def area_for(names: int) -> PlotArea:
+def area_for(names: int, height: float = 0) -> PlotArea:
     """The usual area, or a higher one if there are more names than fit beside it."""
-    missing = max(0.0, NAME_SPACING * (names - 1) - (CURVE_AREA.bottom - CURVE_AREA.top))
-    return PlotArea(CURVE_AREA.height + missing, CURVE_AREA.top, CURVE_AREA.bottom_margin)
+    margins = CURVE_AREA.top + CURVE_AREA.bottom_margin
+    height = max(CURVE_AREA.height, height, margins + NAME_SPACING * (names - 1))
+    return PlotArea(height, CURVE_AREA.top, CURVE_AREA.bottom_margin)
 
 
 def lines(curves: Sequence[Curve], axes: CurveAxes) -> Markup:
     """The curves over one horizontal axis."""
-    area = area_for(len(curves))
+    area = area_for(len(curves), axes.height)
     x = Scale(*axes.ends, 0, FULL_WIDTH, log=axes.log)
     values = padded_range([value for curve in curves for _, value in curve.points], axes.possible)
     y = Scale(*values, area.bottom, area.top, tick_count=7)

@@ -17,7 +17,9 @@ from rankgauge.render.html.charts.scales import Scale, padded_range
 from rankgauge.render.html.charts.svg import FULL_WIDTH, Column, KeyEntry, across, drawing, line, symbol, tag, text
 from rankgauge.render.html.page_systems import PageSystem
 
-RANGE_ROW, RANGE_TOP, RANGE_BOTTOM = 26, 4, 22
+RANGE_ROW, SCENARIO_ROW, RANGE_TOP, RANGE_BOTTOM = 26, 76, 4, 22
+KEY_HEIGHT = 30
+SCENARIOS_HEIGHT = 168  # of a chart of scenarios, which is beside one of curves, if a row is not too high then
 RangeForm = Literal["interval", "scenario"]
 
 
@@ -35,8 +37,9 @@ class RangeRow:
 
 def ranges(rows: Sequence[RangeRow], possible: tuple[float, float], form: RangeForm = "interval") -> Markup:
     """The rows over one axis."""
-    bottom = RANGE_TOP + RANGE_ROW * len(rows)
-    heights = [RANGE_TOP + RANGE_ROW * (index + 0.5) for index in range(len(rows))]
+    row_height = RANGE_ROW if form == "interval" else scenario_row(len(rows))
+    bottom = RANGE_TOP + row_height * len(rows)
+    heights = [RANGE_TOP + row_height * (index + 0.5) for index in range(len(rows))]
     ends = padded_range([end for row in rows for end in (row.value, row.low, row.high)], possible)
     x = Scale(*ends, 0, FULL_WIDTH)
     width = max((text_width(row.value_text) for row in rows), default=0)
@@ -48,6 +51,16 @@ def ranges(rows: Sequence[RangeRow], possible: tuple[float, float], form: RangeF
     parts += [_row(row, x, y, form) for row, y in zip(rows, heights, strict=True)]
     description = "; ".join(row.description for row in rows)
     return drawing(bottom + RANGE_BOTTOM, description, *parts, left=left, right=right)
+
+
+def scenario_row(rows: int) -> float:
+    """The height of a row of scenarios: more if there are few rows."""
+    return min(max(SCENARIOS_HEIGHT / max(rows, 1), RANGE_ROW), SCENARIO_ROW)
+
+
+def scenarios_height(rows: int) -> float:
+    """The height of a chart of scenarios with its key."""
+    return RANGE_TOP + scenario_row(rows) * rows + RANGE_BOTTOM + KEY_HEIGHT
 
 
 def scenario_key(label: str) -> KeyEntry:

@@ -14,6 +14,7 @@ from rankgauge.render.html.charts.svg import FULL_WIDTH, across, drawing, line, 
 from rankgauge.render.html.direction import Tone
 
 TIME_HEIGHT, TIME_TOP, TIME_BOTTOM = 170, 8, 24  # without labels of changes
+TIME_TICKS = 5
 LABEL_HEIGHT, LABEL_GAP = 16, 10  # of the label of a change, and pixels between two
 MANY_POINTS = 25  # from which on dots are smaller
 
@@ -57,12 +58,12 @@ def time_chart(series: TimeSeries) -> Markup:
     values = [end for point in points for end in (point.value, point.low, point.high)]
     x = Scale(0.0, float(len(points) - 1), 0, FULL_WIDTH)
     ends = padded_range(values, series.possible)
-    left = value_column(Scale(*ends, 0, 1))
+    left = value_column(Scale(*ends, 0, 1, tick_count=TIME_TICKS))
     labels, lines_above = _change_labels(series.marks, x, plot_width(left))
     top = TIME_TOP + LABEL_HEIGHT * lines_above
     height = TIME_HEIGHT + LABEL_HEIGHT * lines_above
     bottom = height - TIME_BOTTOM
-    y = Scale(*ends, bottom, top)
+    y = Scale(*ends, bottom, top, tick_count=TIME_TICKS)
     parts = [*horizontal_grid(y), text("0%", height - 5, series.days[0], "tick")]
     if len(points) > 1:
         parts.append(text("100%", height - 5, series.days[1], "tick", "end"))
