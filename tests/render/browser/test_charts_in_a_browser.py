@@ -130,7 +130,7 @@ def test_queries_at_one_place_of_a_dense_scatter_are_opened_one_after_the_other(
 ) -> None:
     page = open_page(files["dense"])
     page.get_by_role("combobox", name="Measure").select_option(label="P@5")  # six values: many queries share a place
-    assert "the darker, the more queries" in page.locator("#scatter-caption").inner_text()
+    assert "the stronger the color, the more queries" in page.locator("#scatter-caption").inner_text()
     for _ in range(3):
         page.locator("#scatter .plot").click(position={"x": 1, "y": SCATTER_AREA.bottom})
     opened = page.evaluate("[...explorer.opened]")

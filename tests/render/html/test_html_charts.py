@@ -15,6 +15,7 @@ from rankgauge.render.html import as_html
 from rankgauge.render.html.charts.axes import fitting_ticks
 from rankgauge.render.html.charts.cost import pareto_front
 from rankgauge.render.html.charts.differences import POINT_SIZES, axes_of, point_paths
+from rankgauge.render.html.charts.forest import forest, largest_distance
 from rankgauge.render.html.charts.labels import NAME_SPACING, NAME_WIDTH, fitted, separate, text_width
 from rankgauge.render.html.charts.scales import Scale, covering_ticks, log_ticks, padded_range, tick_labels, ticks
 from rankgauge.render.html.charts.svg import FULL_WIDTH, tag
@@ -109,6 +110,20 @@ def test_every_query_is_part_of_a_point_and_larger_points_are_more_queries(point
     assert len(paths) == len(POINT_SIZES)
     assert paths[-1].count("M") >= 1
     assert 1 <= sum(path.count("M") for path in paths) <= len(points) + 1
+
+
+def test_the_small_chart_of_a_difference_has_its_interval_around_it() -> None:
+    comparison = report(3).comparison
+    assert comparison is not None
+    limit = largest_distance(comparison.differences)
+    for row in comparison.differences:
+        drawn = forest(row, limit, "c1")
+        zero, *others = (float(place) for place in re.findall(r' c?x1?="([\d.]+)%', drawn))
+        end = re.search(r' x2="([\d.]+)%"[^>]* class="range"', drawn)
+        assert zero == 50
+        assert row.difference is not None
+        assert others[-1] == pytest.approx(50 + 45 * row.difference / limit, abs=0.1)
+        assert end is None or others[0] <= others[-1] <= float(end[1]) <= 95
 
 
 def test_axes_hold_every_value_and_every_difference() -> None:

@@ -66,7 +66,7 @@ def _measure(difference: RunDifference, name: str) -> dict[str, Any]:
         "count": False,
         "scale": SCALE,
         "values": [integers([1.0] * len(known), SCALE), integers(known, SCALE)],
-        **Axes(0.0, 1.0, 1.0).to_dict(),
+        **Axes((0.0, 1.0), (-1.0, 0.0, 1.0), 1.0).to_dict(),
     }
 
 

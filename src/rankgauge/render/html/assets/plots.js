@@ -24,7 +24,7 @@ const plots = {
     byId('scatter-title').textContent = `Per-query scores: ${after} vs. ${before}`;
     drawWaterfall(measure, sign);
     drawScatter(measure, before, after);
-    byId('scatter-caption').textContent = `${measure.name}; ${plots.points.length > DENSE_POINTS ? 'the darker, the more queries' : 'each point is a query, a larger one several'}; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
+    byId('scatter-caption').textContent = `${measure.name}; ${plots.points.length > DENSE_POINTS ? 'the stronger the color, the more queries' : 'each point is a query, a larger one several'}; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
     const tally = plots.tally();
     byId('waterfall-readout').textContent = tally;
     for (const chart of plots.pickers) chart.reset(tally);

@@ -194,7 +194,7 @@ def _scatter_frame(axes: Axes, x: Scale, y: Scale, bottom: float) -> Iterator[Ma
 def points_text(count: int) -> str:
     """What the points of a scatter are, for its caption."""
     if count > DENSE_POINTS:
-        return "the darker, the more queries"
+        return "the stronger the color, the more queries"
     return "each point is a query, a larger one several"
 
 
