@@ -113,6 +113,32 @@ def test_a_chart_is_one_tab_stop_and_its_points_open_queries(open_page: Open, fi
         assert not stage.locator(".tip").is_visible()
 
 
+FOCUSED = """() => {
+  const focused = document.activeElement;
+  if (focused === document.body) return null;
+  const style = getComputedStyle(focused);
+  const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+  return [focused.id || focused.className || focused.textContent, outlined];
+}"""
+
+
+def test_the_tab_key_walks_through_the_page_with_a_visible_focus(open_page: Open, files: dict[str, Path]) -> None:
+    page = open_page(files["two"], width=360)
+    stops: list[tuple[str, bool]] = []
+    while len(stops) < 200:
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUSED)
+        if stop is None:
+            break
+        stops.append((stop[0], stop[1]))
+    names = [name for name, _ in stops]
+    assert len(stops) < 100  # 48 queries in four charts are not stops
+    assert [name for name in names if name in ("waterfall", "scatter", "search")] == ["waterfall", "scatter", "search"]
+    assert sum("live" in name for name in names) == 2  # the charts of groups
+    assert names.count("query") == 20
+    assert [name for name, visible in stops if not visible] == []
+
+
 def test_a_tick_of_a_group_opens_its_query(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["two"])
     chart = page.locator(".chart[data-rows]").first
@@ -169,5 +195,6 @@ def test_a_printed_chart_is_legible(open_page: Open, files: dict[str, Path], scr
     for chart in page.evaluate(LABELS):
         assert all(label["size"] >= MIN_TEXT for label in chart["labels"]), chart["title"]
         assert all(label["box"]["right"] <= chart["stage"]["right"] + 1 for label in chart["labels"]), chart["title"]
+    assert page.evaluate(SMALL_WORDS, MIN_TEXT) == []
     assert [gap for gap in page.evaluate(ROWS) if abs(gap) > 1] == []
     page.screenshot(path=screenshots / f"charts-printed-{name}.png", full_page=True)

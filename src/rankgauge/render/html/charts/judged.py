@@ -16,7 +16,7 @@ from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import measure_text
 
-SCENARIO_LABEL = "range of scenarios, not a confidence interval"
+SCENARIO_LABEL = "scenarios, not a confidence interval"
 
 
 def judgment_charts(
