@@ -42,7 +42,7 @@ const plots = {
 
 // The same numbers as in charts/differences.py.
 const DENSE_POINTS = 200;
-const [CELL_WIDTH, CELL_HEIGHT] = [1000 / 80, 4];
+const [CELL_WIDTH, CELL_HEIGHT] = [10, 4];
 const POINT_SIZES = [1, 2, 4, 10, 30];
 
 function queryTip(query, choice, sides) {
@@ -60,7 +60,8 @@ function drawWaterfall(measure, sign) {
   const bars = (matches) => {
     const indices = gaps.map((_, index) => index).filter((index) => matches(sign * gaps[index]));
     if (!indices.length) return '';
-    return `M${indices[0]} ${y(0)}${indices.map((index) => `V${y(gaps[index])}H${index + 1}`).join('')}V${y(0)}Z`;
+    const last = indices.filter((index, place) => place === indices.length - 1 || y(gaps[index]) !== y(gaps[index + 1])); // of bars of one height
+    return `M${indices[0]} ${y(0)}${last.map((index) => `V${y(gaps[index])}H${index + 1}`).join('')}V${y(0)}Z`;
   };
   const svg = chart.querySelector('.bars');
   svg.setAttribute('viewBox', `0 0 ${Math.max(gaps.length, 1)} ${svg.getAttribute('height')}`);

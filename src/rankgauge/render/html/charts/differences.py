@@ -44,7 +44,7 @@ WATERFALL_AREA = PlotArea(height=315, top=8, bottom_margin=25)
 GAP_LEFT, GAP_TICKS = 40, 8  # pixels for the tick labels of differences, and about how many of them there are
 # The script has the same numbers.
 DENSE_POINTS = 200  # from this many points on they are drawn in cells
-CELL_WIDTH, CELL_HEIGHT = FULL_WIDTH / 80, 4
+CELL_WIDTH, CELL_HEIGHT = 10, 4
 POINT_SIZES = (1, 2, 4, 10, 30)  # from this many queries on a point is drawn larger, or a cell darker
 
 
@@ -153,10 +153,16 @@ def gap_labels(values: Sequence[float]) -> list[str]:
 
 
 def bar_path(indices: Sequence[int], gaps: Floats, y: Scale) -> str:
-    """One outline around adjacent bars, each one unit wide."""
+    """One outline around adjacent bars, each one unit wide; neighbors of the same height are one bar.
+
+    If there are many bars, their heights are whole pixels.
+    """
     if not indices:
         return ""
-    steps = "".join(f"V{px(y(float(gaps[index])))}H{index + 1}" for index in indices)
+    digits = 0 if len(gaps) > DENSE_POINTS else 1
+    heights = [px(round(y(float(gaps[index])), digits)) for index in indices]
+    ends = zip(indices, heights, [*heights[1:], ""], strict=True)
+    steps = "".join(f"V{height}H{index + 1}" for index, height, following in ends if height != following)
     return f"M{indices[0]} {px(y(0))}{steps}V{px(y(0))}Z"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from rankgauge.render.html.charts.svg import FULL_WIDTH, PlotArea, across, drawi
 from rankgauge.render.html.page_systems import PageSystem
 
 CURVE_AREA = PlotArea(height=224, top=8, bottom_margin=40)
+MAX_SYMBOLS = 8  # on a curve
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ def lines(curves: Sequence[Curve], axes: CurveAxes) -> Markup:
 def _curve(curve: Curve, x: Scale, y: Scale, measure: str, area: PlotArea) -> Markup:
     path = "L".join(f"{px(x(a))} {px(y(b))}" for a, b in curve.points)
     shapes = [stretched(area.height, tag("path", d=f"M{path}" if path else "", class_="curve"))]
-    shapes += [symbol(curve.system.shape, across(x(a)), y(b)) for a, b in curve.points]
+    step = math.ceil(len(curve.points) / MAX_SYMBOLS) or 1
+    marked = curve.points[::-step][::-1]  # the last point is beside its name
+    shapes += [symbol(curve.system.shape, across(x(a)), y(b)) for a, b in marked]
     return tag("g", tag("title", describe(curve, measure)), *shapes, class_=curve.system.color)
 
 
