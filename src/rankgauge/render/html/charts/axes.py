@@ -9,19 +9,19 @@ from markupsafe import Markup
 
 from rankgauge.render.html.charts.labels import text_width
 from rankgauge.render.html.charts.scales import Scale, log_ticks, tick_labels, ticks
-from rankgauge.render.html.charts.svg import FULL_WIDTH, Column, across, line, text
+from rankgauge.render.html.charts.svg import FULL_WIDTH, LabelColumn, across, line, text
 
 TICK_GAP = 8  # pixels between two tick labels
 MAX_TICKS = 6
 TICK_DROP, AXIS_DROP = 17, 34  # from the end of the plot down to the tick labels, and to the name of the axis
 
 
-def value_column(y: Scale) -> Column:
+def value_column(y: Scale) -> LabelColumn:
     """The tick labels of a vertical axis."""
     labels = tick_labels(y.ticks)
     width = max(map(text_width, labels), default=0) + 2
     parts = [text(width, y(tick) + 4, label, "tick", "end") for tick, label in zip(y.ticks, labels, strict=True)]
-    return Column(width, parts)
+    return LabelColumn(width, parts)
 
 
 def horizontal_grid(y: Scale) -> Iterator[Markup]:

@@ -24,7 +24,7 @@ from rankgauge.render.html.charts.labels import fitted, plot_width
 from rankgauge.render.html.charts.scales import Scale, covering_ticks, tick_labels, ticks
 from rankgauge.render.html.charts.svg import (
     FULL_WIDTH,
-    Column,
+    LabelColumn,
     PlotArea,
     across,
     drawing,
@@ -97,7 +97,7 @@ def axes_of(scores: Sequence[Scores], index: int) -> Axes:
 
 def _scatter_ticks(values: Sequence[float]) -> list[float]:
     """As many as fit on the horizontal axis."""
-    width = plot_width(Column(SCATTER_LEFT))
+    width = plot_width(LabelColumn(SCATTER_LEFT))
     choices = [covering_ticks(values, count) for count in range(SCATTER_TICKS, 1, -1)]
     scales = [Scale(choice[0], choice[-1], 0, FULL_WIDTH) for choice in choices]
     fitting = (choice for choice, x in zip(choices, scales, strict=True) if labels_fit(choice, x, width))
@@ -137,7 +137,7 @@ def waterfall(gaps: Floats, direction: Direction, axes: Axes, description: str) 
     ]
     box = f"{px(area.top)} {px(area.bottom)}"
     tone = None if direction else "neutral"
-    return tag("div", drawing(area.height, description, *parts, left=Column(GAP_LEFT), data_box=box), class_=tone)
+    return tag("div", drawing(area.height, description, *parts, left=LabelColumn(GAP_LEFT), data_box=box), class_=tone)
 
 
 def _waterfall_frame(values: Sequence[float], y: Scale) -> Iterator[Markup]:
@@ -186,7 +186,7 @@ def scatter(values: tuple[Floats, Floats], systems: tuple[PageSystem, PageSystem
         tag("g", stretched(area.height, *paths), class_=f"points {systems[1].color}{density}"),
         text("50%", area.bottom + AXIS_DROP, names[0], "axis horizontal", "middle"),
     ]
-    left, box = Column(SCATTER_LEFT, [vertical]), f"{px(area.top)} {px(area.bottom)}"
+    left, box = LabelColumn(SCATTER_LEFT, [vertical]), f"{px(area.top)} {px(area.bottom)}"
     return drawing(area.height, words, *parts, left=left, data_box=box)
 
 

@@ -22,7 +22,7 @@ from rankgauge.render.html.charts.scales import Scale, padded_range
 from rankgauge.render.html.charts.svg import (
     FULL_WIDTH,
     Chart,
-    Column,
+    LabelColumn,
     across,
     drawing,
     line,
@@ -40,7 +40,7 @@ MAX_CHART_GROUPS = 12
 
 
 @dataclass(frozen=True)
-class GroupRows:
+class ChartGroup:
     """One group of queries, with the values of each system in it."""
 
     label: str
@@ -62,7 +62,7 @@ def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[
         members = [(code, *group) for code, group in enumerate(groups(scores[0].columns, column))]
         by_size = sorted(members, key=lambda group: (-int(group[2].sum()), group[1]))
         rows = [
-            GroupRows(
+            ChartGroup(
                 label, code, [(system, _values(one, queries)) for one, system in zip(scores, systems, strict=True)]
             )
             for code, label, queries in sorted(by_size[:MAX_CHART_GROUPS], key=lambda group: group[1])
@@ -71,7 +71,7 @@ def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[
         yield Chart(f"{measure.name} by {column}", drawn, _caption(rows, len(by_size) - len(rows)), system_key(systems))
 
 
-def _caption(rows: Sequence[GroupRows], omitted: int) -> str:
+def _caption(rows: Sequence[ChartGroup], omitted: int) -> str:
     ticked = min(len(values) for group in rows for _, values in group.values) <= MAX_TICKED_QUERIES
     marks = "each tick is a query" if ticked else "the line extends from the lowest to the highest value"
     caption = f"Box: the middle half of the queries, with the median; {marks}."
@@ -84,7 +84,7 @@ def _values(scores: Scores, members: NDArray[np.bool_]) -> Floats:
     return existing
 
 
-def _boxes(rows: Sequence[GroupRows], domain: tuple[float, float], column: int) -> Markup:
+def _boxes(rows: Sequence[ChartGroup], domain: tuple[float, float], column: int) -> Markup:
     group_height = max(BOX_ROW * len(rows[0].values), MIN_GROUP_HEIGHT) + GROUP_GAP
     bottom = BOXES_TOP + group_height * len(rows)
     x, left = Scale(*domain, 0, FULL_WIDTH), _group_column(rows, group_height)
@@ -112,7 +112,7 @@ def _boxes(rows: Sequence[GroupRows], domain: tuple[float, float], column: int) 
     )
 
 
-def _group_column(rows: Sequence[GroupRows], height: float) -> Column:
+def _group_column(rows: Sequence[ChartGroup], height: float) -> LabelColumn:
     """The name of each group, and below it the number of its queries."""
     parts, width = [], 0.0
     for number, group in enumerate(rows):
@@ -120,7 +120,7 @@ def _group_column(rows: Sequence[GroupRows], height: float) -> Column:
         width = max(width, text_width(name) + 4, text_width(count))
         parts.append(text(0, middle - 3, name, "group", full=group.label))
         parts.append(text(0, middle + 12, count, "tick"))
-    return Column(width, parts)
+    return LabelColumn(width, parts)
 
 
 def _row(system: PageSystem, values: Floats, x: Scale, y: float, description: str) -> Markup:

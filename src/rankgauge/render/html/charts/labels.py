@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from rankgauge.render.html.charts.svg import CARD_WIDTH, PLOT_MARGIN, Column, KeyEntry, symbol, tag, text
+from rankgauge.render.html.charts.svg import CARD_WIDTH, PLOT_MARGIN, KeyEntry, LabelColumn, symbol, tag, text
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import plain, shorten_middle
 
@@ -51,10 +51,10 @@ def system_label(system: PageSystem, y: float, x: float = 0) -> Markup:
     return tag("g", symbol(system.shape, x + SYMBOL_X, y), name, class_=system.color)
 
 
-def system_column(systems: Sequence[PageSystem], positions: Sequence[float]) -> Column:
+def system_column(systems: Sequence[PageSystem], positions: Sequence[float]) -> LabelColumn:
     """The systems, each at its height."""
     widest = max((text_width(fitted(system.name)) for system in systems), default=0)
-    return Column(NAME_X + widest, [system_label(one, y) for one, y in zip(systems, positions, strict=True)])
+    return LabelColumn(NAME_X + widest, [system_label(one, y) for one, y in zip(systems, positions, strict=True)])
 
 
 def system_key(systems: Sequence[PageSystem]) -> list[KeyEntry]:
@@ -65,7 +65,7 @@ def system_key(systems: Sequence[PageSystem]) -> list[KeyEntry]:
     ]
 
 
-def plot_width(*columns: Column) -> float:
+def plot_width(*columns: LabelColumn) -> float:
     """The pixels that a plot has between its columns on the narrowest screen."""
     return CARD_WIDTH - 2 * PLOT_MARGIN - sum(column.width for column in columns)
 

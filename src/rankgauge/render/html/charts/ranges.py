@@ -14,7 +14,7 @@ from markupsafe import Markup
 from rankgauge.render.html.charts.axes import fitting_ticks, horizontal_axis
 from rankgauge.render.html.charts.labels import plot_width, system_column, text_width
 from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import FULL_WIDTH, Column, KeyEntry, across, drawing, line, symbol, tag, text
+from rankgauge.render.html.charts.svg import FULL_WIDTH, KeyEntry, LabelColumn, across, drawing, line, symbol, tag, text
 from rankgauge.render.html.page_systems import PageSystem
 
 RANGE_ROW, SCENARIO_ROW, RANGE_TOP, RANGE_BOTTOM = 26, 76, 4, 22
@@ -44,7 +44,7 @@ def ranges(rows: Sequence[RangeRow], possible: tuple[float, float], form: RangeF
     x = Scale(*ends, 0, FULL_WIDTH)
     width = max((text_width(row.value_text) for row in rows), default=0)
     values = [text(width, y + 4, row.value_text, "value", "end") for row, y in zip(rows, heights, strict=True)]
-    left, right = system_column([row.system for row in rows], heights), Column(width, values)
+    left, right = system_column([row.system for row in rows], heights), LabelColumn(width, values)
     space = plot_width(left, right)
     parts = [line(x(tick), RANGE_TOP, x(tick), bottom, "grid") for tick in fitting_ticks(x, space)]
     parts += horizontal_axis(x, space, bottom)

@@ -51,14 +51,14 @@ class PlotArea:
 
 
 @dataclass(frozen=True)
-class Column:
+class LabelColumn:
     """Labels beside a plot, in a column that is this many pixels wide."""
 
     width: float = 0
     parts: Sequence[Markup] = ()
 
 
-NO_COLUMN = Column()
+NO_LABELS = LabelColumn()
 
 
 def tag(name: str, *children: str | Markup, **attributes: str | float | None) -> Markup:
@@ -111,8 +111,8 @@ def drawing(
     height: float,
     description: str,
     *plot: Markup,
-    left: Column = NO_COLUMN,
-    right: Column = NO_COLUMN,
+    left: LabelColumn = NO_LABELS,
+    right: LabelColumn = NO_LABELS,
     **attributes: str | float | None,
 ) -> Markup:
     """A complete chart, with a description for people who cannot see it."""
