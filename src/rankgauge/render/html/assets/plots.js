@@ -42,7 +42,7 @@ const plots = {
 
 // The same numbers as in charts/differences.py.
 const DENSE_POINTS = 200;
-const [CELL_WIDTH, CELL_HEIGHT] = [10, 4];
+const [CELL_WIDTH, CELL_HEIGHT] = [20, 6];
 const POINT_SIZES = [1, 2, 4, 10, 30];
 
 function queryTip(query, choice, sides) {

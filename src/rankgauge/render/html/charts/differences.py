@@ -44,7 +44,7 @@ WATERFALL_AREA = PlotArea(height=315, top=8, bottom_margin=25)
 GAP_LEFT, GAP_TICKS = 40, 8  # pixels for the tick labels of differences, and about how many of them there are
 # The script has the same numbers.
 DENSE_POINTS = 200  # from this many points on they are drawn in cells
-CELL_WIDTH, CELL_HEIGHT = 10, 4
+CELL_WIDTH, CELL_HEIGHT = 20, 6
 POINT_SIZES = (1, 2, 4, 10, 30)  # from this many queries on a point is drawn larger, or a cell darker
 
 

@@ -60,7 +60,9 @@ def system_column(systems: Sequence[PageSystem], positions: Sequence[float]) -> 
 def system_key(systems: Sequence[PageSystem]) -> list[KeyEntry]:
     """The key of a chart in which systems have symbols only."""
     return [
-        KeyEntry(tag("svg", symbol(one.shape, 6, 6), class_=f"swatch {one.color}", aria_hidden="true"), one.name)
+        KeyEntry(
+            tag("svg", tag("use", href=f"#{one.shape}"), class_=f"swatch {one.color}", aria_hidden="true"), one.name
+        )
         for one in systems
     ]
 

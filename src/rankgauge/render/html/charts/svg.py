@@ -80,7 +80,7 @@ def px(value: float) -> str:
 
 def across(position: float) -> str:
     """A position across a plot as a percentage."""
-    return f"{100 * position / FULL_WIDTH:.2f}".rstrip("0").rstrip(".") + "%"
+    return f"{px(100 * position / FULL_WIDTH)}%"
 
 
 def text(
