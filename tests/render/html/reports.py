@@ -20,6 +20,11 @@ SCRIPT = "<script>document.title='injected'</script>"
 IMAGE = '"><img src=x onerror="document.title=\'injected\'">'
 CLOSING = "</script></style></title><b id=injected>bold</b>"
 MEASURES = ("nDCG@10", "AP@100", "RR", "NumRet")
+SYSTEM_NAMES = (
+    *("bm25", "vector", "hybrid", "rerank", "splade"),
+    *("WWWWWWWWWWWWWWW", "bm25-title-2026-11-05-with-a-long-name", "bm25-title-2026-11-06-with-a-long-name"),
+    *("稠密检索与重排序系统第二版", "colbert-v2", "docT5query", "rrf(bm25, vector, splade)"),
+)
 WORDS = "brake chain wheel spoke tube valve saddle light pump lock stand grip".split()
 
 
@@ -36,9 +41,7 @@ def report(
 ) -> Report:
     """Systems of which each is better than the one before."""
     rng = random.Random(1)
-    names = (
-        [SCRIPT, CLOSING, IMAGE][:systems] if hostile else ["bm25", "vector", "hybrid", "rerank", "splade"][:systems]
-    )
+    names = [SCRIPT, CLOSING, IMAGE][:systems] if hostile else list(SYSTEM_NAMES[:systems])
     judged: dict[str, dict[str, float]] = {}
     rankings: list[dict[str, dict[str, float]]] = [{} for _ in range(systems)]
     for index in range(queries):

@@ -33,9 +33,9 @@ def page(request: pytest.FixtureRequest) -> str:
 
 
 def path(page: str, tone: str) -> list[int]:
-    """The bars of a tone in the waterfall, as the indices at which they end."""
+    """The bars of a tone in the waterfall: the index at which they begin, and those at which bars of one height end."""
     d = re.search(rf'<path d="([^"]*)" class="{tone}"', page)
-    return [] if d is None else [int(end) for end in re.findall(r"H(\d+)", d[1])]
+    return [] if d is None else [int(end) for end in re.findall(r"[MH](\d+)", d[1])]
 
 
 def test_every_mark_of_an_improvement_means_better(page: str) -> None:
@@ -50,8 +50,9 @@ def test_wins_are_improvements(page: str) -> None:
 
 
 def test_the_waterfall_begins_with_improvements_in_their_color(page: str) -> None:
-    assert path(page, "better") == list(range(1, QUERIES))
-    assert path(page, "worse") == [QUERIES]
+    begin, *ends = path(page, "better")
+    assert (begin, ends[-1]) == (0, QUERIES - 1)
+    assert path(page, "worse") == [QUERIES - 1, QUERIES]
     assert "from the largest improvement to the largest decline" in page
 
 
@@ -86,7 +87,7 @@ def test_a_measure_without_a_direction_has_neither_marks_nor_colors() -> None:
     text = as_html(made)
     assert 'role="img" aria-label="better"' not in text
     assert 'role="img" aria-label="worse"' not in text
-    assert re.search(r'<svg [^>]*class="neutral"', text)
+    assert re.search(r'<div class="neutral"><div class="chart"', text)
     assert "from the largest increase to the largest decrease" in text
     assert "new is higher than old on" in Parts(text).text
     assert data_of(text)["measures"][0]["direction"] == 0

@@ -135,9 +135,9 @@ def test_each_point_of_a_chart_names_its_entry(history: History, plain: str) -> 
 
 
 def test_charts_have_a_description(plain: str) -> None:
-    drawings = [svg for svg in Parts(plain).named("svg") if svg.get("role") == "img"]
+    drawings = [chart for chart in Parts(plain).named("div") if chart.get("class") == "chart"]
     assert len(drawings) > 6
-    assert all("of 9 entries, from " in (svg.get("aria-label") or "") for svg in drawings)
+    assert all("of 9 entries, from " in (chart.get("aria-label") or "") for chart in drawings)
 
 
 def test_what_else_changed_has_charts(tmp_path: Path) -> None:

@@ -38,7 +38,10 @@ def _payload(difference: RunDifference, texts: Mapping[str, str], snippets: Mapp
     query_texts = [shorten_end(texts.get(query.query, ""), QUERY_CHARACTERS) for query in queries]
     return {
         "judged": False,
-        "systems": [{"name": plain(one.name), "color": one.color} for one in color_systems(difference.names, 0)],
+        "systems": [
+            {"name": plain(one.name), "color": one.color, "shape": one.shape}
+            for one in color_systems(difference.names, 0)
+        ],
         "baseline": 0,
         "queries": [plain(query.query) for query in queries],
         "texts": query_texts if any(query_texts) else None,
@@ -63,7 +66,7 @@ def _measure(difference: RunDifference, name: str) -> dict[str, Any]:
         "count": False,
         "scale": SCALE,
         "values": [integers([1.0] * len(known), SCALE), integers(known, SCALE)],
-        **Axes(0.0, 1.0, 1.0).to_dict(),
+        **Axes((0.0, 1.0), (-1.0, 0.0, 1.0), 1.0).to_dict(),
     }
 
 

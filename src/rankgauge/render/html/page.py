@@ -18,7 +18,6 @@ from rankgauge.comparison.remarks import remarks
 from rankgauge.core.formatting import byte_size, compact_number, percent, plural, signed
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
-from rankgauge.measures.spec import ONE_GRADE
 from rankgauge.render.html.answer import page_answer
 from rankgauge.render.html.charts.cost import cost_chart
 from rankgauge.render.html.charts.depth import cutoff_charts
@@ -39,7 +38,7 @@ from rankgauge.render.text.bands import heading, uplift_lines, used
 from rankgauge.report.report import Report
 
 MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
-SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js")
+SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js", "picker.js")
 REPORT_SCRIPTS = (*SHARED_SCRIPTS, "data.js", "plots.js", "ranking.js", "explorer.js", "start.js")
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 DATA_PLACEHOLDER = "@@data@@"
@@ -155,13 +154,11 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     hits, ranked = [joined.hits for joined in report.joined], page_systems.ranked
     return {
         "mean_charts": list(mean_charts(page_systems)),
-        "cutoff_charts": list(cutoff_charts(report.qrels, report.scores, hits, ranked)),
-        "distribution_charts": [
+        "curve_charts": [
+            *cutoff_charts(report.qrels, report.scores, hits, ranked),
             *recall_charts(report.scores, hits, ranked),
-            *group_charts(page_systems.scores, report.by, page_systems.systems),
         ],
-        "by": bool(report.by),
-        "has_grades": report.qrels.judgments in ONE_GRADE,
+        "group_charts": list(group_charts(page_systems.scores, report.by, page_systems.systems)),
         "cost_chart": cost_chart(report, ranked),
         "costs": [(system, report.costs[system.name]) for system in ranked if system.name in report.costs],
     }

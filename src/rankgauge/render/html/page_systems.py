@@ -9,15 +9,16 @@ from rankgauge.comparison.sentences import best_challenger
 from rankgauge.evaluation.scores import Scores
 from rankgauge.report.report import Report
 
-SYSTEM_COLORS = 7  # one for the baseline, and six more
+SYSTEM_STYLES = 12  # colors and shapes: one for the baseline, and eleven more
 
 
 @dataclass(frozen=True)
 class PageSystem:
-    """One system in tables and charts: its name and its color."""
+    """One system in tables and charts: its name, its color and its shape."""
 
     name: str
     color: str  # a CSS class
+    shape: str  # the id of a symbol of the page
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,13 @@ def page_systems_of(report: Report) -> PageSystems:
 
 
 def color_systems(names: Sequence[str], baseline: int) -> list[PageSystem]:
-    """The systems in their order; the baseline is gray, and colors repeat if there are many systems."""
-    others = [index for index in range(len(names)) if index != baseline]
-    colors = {index: 1 + order % (SYSTEM_COLORS - 1) for order, index in enumerate(others)} | {baseline: 0}
-    return [PageSystem(name, f"c{colors[index]}") for index, name in enumerate(names)]
+    """The systems in their order; the baseline is a gray circle.
+
+    Colors repeat if there are many systems, but each time with other shapes.
+    """
+    others, styles = (index for index in range(len(names)) if index != baseline), SYSTEM_STYLES - 1
+    numbers = {baseline: (0, 0)}
+    for order, index in enumerate(others):
+        numbers[index] = (1 + order % styles, 1 + (order + order // styles) % styles)
+    styled = [(name, *numbers[index]) for index, name in enumerate(names)]
+    return [PageSystem(name, f"c{color}", f"s{shape}") for name, color, shape in styled]

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rankgauge.core.formatting import plural
-from rankgauge.render.html.charts.differences import averaged_values, axes_of, scatter, waterfall
+from rankgauge.render.html.charts.differences import averaged_values, axes_of, points_text, scatter, waterfall
 from rankgauge.render.html.direction import comparatives, extremes
 from rankgauge.render.html.page_systems import PageSystems
 
@@ -23,6 +23,7 @@ class SystemPair:
     after_index: int
     measure: str
     order: str  # from which to which extreme the differences are sorted
+    points: str  # what the points of the chart of scores are
     diagonal: str  # which side of the diagonal is which
     tally: str  # on how many queries the second is better
     axes: dict[str, Any]
@@ -53,6 +54,7 @@ def system_pair(page_systems: PageSystems) -> SystemPair | None:
         after_index=page_systems.best,
         measure=measure.name,
         order=f"from the largest {gain} to the largest {loss}",
+        points=points_text(int(np.sum(~np.isnan(gaps)))),
         diagonal=f"{'below' if direction < 0 else 'above'} the diagonal, {after.name} is {better}",
         tally=tally,
         axes=axes.to_dict(),

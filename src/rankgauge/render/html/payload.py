@@ -75,7 +75,10 @@ def _scores(report: Report, page_systems: PageSystems, digits: int) -> dict[str,
         labels = [plain(label) for label, _ in members]
         columns.append({"name": plain(name), "labels": labels, "codes": codes.tolist()})
     return {
-        "systems": [{"name": plain(system.name), "color": system.color} for system in page_systems.systems],
+        "systems": [
+            {"name": plain(system.name), "color": system.color, "shape": system.shape}
+            for system in page_systems.systems
+        ],
         "baseline": page_systems.baseline,
         "queries": [plain(query) for query in first.queries],
         "texts": texts if any(texts) else None,

@@ -20,9 +20,10 @@ const entryList = {
     byId('filters').addEventListener('submit', (event) => event.preventDefault());
     byId('more').addEventListener('click', () => { entryList.limit += 5 * PAGE_SIZE; entryList.list(); });
     document.addEventListener('click', (event) => {
-      const place = event.target.closest('[data-entry]')?.dataset.entry;
+      const place = event.target.closest('a[data-entry]')?.dataset.entry;
       if (place !== undefined) { event.preventDefault(); entryList.go(Number(place)); }
     });
+    for (const chart of document.querySelectorAll('.chart[data-time]')) startTimeChart(chart);
     byId('explorer').classList.add(idClass(data.entries.map((entry) => entry.name)));
     byId('explorer').hidden = false;
     entryList.list();
@@ -74,6 +75,22 @@ const entryList = {
     line.scrollIntoView({ block: 'start' });
   },
 };
+
+// A chart over time: each of its points is an entry.
+function startTimeChart(chart) {
+  const entries = [...chart.querySelectorAll('[data-entry]')].map((element) => {
+    const dot = element.querySelector('circle');
+    const [name, ...words] = element.querySelector('title').textContent.split(': ');
+    return { x: parseFloat(dot.getAttribute('cx')) / 100, y: Number(dot.getAttribute('cy')), name, words: words.join(': '), place: Number(element.dataset.entry) };
+  });
+  const name = chart.closest('figure').querySelector('b').textContent;
+  picker(chart.parentElement, {
+    name,
+    points: () => entries,
+    tip: (index) => [entries[index].name, entries[index].words],
+    open: (index) => entryList.go(entries[index].place),
+  }).reset(name);
+}
 
 function entryItem(place, range) {
   const entry = entryList.entries[place];

@@ -124,7 +124,8 @@ function gapBar(gap) {
   const svg = draw('svg', { viewBox: '0 0 96 12', 'aria-hidden': 'true' });
   if (gap === null) return svg;
   if (report.single) {
-    const width = measure.high === measure.low ? 0 : 96 * (gap - measure.low) / (measure.high - measure.low);
+    const low = Math.min(measure.low, 0); // the length of a bar begins at zero
+    const width = 96 * (gap - low) / (measure.high - low);
     svg.append(draw('rect', { x: 0, y: 2, height: 8, width: Math.max(width, 0), class: 'bar' }));
     return svg;
   }

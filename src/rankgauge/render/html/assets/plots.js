@@ -1,10 +1,13 @@
-// The two per-query charts, redrawn for other systems and measures, with a cursor that moves from query to query.
+// The charts of single queries. Those of a pair are drawn again for other systems and measures: queries sorted by their
+// difference, and the scores of one system against those of the other. plots.order is the order of the first.
 const plots = {
   start(choice, open) {
     plots.choice = choice;
+    const query = { tip: (index) => queryTip(plots.order[index], choice, ['before', 'after']), open: (index) => open(plots.order[index]) };
+    const bars = () => plots.order.map((_, index) => ({ x: (index + 0.5) / plots.order.length, y: null }));
     plots.pickers = [
-      picker(byId('waterfall').querySelector('.stage'), byId('waterfall-readout'), 'Per-query differences', nearestBar, markBar, open),
-      picker(byId('scatter'), byId('scatter-readout'), 'Per-query scores', nearestPoint, markPoint, open),
+      picker(byId('waterfall'), { name: 'Per-query differences', points: bars, ...query }),
+      picker(byId('scatter'), { name: 'Per-query scores', points: () => plots.points, ...query }),
     ];
   },
   names: () => [plots.choice.before, plots.choice.after].map((system) => report.systems[system].name),
@@ -19,10 +22,12 @@ const plots = {
     plots.order.sort((a, b) => sign * (report.gap(choice, b) - report.gap(choice, a)) || a - b);
     byId('waterfall-caption').textContent = `${after} − ${before} on ${measure.name}, from the largest ${increase} to the largest ${decrease}.`;
     byId('scatter-title').textContent = `Per-query scores: ${after} vs. ${before}`;
-    byId('scatter-caption').textContent = `${measure.name}; each point is a query; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
     drawWaterfall(measure, sign);
     drawScatter(measure, before, after);
-    for (const chart of plots.pickers) chart.reset();
+    byId('scatter-caption').textContent = `${measure.name}; ${plots.points.length > DENSE_POINTS ? 'the stronger the color, the more queries' : 'each point is a query, a larger one several'}; ${sign < 0 ? 'below' : 'above'} the diagonal, ${after} is ${better}.`;
+    const tally = plots.tally();
+    byId('waterfall-readout').textContent = tally;
+    for (const chart of plots.pickers) chart.reset(tally);
   },
   tally() {
     const { measure } = plots.choice;
@@ -35,116 +40,119 @@ const plots = {
   },
 };
 
-const WATERFALL_HEIGHT = 200;
+// The same numbers as in charts/differences.py.
 const DENSE_POINTS = 200;
-const AXIS_NAME = { characters: 34, head: 22, tail: 11 };
+const [CELL_WIDTH, CELL_HEIGHT] = [20, 6];
+const POINT_SIZES = [1, 2, 4, 10, 30];
+
+function queryTip(query, choice, sides) {
+  const values = sides.map((side) => report.valueText(choice[side], choice.measure, query)).join(' → ');
+  return [report.queries[query], sides.length > 1 ? `${values} (${signed(report.gap(choice, query))})` : values, report.text(query)];
+}
 
 function drawWaterfall(measure, sign) {
-  const svg = byId('waterfall').querySelector('svg');
+  const chart = byId('waterfall').querySelector('.chart');
+  const [top, bottom] = chart.dataset.box.split(' ').map(Number);
   const gaps = plots.order.map((query) => report.gap(plots.choice, query));
-  const y = (gap) => (WATERFALL_HEIGHT / 2 * (1 - gap / measure.gap)).toFixed(1);
+  const [ticks, labels] = gapTicks(measure, gaps);
+  const [low, high] = [ticks[0], ticks.at(-1)];
+  const y = (gap) => (bottom - (gap - low) / (high - low) * (bottom - top)).toFixed(1);
   const bars = (matches) => {
     const indices = gaps.map((_, index) => index).filter((index) => matches(sign * gaps[index]));
     if (!indices.length) return '';
-    return `M${indices[0]} ${y(0)}${indices.map((index) => `V${y(gaps[index])}H${index + 1}`).join('')}V${y(0)}Z`;
+    const last = indices.filter((index, place) => place === indices.length - 1 || y(gaps[index]) !== y(gaps[index + 1])); // of bars of one height
+    return `M${indices[0]} ${y(0)}${last.map((index) => `V${y(gaps[index])}H${index + 1}`).join('')}V${y(0)}Z`;
   };
-  svg.setAttribute('viewBox', `0 0 ${Math.max(gaps.length, 1)} ${WATERFALL_HEIGHT}`);
-  svg.classList.toggle('neutral', !measure.direction);
+  const svg = chart.querySelector('.bars');
+  svg.setAttribute('viewBox', `0 0 ${Math.max(gaps.length, 1)} ${svg.getAttribute('height')}`);
+  chart.parentElement.classList.toggle('neutral', !measure.direction);
   svg.querySelector('.better').setAttribute('d', bars((gap) => gap > 0));
   svg.querySelector('.worse').setAttribute('d', bars((gap) => gap < 0));
-  svg.querySelector('.zero').setAttribute('d', `M0 ${y(0)}H${Math.max(gaps.length, 1)}`);
-  byId('waterfall').querySelector('.high').textContent = `+${measure.gap_label}`;
-  byId('waterfall').querySelector('.low').textContent = `−${measure.gap_label}`;
+  fill(chart.querySelector('.zero'), { y1: y(0), y2: y(0) }, []);
+  chart.querySelector('.frame').replaceChildren(...ticks.flatMap((tick, index) => [gridLine(y(tick)), valueLabel(y(tick), labels[index])]));
+  chart.querySelector('.horizontal').textContent = plural(gaps.length, 'query', 'queries');
 }
 
-// From values to positions: the drawing has the positions of its axes, the data their values.
-function scatterScale(measure) {
-  const [left, right, top, bottom] = byId('scatter').querySelector('svg').dataset.box.split(' ').map(Number);
-  const share = (value) => (measure.high === measure.low ? 0.5 : (value - measure.low) / (measure.high - measure.low));
-  return { x: (value) => left + share(value) * (right - left), y: (value) => bottom - share(value) * (bottom - top), left, right, top, bottom };
+// Those of a measure's ticks that the differences need, with their labels.
+function gapTicks(measure, gaps) {
+  const [least, most] = gaps.reduce(([low, high], gap) => [Math.min(low, gap), Math.max(high, gap)], [0, 0]);
+  const below = measure.gap_ticks.findLastIndex((tick) => tick <= least + 1e-9);
+  const above = measure.gap_ticks.findIndex((tick) => tick >= most - 1e-9);
+  const [begin, end] = below === above ? [0, measure.gap_ticks.length] : [below, above + 1];
+  return [measure.gap_ticks.slice(begin, end), measure.gap_labels.slice(begin, end)];
 }
+
+const gridLine = (y) => draw('line', { x1: '0%', y1: y, x2: '100%', y2: y, class: 'grid' });
+const valueLabel = (y, label) => draw('text', { x: -6, y: Number(y) + 4, class: 'tick', 'text-anchor': 'end' }, label);
 
 function drawScatter(measure, before, after) {
-  const svg = byId('scatter').querySelector('svg');
-  const scale = scatterScale(measure);
+  const chart = byId('scatter').querySelector('.chart');
+  const [top, bottom] = chart.dataset.box.split(' ').map(Number);
   const { choice } = plots;
-  plots.points = plots.order.map((query) => [scale.x(report.value(choice.before, choice.measure, query)), scale.y(report.value(choice.after, choice.measure, query))]);
-  svg.querySelector('.points').setAttribute('d', plots.points.map(([x, y]) => `M${x.toFixed(1)} ${y.toFixed(1)}h0`).join(''));
-  svg.querySelector('.points').setAttribute('class', `points ${report.systems[choice.after].color}${plots.points.length > DENSE_POINTS ? ' dense' : ''}`);
+  const share = (value) => (value - measure.low) / (measure.high - measure.low);
+  const y = (value) => bottom - share(value) * (bottom - top);
+  plots.points = plots.order.map((query) => ({ x: share(report.value(choice.before, choice.measure, query)), y: y(report.value(choice.after, choice.measure, query)) }));
+  const paths = pointPaths(plots.points.map((point) => [1000 * point.x, point.y]));
+  chart.querySelectorAll('.points path').forEach((path, size) => path.setAttribute('d', paths[size]));
+  chart.querySelector('.points').setAttribute('class', `points ${report.systems[choice.after].color}${plots.points.length > DENSE_POINTS ? ' dense' : ''}`);
   const frame = measure.ticks.flatMap((tick, index) => [
-    draw('path', { d: `M${scale.left} ${scale.y(tick)}H${scale.right}`, class: 'grid' }),
-    draw('text', { x: scale.left - 6, y: scale.y(tick) + 4, class: 'tick', 'text-anchor': 'end' }, measure.labels[index]),
-    draw('text', { x: scale.x(tick), y: scale.bottom + 15, class: 'tick', 'text-anchor': 'middle' }, measure.labels[index]),
+    gridLine(y(tick)),
+    valueLabel(y(tick), measure.labels[index]),
+    draw('text', { x: `${100 * share(tick)}%`, y: bottom + 17, class: 'tick', 'text-anchor': 'middle' }, measure.labels[index]),
   ]);
-  svg.querySelector('.frame').replaceChildren(...frame);
-  svg.querySelector('.horizontal').textContent = shortenName(before);
-  svg.querySelector('.vertical').textContent = shortenName(after);
+  chart.querySelector('.frame').replaceChildren(...frame);
+  fitName(chart.querySelector('.horizontal'), before);
+  fitName(chart.querySelector('.vertical'), after);
 }
 
-const shortenName = (name) => (name.length > AXIS_NAME.characters ? `${name.slice(0, AXIS_NAME.head)}…${name.slice(-AXIS_NAME.tail)}` : name);
-
-function nearestBar(event, stage) {
-  const box = stage.getBoundingClientRect();
-  return Math.floor((event.clientX - box.left) / box.width * plots.order.length);
+// One path for each size of point. If there are many points, each cell of the plot is a short line that fills it.
+function pointPaths(points) {
+  const dense = points.length > DENSE_POINTS;
+  const last = 1000 / CELL_WIDTH - 1;
+  const counts = new Map();
+  for (const [x, y] of points) {
+    const place = dense
+      ? `M${Math.min(Math.floor(x / CELL_WIDTH), last) * CELL_WIDTH} ${(Math.floor(y / CELL_HEIGHT) + 0.5) * CELL_HEIGHT}h${CELL_WIDTH}`
+      : `M${x.toFixed(1)} ${y.toFixed(1)}h0`;
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  const paths = POINT_SIZES.map(() => '');
+  for (const [place, count] of counts) paths[POINT_SIZES.findLastIndex((least) => count >= least)] += place;
+  return paths;
 }
 
-function markBar(stage, index) {
-  stage.querySelector('.cursor').setAttribute('x', index);
+// A name that is at most as long as the axes are: the middle is left out.
+function fitName(element, name) {
+  const width = 210;
+  element.textContent = name;
+  for (let length = name.length; length > 3 && element.getComputedTextLength() > width; length -= 1) {
+    const tail = Math.floor((length - 1) / 3);
+    element.textContent = `${name.slice(0, length - 1 - tail)}…${name.slice(-tail)}`;
+  }
+  if (element.textContent !== name) element.append(draw('title', {}, name));
 }
 
-function nearestPoint(event, stage) {
-  const svg = stage.querySelector('svg');
-  const box = svg.getBoundingClientRect();
-  const scale = svg.viewBox.baseVal.width / box.width;
-  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-  let nearest = 0;
-  let least = Infinity;
-  plots.points.forEach(([a, b], index) => {
-    const distance = (a - x) ** 2 + (b - y) ** 2;
-    if (distance < least) [nearest, least] = [index, distance];
-  });
-  return nearest;
-}
-
-function markPoint(stage, index) {
-  const [x, y] = plots.points[index];
-  stage.querySelector('.cursor').setAttribute('cx', x);
-  stage.querySelector('.cursor').setAttribute('cy', y);
-}
-
-// A chart with a cursor that follows the pointer or the arrow keys; Enter or a click opens the query.
-function picker(stage, readout, name, nearest, mark, open) {
-  let current = null;
-  const show = (index) => {
-    if (!plots.order.length) return;
-    current = Math.min(Math.max(index, 0), plots.order.length - 1);
-    const query = plots.order[current];
-    const { choice } = plots;
-    const values = `${report.valueText(choice.before, choice.measure, query)} → ${report.valueText(choice.after, choice.measure, query)} (${signed(report.gap(choice, query))})`;
-    mark(stage, current);
-    stage.classList.add('picked');
-    readout.replaceChildren(make('b', {}, report.queries[query]), ` ${values} ${report.text(query)}`);
-    stage.setAttribute('aria-valuenow', current + 1);
-    stage.setAttribute('aria-valuetext', `${report.queries[query]}: ${values}`);
-  };
-  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
-  const attributes = { role: 'slider', tabindex: 0, 'aria-valuemin': 1, 'aria-label': `${name}: use the arrow keys to move between queries, Enter to open one` };
-  stage.classList.add('live');
-  for (const [key, value] of Object.entries(attributes)) stage.setAttribute(key, value);
-  stage.addEventListener('pointermove', (event) => show(nearest(event, stage)));
-  stage.addEventListener('click', (event) => { show(nearest(event, stage)); if (current !== null) open(plots.order[current]); });
-  stage.addEventListener('keydown', (event) => {
-    if (event.key in steps) { event.preventDefault(); show((current ?? -1) + steps[event.key]); }
-    if (event.key === 'Enter' && current !== null) { event.preventDefault(); open(plots.order[current]); }
-  });
-  return {
-    reset() {
-      current = null;
-      stage.classList.remove('picked');
-      stage.setAttribute('aria-valuemax', Math.max(plots.order.length, 1));
-      stage.setAttribute('aria-valuenow', 1);
-      stage.setAttribute('aria-valuetext', plots.tally());
-      readout.textContent = stage.id === 'scatter' ? 'Hover over a point to see its query; click to open it.' : plots.tally();
-    },
-  };
+// The charts of groups: every query is a point in the row of its group and of each system.
+function startGroupCharts(open) {
+  for (const chart of document.querySelectorAll('.chart[data-rows]')) {
+    const { column, rows, ends } = chart.dataset;
+    const [low, high] = ends.split(' ').map(Number);
+    let points = null; // made when they are needed first
+    const make = () => rows.split(',').flatMap((row) => {
+      const [code, system, y] = row.split(' ').map(Number);
+      const queries = report.queries.map((_, query) => query).filter((query) => report.columns[column].codes[query] === code && report.value(system, 0, query) !== null);
+      return queries.map((query) => ({ x: (report.value(system, 0, query) - low) / (high - low), y, query, system })).sort((a, b) => a.x - b.x);
+    });
+    const name = chart.closest('figure').querySelector('b').textContent;
+    picker(chart.parentElement, {
+      name,
+      points: () => (points ??= make()),
+      tip: (index) => {
+        const { query, system } = points[index];
+        const [id, value, words] = queryTip(query, { measure: 0, after: system }, ['after']);
+        return [id, `${report.systems[system].name}: ${value}`, words];
+      },
+      open: (index) => open(points[index].query),
+    }).reset(name);
+  }
 }

@@ -54,7 +54,7 @@ function rankingColumn(opened, side, otherSide) {
   const docs = opened.record.r[side.system].map((doc) => documentItem(opened, side, otherSide, doc));
   const list = docs.length ? make('ol', { class: 'docs' }, ...docs) : legend(report.ranked[side.system] ? 'No documents were retrieved.' : 'This ranking was not stored.');
   return make('div', { class: `side ${side.kind}` },
-    make('h4', {}, make('i', { class: `swatch ${system.color}`, 'aria-hidden': 'true' }), make('bdi', {}, system.name)), list);
+    make('h4', {}, draw('svg', { class: `swatch ${system.color}`, 'aria-hidden': 'true' }, draw('use', { href: `#${system.shape}` })), make('bdi', {}, system.name)), list);
 }
 
 function documentItem({ record, changes, tone }, side, otherSide, doc) {

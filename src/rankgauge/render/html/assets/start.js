@@ -26,6 +26,7 @@ async function start() {
   byId('choice').addEventListener('submit', (event) => event.preventDefault());
   byId('choice').hidden = false;
   if (hasPlots) plots.start(choice, explorer.go);
+  startGroupCharts(explorer.go);
   byId('unready').hidden = true;
   explorer.start(choice);
   redraw();

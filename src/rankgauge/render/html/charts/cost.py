@@ -8,15 +8,14 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import compact_number
 from rankgauge.measures.spec import Measure
-from rankgauge.render.html.charts.lines import frame
+from rankgauge.render.html.charts.axes import horizontal_axis, horizontal_grid, value_column
+from rankgauge.render.html.charts.labels import plot_width, separate, system_column
+from rankgauge.render.html.charts.lines import area_for
 from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import CHART_WIDTH, Chart, PlotArea, drawing, line, px, tag, text
+from rankgauge.render.html.charts.svg import FULL_WIDTH, Chart, across, drawing, px, stretched, symbol, tag
 from rankgauge.render.html.page_systems import PageSystem
-from rankgauge.render.html.text import shorten_middle
 from rankgauge.report.report import Report
 
-COST_AREA = PlotArea(height=260, left=44, right=14, top=16, bottom_margin=34)
-POINT_NAME_CHARACTERS = 18
 LatencyPoint = tuple[PageSystem, float, float]  # a system, its latency in milliseconds, its quality
 
 
@@ -32,7 +31,7 @@ def cost_chart(report: Report, systems: Sequence[PageSystem]) -> Chart | None:
         return None
     front = pareto_front(points, lower_is_better=measure.definition.direction < 0)
     names = ", ".join(system.name for system, _, _ in front)
-    return Chart("Quality and latency", _draw(points, front, measure), f"Pareto-optimal: {names}.")
+    return Chart(f"{measure.name} and latency", _draw(points, front, measure), f"Pareto-optimal: {names}.")
 
 
 def pareto_front(points: Sequence[LatencyPoint], *, lower_is_better: bool = False) -> list[LatencyPoint]:
@@ -46,22 +45,20 @@ def pareto_front(points: Sequence[LatencyPoint], *, lower_is_better: bool = Fals
 
 
 def _draw(points: Sequence[LatencyPoint], front: Sequence[LatencyPoint], measure: Measure) -> Markup:
-    area, name = COST_AREA, measure.name
+    area = area_for(len(points))
     times = [time for _, time, _ in points]
-    x = Scale(min(times) / 1.6, max(times) * 1.6, area.left, CHART_WIDTH - area.right, log=True)
+    x = Scale(min(times) / 1.3, max(times) * 1.3, 0, FULL_WIDTH, log=True)
     y = Scale(*padded_range([value for _, _, value in points], measure.definition.range), area.bottom, area.top)
-    parts = [*frame(x, y, "median latency in ms, one query at a time", area.bottom), text(0, 9, name, "axis")]
+    heights = separate([y(value) for _, _, value in points], area.top, area.bottom)
+    left, right = value_column(y), system_column([system for system, _, _ in points], heights)
+    axis = horizontal_axis(x, plot_width(left, right), area.bottom, "median latency, ms")
     steps = f"M{px(x(front[0][1]))} {px(area.bottom)}V{px(y(front[0][2]))}"
-    steps += "".join(f"H{px(x(time))}V{px(y(value))}" for _, time, value in front[1:]) + f"H{px(x.end)}"
-    parts.append(tag("path", tag("title", "Pareto front"), d=steps, class_="front"))
+    steps += "".join(f"H{px(x(time))}V{px(y(value))}" for _, time, value in front[1:]) + f"H{FULL_WIDTH}"
+    path = tag("path", tag("title", "Pareto front"), d=steps, class_="front")
+    parts = [*horizontal_grid(y), *axis, stretched(area.height, path)]
     descriptions = []
     for system, time, value in points:
-        descriptions.append(f"{system.name}: {name} {compact_number(value)} at {compact_number(time)} ms")
-        left = x(time) > (area.left + CHART_WIDTH) / 2
-        position, anchor = (x(time) - 9, "end") if left else (x(time) + 9, None)
-        shapes = [tag("title", descriptions[-1]), tag("circle", cx=x(time), cy=y(value), r=5, class_="dot")]
-        label = shorten_middle(system.name, POINT_NAME_CHARACTERS)
-        shapes.append(text(position, y(value) - 6, label, "name halo", anchor))
+        descriptions.append(f"{system.name}: {measure.name} {compact_number(value)} at {compact_number(time)} ms")
+        shapes = [tag("title", descriptions[-1]), symbol(system.shape, across(x(time)), y(value))]
         parts.append(tag("g", *shapes, class_=system.color))
-    parts.append(line(x.begin, area.bottom, x.end, area.bottom, "grid"))
-    return drawing(area.height, "; ".join(descriptions), *parts)
+    return drawing(area.height, "; ".join(descriptions), *parts, left=left, right=right)

@@ -10,7 +10,7 @@ from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
-from rankgauge.render.html.charts.lines import Curve, lines
+from rankgauge.render.html.charts.lines import Curve, CurveAxes, lines
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 
@@ -39,6 +39,7 @@ def cutoff_chart(
     hits: Sequence[Hits],
     systems: Sequence[PageSystem],
     caption: str = "",
+    height: float = 0,
 ) -> Chart:
     """One measure at each cutoff that the rankings reach."""
     deepest = max(int(run_hits.retrieved.max(initial=1)) for run_hits in hits)
@@ -48,8 +49,8 @@ def cutoff_chart(
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
         values = [Values(at_k(run_hits), run_scores.averaged, "mean").over_queries for at_k in measures]
         curves.append(Curve(system, [(float(k), y) for k, y in zip(cutoffs, values, strict=True) if y is not None]))
-    svg = lines(curves, title, "k", (1.0, float(cutoffs[-1])), log=True)
-    return Chart(title, svg, caption)
+    axes = CurveAxes(title, measure.definition.range, "k", (1.0, float(cutoffs[-1])), log=True, height=height)
+    return Chart(title, lines(curves, axes), caption)
 
 
 def _families(scores: Scores) -> list[Measure]:

@@ -8,9 +8,10 @@ from markupsafe import Markup
 
 from rankgauge.comparison.result import Difference
 from rankgauge.render.html.charts.scales import Scale
-from rankgauge.render.html.charts.svg import line, tag
+from rankgauge.render.html.charts.svg import FULL_WIDTH, across, line, tag
 
-FOREST_WIDTH, FOREST_HEIGHT, FOREST_MARGIN = 120, 20, 6
+FOREST_WIDTH, FOREST_HEIGHT = 120, 20
+FOREST_MARGIN = FULL_WIDTH / 20
 
 
 def largest_distance(rows: Sequence[Difference]) -> float:
@@ -21,16 +22,15 @@ def largest_distance(rows: Sequence[Difference]) -> float:
 
 def forest(row: Difference, limit: float, color: str) -> Markup:
     """The drawing for one row. It is hidden from screen readers because its numbers are in the same row."""
-    x, middle = Scale(-limit, limit, FOREST_MARGIN, FOREST_WIDTH - FOREST_MARGIN), FOREST_HEIGHT / 2
+    x, middle = Scale(-limit, limit, FOREST_MARGIN, FULL_WIDTH - FOREST_MARGIN), FOREST_HEIGHT / 2
     parts = [line(x(0), 1, x(0), FOREST_HEIGHT - 1, "zero")]
     if row.interval.low is not None and row.interval.high is not None:
         parts.append(line(x(row.interval.low), middle, x(row.interval.high), middle, "range"))
     if row.difference is not None:
-        parts.append(tag("circle", cx=x(row.difference), cy=middle, r=3.5, class_="dot"))
+        parts.append(tag("circle", cx=across(x(row.difference)), cy=middle, r=3.5, class_="dot"))
     return tag(
         "svg",
         *parts,
-        viewBox=f"0 0 {FOREST_WIDTH} {FOREST_HEIGHT}",
         width=FOREST_WIDTH,
         height=FOREST_HEIGHT,
         class_=color,

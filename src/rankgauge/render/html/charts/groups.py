@@ -1,8 +1,12 @@
-"""The distribution of the first measure in each group of queries: a box, and one tick per query if there are few."""
+"""The distribution of the first measure in each group of queries: a box, and one tick per query if there are few.
+
+The script makes the queries selectable: it gets the rows and the ends of the axis as attributes of the chart.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
@@ -12,26 +16,41 @@ from rankgauge.core.formatting import compact_number, plural
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.groups import groups
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.charts.scales import Scale, padded_range, tick_label
+from rankgauge.render.html.charts.axes import fitting_ticks, horizontal_axis
+from rankgauge.render.html.charts.labels import fitted, plot_width, system_key, text_width
+from rankgauge.render.html.charts.scales import Scale, padded_range
 from rankgauge.render.html.charts.svg import (
-    CHART_WIDTH,
-    NAME_CHARACTERS,
+    FULL_WIDTH,
     Chart,
+    LabelColumn,
+    across,
     drawing,
     line,
-    name_width,
     px,
+    stretched,
+    symbol,
     tag,
     text,
 )
 from rankgauge.render.html.page_systems import PageSystem
-from rankgauge.render.html.text import shorten_middle
 
-BOX_RIGHT, BOX_ROW, GROUP_TITLE_HEIGHT, BOX_TOP = 8, 15, 22, 2
+BOX_ROW, GROUP_GAP, MIN_GROUP_HEIGHT, BOXES_TOP, BOXES_BOTTOM = 15, 12, 34, 4, 22
 MAX_TICKED_QUERIES = 100  # queries of a group that are drawn as ticks
 MAX_CHART_GROUPS = 12
-GROUP_TITLE_CHARACTERS = 30
-GroupValues = list[tuple[PageSystem, Floats]]
+
+
+@dataclass(frozen=True)
+class ChartGroup:
+    """One group of queries, with the values of each system in it."""
+
+    label: str
+    code: int  # its number among the groups of its column
+    values: Sequence[tuple[PageSystem, Floats]]
+
+    @property
+    def size(self) -> int:
+        """How many queries it has."""
+        return max(len(values) for _, values in self.values)
 
 
 def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[PageSystem]) -> Iterator[Chart]:
@@ -39,17 +58,21 @@ def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[
     measure = scores[0].measures[0]
     values = [value for run_scores in scores for value in run_scores.values[run_scores.averaged, 0].tolist()]
     domain = padded_range(values, measure.definition.range)
-    for column in by:
-        by_size = sorted(groups(scores[0].columns, column), key=lambda group: (-int(group[1].sum()), group[0]))
-        rows: list[tuple[str, GroupValues]] = [
-            (label, [(system, _values(one, members)) for one, system in zip(scores, systems, strict=True)])
-            for label, members in sorted(by_size[:MAX_CHART_GROUPS], key=lambda group: group[0])
+    for index, column in enumerate(by):
+        members = [(code, *group) for code, group in enumerate(groups(scores[0].columns, column))]
+        by_size = sorted(members, key=lambda group: (-int(group[2].sum()), group[1]))
+        rows = [
+            ChartGroup(
+                label, code, [(system, _values(one, queries)) for one, system in zip(scores, systems, strict=True)]
+            )
+            for code, label, queries in sorted(by_size[:MAX_CHART_GROUPS], key=lambda group: group[1])
         ]
-        yield Chart(f"{measure.name} by {column}", _boxes(rows, domain), _caption(rows, len(by_size) - len(rows)))
+        drawn = _boxes(rows, domain, index)
+        yield Chart(f"{measure.name} by {column}", drawn, _caption(rows, len(by_size) - len(rows)), system_key(systems))
 
 
-def _caption(rows: Sequence[tuple[str, GroupValues]], omitted: int) -> str:
-    ticked = min(len(values) for _, group in rows for _, values in group) <= MAX_TICKED_QUERIES
+def _caption(rows: Sequence[ChartGroup], omitted: int) -> str:
+    ticked = min(len(values) for group in rows for _, values in group.values) <= MAX_TICKED_QUERIES
     marks = "each tick is a query" if ticked else "the line extends from the lowest to the highest value"
     caption = f"Box: the middle half of the queries, with the median; {marks}."
     return caption + (f" {plural(omitted, 'smaller group')} not shown." if omitted else "")
@@ -61,37 +84,58 @@ def _values(scores: Scores, members: NDArray[np.bool_]) -> Floats:
     return existing
 
 
-def _boxes(groups: Sequence[tuple[str, GroupValues]], domain: tuple[float, float]) -> Markup:
-    height = BOX_TOP + sum(GROUP_TITLE_HEIGHT + BOX_ROW * len(rows) for _, rows in groups)
-    names = [shorten_middle(system.name, NAME_CHARACTERS) for _, rows in groups for system, _ in rows]
-    x = Scale(*domain, name_width(names) + 4, CHART_WIDTH - BOX_RIGHT)
-    parts = [line(x(tick), BOX_TOP + 8, x(tick), height, "grid") for tick in x.ticks]
-    parts += [text(x(tick), height + 15, tick_label(tick), "tick", "middle") for tick in x.ticks]
-    descriptions, y = [], float(BOX_TOP)
-    for label, rows in groups:
-        size = max(len(values) for _, values in rows)
-        title = f"{shorten_middle(label, GROUP_TITLE_CHARACTERS)} ({size})"
-        parts.append(text(0, y + 15, title, "group", full=label))
-        y += GROUP_TITLE_HEIGHT
-        for system, values in rows:
-            descriptions.append(_describe(label, system, values))
-            parts.append(_row(system, values, x, y + BOX_ROW / 2, descriptions[-1]))
-            y += BOX_ROW
-    return drawing(height + 20, "; ".join(descriptions), *parts)
+def _boxes(rows: Sequence[ChartGroup], domain: tuple[float, float], column: int) -> Markup:
+    group_height = max(BOX_ROW * len(rows[0].values), MIN_GROUP_HEIGHT) + GROUP_GAP
+    bottom = BOXES_TOP + group_height * len(rows)
+    x, left = Scale(*domain, 0, FULL_WIDTH), _group_column(rows, group_height)
+    space = plot_width(left)
+    parts = [line(x(tick), BOXES_TOP, x(tick), bottom, "grid") for tick in fitting_ticks(x, space)]
+    parts += horizontal_axis(x, space, bottom)
+    descriptions, places = [], []
+    for number, group in enumerate(rows):
+        top = BOXES_TOP + number * group_height
+        if number:
+            parts.append(line(0, top, FULL_WIDTH, top, "grid"))
+        for index, (system, values) in enumerate(group.values):
+            y = top + group_height / 2 + BOX_ROW * (index - (len(group.values) - 1) / 2)
+            descriptions.append(_describe(group.label, system, values))
+            places.append(f"{group.code} {index} {px(y)}")
+            parts.append(_row(system, values, x, y, descriptions[-1]))
+    return drawing(
+        bottom + BOXES_BOTTOM,
+        "; ".join(descriptions),
+        *parts,
+        left=left,
+        data_column=str(column),
+        data_ends=f"{domain[0]:.9g} {domain[1]:.9g}",
+        data_rows=",".join(places),
+    )
+
+
+def _group_column(rows: Sequence[ChartGroup], height: float) -> LabelColumn:
+    """The name of each group, and below it the number of its queries."""
+    parts, width = [], 0.0
+    for number, group in enumerate(rows):
+        name, count, middle = fitted(group.label), plural(group.size, "query"), BOXES_TOP + height * (number + 0.5)
+        width = max(width, text_width(name) + 4, text_width(count))
+        parts.append(text(0, middle - 3, name, "group", full=group.label))
+        parts.append(text(0, middle + 12, count, "tick"))
+    return LabelColumn(width, parts)
 
 
 def _row(system: PageSystem, values: Floats, x: Scale, y: float, description: str) -> Markup:
-    name = shorten_middle(system.name, NAME_CHARACTERS)
-    parts = [tag("title", description), text(0, y + 3.5, name, "name small")]
+    parts = [tag("title", description)]
     if len(values):
         low, middle, high = (x(float(value)) for value in np.percentile(values, [25, 50, 75]))
         if len(values) <= MAX_TICKED_QUERIES:
             ticks = sorted({px(x(value)) for value in values.tolist()}, key=float)
-            parts.append(tag("path", d="".join(f"M{tick} {px(y - 3)}v6" for tick in ticks), class_="rug"))
+            rug = tag("path", d="".join(f"M{tick} 0v8" for tick in ticks), class_="rug")
+            parts.append(tag("svg", stretched(8, rug), y=y - 4, height=8))
         else:
             parts.append(line(x(float(values.min())), y, x(float(values.max())), y, "whisker"))
-        parts.append(tag("rect", x=low, y=y - 5, width=max(high - low, 1), height=10, class_="box"))
-        parts.append(line(middle, y - 5, middle, y + 5, "median"))
+        width = across(max(high - low, 4))
+        parts.append(tag("rect", x=across(low), y=y - 5, width=width, height=10, class_="box"))
+        parts.append(symbol(system.shape, across(middle), y))
     return tag("g", *parts, class_=system.color)
 
 

@@ -11,10 +11,12 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.judged import judged
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.depth import cutoff_chart
-from rankgauge.render.html.charts.ranges import RangeRow, ranges
+from rankgauge.render.html.charts.ranges import RangeRow, ranges, scenario_key, scenarios_height
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.render.html.text import measure_text
+
+SCENARIO_LABEL = "scenarios, not a confidence interval"
 
 
 def judgment_charts(
@@ -26,18 +28,21 @@ def judgment_charts(
 ) -> Iterator[Chart]:
     """Judged@k, then the ranges of the first measure, without that over grades if documents have no single grade."""
     measure = scores[0].measures[0]
-    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary)
+    height = scenarios_height(len(systems)) if unjudged else 0
+    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary, height)
     if unjudged:
         yield Chart(
             f"{measure.name} and unjudged documents",
-            ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range),
-            "From all unjudged documents not relevant (dot) to all of them relevant with the highest grade.",
+            ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range, "scenario"),
+            "From all unjudged documents not relevant (symbol) to all of them relevant with the highest grade.",
+            [scenario_key(SCENARIO_LABEL)],
         )
     if any(audit.measures[0].changed_queries for audit in ties):
         yield Chart(
             f"{measure.name} and ties",
-            ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range),
-            "From the worst to the best order of documents with equal scores; the dot is the reported order.",
+            ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range, "scenario"),
+            "From the worst to the best order of documents with equal scores; the symbol is the reported order.",
+            [scenario_key(SCENARIO_LABEL)],
         )
 
 

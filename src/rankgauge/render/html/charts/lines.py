@@ -1,30 +1,22 @@
-"""Curves of several systems, each with its name at its end."""
+"""Curves of several systems, each with its symbol and its name at its end."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from rankgauge.core.formatting import compact_number
-from rankgauge.render.html.charts.scales import Scale, tick_label
-from rankgauge.render.html.charts.svg import (
-    CHART_WIDTH,
-    NAME_CHARACTERS,
-    PlotArea,
-    drawing,
-    line,
-    name_width,
-    px,
-    tag,
-    text,
-)
+from rankgauge.render.html.charts.axes import horizontal_axis, horizontal_grid, value_column
+from rankgauge.render.html.charts.labels import NAME_SPACING, plot_width, separate, system_column
+from rankgauge.render.html.charts.scales import Scale, padded_range, tick_label
+from rankgauge.render.html.charts.svg import FULL_WIDTH, PlotArea, across, drawing, px, stretched, symbol, tag
 from rankgauge.render.html.page_systems import PageSystem
-from rankgauge.render.html.text import shorten_middle
 
-CURVE_AREA = PlotArea(height=220, left=34, right=0, top=8, bottom_margin=34)
-NAME_SPACING = 13  # between two names, one below the other
+CURVE_AREA = PlotArea(height=224, top=8, bottom_margin=40)
+MAX_SYMBOLS = 8  # on a curve
 
 
 @dataclass(frozen=True)
@@ -35,34 +27,47 @@ class Curve:
     points: Sequence[tuple[float, float]]
 
 
-def frame(x: Scale, y: Scale, horizontal: str, bottom: float) -> list[Markup]:
-    """Grid, ticks and the label of the horizontal axis."""
-    parts = [line(x.begin, y(tick), x.end, y(tick), "grid") for tick in y.ticks]
-    parts += [text(x.begin - 6, y(tick) + 4, tick_label(tick), "tick", "end") for tick in y.ticks]
-    parts += [text(x(tick), bottom + 15, tick_label(tick), "tick", "middle") for tick in x.ticks]
-    parts.append(text((x.begin + x.end) / 2, bottom + 30, horizontal, "axis", "middle"))
-    return parts
+@dataclass(frozen=True)
+class CurveAxes:
+    """What the axes of a chart of curves show."""
+
+    measure: str
+    possible: tuple[float, float]  # values of the measure
+    horizontal: str
+    ends: tuple[float, float]  # of the horizontal axis
+    log: bool = False
+    height: float = 0  # at least
 
 
-def lines(curves: Sequence[Curve], measure: str, horizontal: str, x: tuple[float, float], *, log: bool) -> Markup:
-    """The curves over one horizontal axis; the vertical one begins at 0."""
-    area = CURVE_AREA
-    highest = max([y for curve in curves for _, y in curve.points], default=1.0) or 1.0
-    right = CHART_WIDTH - name_width(shorten_middle(curve.system.name, NAME_CHARACTERS) for curve in curves)
-    across = Scale(*x, area.left, right, log=log)
-    up = Scale(0.0, highest, area.bottom, area.top, tick_count=5)
-    parts = frame(across, up, horizontal, area.bottom)
-    for curve in reversed(curves):  # the first, usually the baseline, is drawn on top
-        path = "L".join(f"{px(across(a))} {px(up(b))}" for a, b in curve.points)
-        dots = "".join(f"M{px(across(a))} {px(up(b))}h0" for a, b in curve.points)
-        shapes = [tag("path", d=f"M{path}", class_="curve"), tag("path", d=dots, class_="dots")]
-        parts.append(tag("g", tag("title", describe(curve, measure)), *shapes, class_=curve.system.color))
-    ends = [(curve, up(curve.points[-1][1])) for curve in curves if curve.points]
-    for (curve, _), y in zip(ends, separate([end for _, end in ends], area.top, area.bottom), strict=True):
-        name = shorten_middle(curve.system.name, NAME_CHARACTERS)
-        words = text(right + 7, y + 4, name, "name", full=curve.system.name)
-        parts.append(tag("g", words, class_=curve.system.color))
-    return drawing(area.height, "; ".join(describe(curve, measure) for curve in curves), *parts)
+def area_for(names: int, height: float = 0) -> PlotArea:
+    """The usual area, or a higher one if there are more names than fit beside it."""
+    margins = CURVE_AREA.top + CURVE_AREA.bottom_margin
+    height = max(CURVE_AREA.height, height, margins + NAME_SPACING * (names - 1))
+    return PlotArea(height, CURVE_AREA.top, CURVE_AREA.bottom_margin)
+
+
+def lines(curves: Sequence[Curve], axes: CurveAxes) -> Markup:
+    """The curves over one horizontal axis."""
+    area = area_for(len(curves), axes.height)
+    x = Scale(*axes.ends, 0, FULL_WIDTH, log=axes.log)
+    values = padded_range([value for curve in curves for _, value in curve.points], axes.possible)
+    y = Scale(*values, area.bottom, area.top, tick_count=7)
+    ends = [(curve.system, y(curve.points[-1][1])) for curve in curves if curve.points]
+    heights = separate([end for _, end in ends], area.top, area.bottom)
+    left, right = value_column(y), system_column([system for system, _ in ends], heights)
+    parts = [*horizontal_grid(y), *horizontal_axis(x, plot_width(left, right), area.bottom, axes.horizontal)]
+    parts += [_curve(curve, x, y, axes.measure, area) for curve in reversed(curves)]  # the first is drawn on top
+    description = "; ".join(describe(curve, axes.measure) for curve in curves)
+    return drawing(area.height, description, *parts, left=left, right=right)
+
+
+def _curve(curve: Curve, x: Scale, y: Scale, measure: str, area: PlotArea) -> Markup:
+    path = "L".join(f"{px(x(a))} {px(y(b))}" for a, b in curve.points)
+    shapes = [stretched(area.height, tag("path", d=f"M{path}" if path else "", class_="curve"))]
+    step = math.ceil(len(curve.points) / MAX_SYMBOLS) or 1
+    marked = curve.points[::-step][::-1]  # the last point is beside its name
+    shapes += [symbol(curve.system.shape, across(x(a)), y(b)) for a, b in marked]
+    return tag("g", tag("title", describe(curve, measure)), *shapes, class_=curve.system.color)
 
 
 def describe(curve: Curve, measure: str) -> str:
@@ -72,16 +77,3 @@ def describe(curve: Curve, measure: str) -> str:
     (a, first), (b, last) = curve.points[0], curve.points[-1]
     start, end = (f"{compact_number(value)} at {tick_label(at)}" for value, at in ((first, a), (last, b)))
     return f"{curve.system.name}: {measure} {start}, {end}"
-
-
-def separate(positions: Sequence[float], top: float, bottom: float) -> list[float]:
-    """The positions moved as little as possible, so that names written there do not overlap."""
-    order = sorted(range(len(positions)), key=lambda n: (positions[n], n))
-    separated = list(positions)
-    last = top - NAME_SPACING
-    for n in order:
-        last = separated[n] = max(separated[n], last + NAME_SPACING)
-    limit = bottom + NAME_SPACING
-    for n in reversed(order):
-        limit = separated[n] = min(separated[n], limit - NAME_SPACING)
-    return separated

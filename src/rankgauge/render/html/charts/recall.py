@@ -10,7 +10,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.iprec import ELEVEN_POINTS
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import ONE_GRADE
-from rankgauge.render.html.charts.lines import Curve, lines
+from rankgauge.render.html.charts.lines import Curve, CurveAxes, lines
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.page_systems import PageSystem
 
@@ -26,5 +26,5 @@ def recall_charts(scores: Sequence[Scores], hits: Sequence[Hits], systems: Seque
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
         precisions = [Values(measure(run_hits), run_scores.averaged, "mean").over_queries for measure in measures]
         curves.append(Curve(system, [(x, y) for x, y in zip(ELEVEN_POINTS, precisions, strict=True) if y is not None]))
-    svg = lines(curves, "precision", "recall", (0.0, 1.0), log=False)
-    yield Chart("Precision-recall curve", svg, "Interpolated: the highest precision at this recall or above.")
+    drawn = lines(curves, CurveAxes("precision", (0.0, 1.0), "recall", (0.0, 1.0)))
+    yield Chart("Precision-recall curve", drawn, "Interpolated: the highest precision at this recall or above.")

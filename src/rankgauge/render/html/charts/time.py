@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rankgauge.render.html.charts.scales import Scale, padded_range, tick_label
-from rankgauge.render.html.charts.svg import CHART_WIDTH, PlotArea, drawing, line, px, tag, text
+from rankgauge.render.html.charts.axes import horizontal_grid, value_column
+from rankgauge.render.html.charts.labels import plot_width, text_width
+from rankgauge.render.html.charts.scales import Scale, padded_range
+from rankgauge.render.html.charts.svg import FULL_WIDTH, across, drawing, line, px, stretched, tag, text
 from rankgauge.render.html.direction import Tone
 
-TIME_AREA = PlotArea(height=200, left=40, right=6, top=28, bottom_margin=22)
+TIME_HEIGHT, TIME_TOP, TIME_BOTTOM = 170, 8, 24  # without labels of changes
+TIME_TICKS = 5
+LABEL_HEIGHT, LABEL_GAP = 16, 10  # of the label of a change, and pixels between two
 MANY_POINTS = 25  # from which on dots are smaller
 
 
@@ -50,20 +54,25 @@ class TimeSeries:
 
 def time_chart(series: TimeSeries) -> Markup:
     """The points at equal distances, in their order."""
-    area, points = TIME_AREA, series.points
-    x = Scale(0.0, float(len(points) - 1), area.left + 6, CHART_WIDTH - area.right - 6)
+    points = series.points
     values = [end for point in points for end in (point.value, point.low, point.high)]
-    y = Scale(*padded_range(values, series.possible), area.bottom, area.top)
-    right = CHART_WIDTH - area.right
-    parts = [line(area.left, y(tick), right, y(tick), "grid") for tick in y.ticks]
-    parts += [text(area.left - 6, y(tick) + 4, tick_label(tick), "tick", "end") for tick in y.ticks]
-    parts.append(text(area.left, area.height - 4, series.days[0], "tick"))
+    x = Scale(0.0, float(len(points) - 1), 0, FULL_WIDTH)
+    ends = padded_range(values, series.possible)
+    left = value_column(Scale(*ends, 0, 1, tick_count=TIME_TICKS))
+    labels, lines_above = _change_labels(series.marks, x, plot_width(left))
+    top = TIME_TOP + LABEL_HEIGHT * lines_above
+    height = TIME_HEIGHT + LABEL_HEIGHT * lines_above
+    bottom = height - TIME_BOTTOM
+    y = Scale(*ends, bottom, top, tick_count=TIME_TICKS)
+    parts = [*horizontal_grid(y), text("0%", height - 5, series.days[0], "tick")]
     if len(points) > 1:
-        parts.append(text(right, area.height - 4, series.days[1], "tick", "end"))
-    curve = tag("path", d=_path(points, x, y), class_="curve")
+        parts.append(text("100%", height - 5, series.days[1], "tick", "end"))
+    curve = stretched(height, tag("path", d=_path(points, x, y), class_="curve"))
     parts.append(tag("g", curve, *_dots(points, x, y), class_=series.color))
-    parts += [_mark(mark, place, x) for place, mark in enumerate(series.marks)]
-    return drawing(area.height, series.description, *parts)
+    for mark, label in zip(series.marks, labels, strict=True):
+        at = x(mark.index - 0.5)
+        parts.append(tag("g", tag("title", mark.description), line(at, 2, at, bottom, "front change"), label))
+    return drawing(height, series.description, *parts, left=value_column(y), data_time="")
 
 
 def _path(points: Sequence[TimePoint], x: Scale, y: Scale) -> str:
@@ -86,15 +95,21 @@ def _dots(points: Sequence[TimePoint], x: Scale, y: Scale) -> Iterator[Markup]:
         shapes = [tag("title", point.description)]
         if point.low is not None and point.high is not None:
             shapes.append(line(x(index), y(point.low), x(index), y(point.high), "range"))
-        shapes.append(tag("circle", cx=x(index), cy=y(point.value), r=radius, class_="dot"))
+        shapes.append(tag("circle", cx=across(x(index)), cy=y(point.value), r=radius, class_="dot"))
         yield tag("g", *shapes, data_entry=str(point.entry))
 
 
-def _mark(mark: TimeMark, place: int, x: Scale) -> Markup:
-    """A dashed line with its label; labels take turns on two lines, so that neighbors do not overlap."""
-    at = x(mark.index - 0.5)
-    height = 10 + 12 * (place % 2)
-    is_left = at > CHART_WIDTH / 2
-    label = text(at + (-4 if is_left else 4), height, mark.label, f"name halo {mark.tone}", "end" if is_left else None)
-    dashes = line(at, 0, at, TIME_AREA.bottom, "front change")
-    return tag("g", tag("title", mark.description), dashes, label)
+def _change_labels(marks: Sequence[TimeMark], x: Scale, width: float) -> tuple[list[Markup], int]:
+    """The labels of changes beside their lines, on as many lines of text as they need not to overlap."""
+    labels, ends = [], list[float]()  # the end of the last label on each line of text, in pixels
+    for mark in marks:
+        at, is_left = x(mark.index - 0.5), x(mark.index - 0.5) > FULL_WIDTH / 2
+        needed, pixels = text_width(mark.label), x(mark.index - 0.5) * width / FULL_WIDTH
+        begin = pixels - 4 - needed if is_left else pixels + 4
+        free = next((number for number, end in enumerate(ends) if end + LABEL_GAP <= begin), len(ends))
+        ends[free : free + 1] = [begin + needed]
+        label = text(
+            across(at), 12 + LABEL_HEIGHT * free, mark.label, f"name halo {mark.tone}", "end" if is_left else None
+        )
+        labels.append(tag("svg", label, x=-4 if is_left else 4))
+    return labels, len(ends)
