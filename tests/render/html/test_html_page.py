@@ -170,8 +170,8 @@ def test_a_system_without_values_has_null_values_on_the_page() -> None:
 def test_rankings_are_those_of_the_runs_in_rank_order() -> None:
     run = Run.from_columns(["1", "1", "1", "9"], ["b", "a", "c", "c"], [2, 1, 1, 1])
     record = data_of(as_html(report_of_runs(Qrels.from_dict({"1": {"a": 1, "b": 0}}), [run])))["rankings"][0]
-    assert record["d"] == ["b", "c", "a"]  # c before a: ties are in descending order of ids
-    assert record["g"] == [0, None, 1]
+    assert [record["d"][doc] for doc in record["r"][0]] == ["b", "c", "a"]  # ties are in descending order of ids
+    assert [record["g"][doc] for doc in record["r"][0]] == [0, None, 1]
 
 
 def test_no_run_file_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,9 +209,9 @@ def test_a_stored_baseline_has_values_and_no_ranking() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("texts", [True, False])
-def test_five_systems_and_a_thousand_queries_stay_below_600_kilobytes(texts: bool) -> None:
+def test_five_systems_and_a_thousand_queries_stay_below_400_kilobytes(texts: bool) -> None:
     page = as_html(report(5, 1000, texts=texts, resamples=50, measures=("nDCG@10", "AP", "RR", "R@50", "P@5")))
-    assert len(page.encode("utf-8")) <= 600_000
+    assert len(page.encode("utf-8")) <= 400_000
     data = data_of(page)
-    assert data["depth"] >= 10
+    assert data["depth"] >= 8
     assert all(data["rankings"])

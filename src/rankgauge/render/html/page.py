@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -38,10 +39,11 @@ from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_
 from rankgauge.render.text.bands import heading, used
 from rankgauge.report.report import Report
 
-MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
+MAX_PAGE_BYTES = 400_000  # of a page with five systems and a thousand queries
 SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js")
 REPORT_SCRIPTS = (*SHARED_SCRIPTS, "data.js", "plots.js", "ranking.js", "explorer.js", "start.js")
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
+COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
 FILTERS = {
     "plain": plain,
@@ -90,8 +92,10 @@ def template(name: str) -> jinja2.Template:
 
 @cache
 def asset(name: str) -> str:
-    """The content of one of our own files."""
-    return (files("rankgauge.render.html") / "assets" / name).read_text(encoding="utf-8")
+    """The content of one of our own files, without indentation and lines that are comments."""
+    text = (files("rankgauge.render.html") / "assets" / name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not COMMENT.fullmatch(line))
 
 
 def policy(css: str, js: str) -> str:
