@@ -103,12 +103,13 @@ def _records(table: dict[str, Any], systems: int) -> Iterator[dict[str, Any]]:
     grades = [None if code is None else table["grades"]["list"][code] for code in table["grades"]["codes"]]
     entries, rows = ([0, *accumulate(sizes)] for sizes in (counts, table["lengths"]))
     judged_entries = [0, *accumulate(grade is not None for grade in grades)]
-    row_grades = [
-        grades[entries[cell % queries] + place]
+    codes = table["grades"]["codes"]
+    row_codes = [
+        codes[entries[cell % queries] + place]
         for cell, (begin, end) in enumerate(pairwise(rows))
         for place in table["places"][begin:end]
     ]
-    judged_rows = [0, *accumulate(grade is not None for grade in row_grades)]
+    kept = [[0, *accumulate(code in part["grades"] for code in row_codes)] for part in table["contributions"]]
     for query, (begin, end) in enumerate(pairwise(entries)):
         cells = [system * queries + query for system in range(systems)]
         docs = [doc - 1 for doc in accumulate(gap + 1 for gap in table["gaps"][begin:end])]
@@ -121,12 +122,12 @@ def _records(table: dict[str, Any], systems: int) -> Iterator[dict[str, Any]]:
                     [
                         part
                         for row in range(rows[cell], rows[cell + 1])
-                        if row_grades[row] is not None
-                        for part in (row - rows[cell] + 1, values[judged_rows[row]])
+                        if row_codes[row] in measure["grades"]
+                        for part in (row - rows[cell] + 1, measure["values"][before[row]])
                     ]
                     for cell in cells
                 ]
-                for values in table["contributions"]
+                for measure, before in zip(table["contributions"], kept, strict=True)
             ],
             "b": [
                 [

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rankgauge.comparison.sentences import headline
 from rankgauge.core.formatting import percent
 from rankgauge.evaluation.scores import Scores
+from rankgauge.render.html.page_systems import PageSystems
 from rankgauge.render.html.text import interval_text, measure_text
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
+from rankgauge.stats.results import Interval
 
 SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 
@@ -21,21 +24,23 @@ class PageAnswer:
     details: tuple[str, ...] = ()
 
 
-def page_answer(report: Report) -> PageAnswer:
+def page_answer(report: Report, page_systems: PageSystems) -> PageAnswer:
     """The answer and what else to know, or a sentence for each system if nothing was compared."""
     comparison = report.comparison
+    if report.gate is not None:
+        return PageAnswer((f"{report.gate.answer(str)}.",))
     if report.scores[0].without_relevant.all():
         return PageAnswer((NO_RELEVANT_DOCUMENT,))
     if comparison is None:
-        return PageAnswer(tuple(_values_sentence(scores, report.confidence) for scores in report.scores))
+        return PageAnswer(tuple(map(_values_sentence, page_systems.scores, page_systems.intervals)))
     first, *others = headline(comparison)
     return PageAnswer((first,), tuple(others))
 
 
-def _values_sentence(scores: Scores, confidence: float) -> str:
+def _values_sentence(scores: Scores, intervals: Mapping[str, Interval]) -> str:
     values = []
     for measure in scores.measures[:SINGLE_SYSTEM_MEASURES]:
-        interval = scores.interval(measure, confidence=confidence)
+        interval = intervals[measure.name]
         ends = interval_text(interval)
         suffix = f" ({percent(interval.confidence)} CI {ends})" if ends else ""
         values.append(f"{measure.name} {measure_text(measure, scores[measure])}{suffix}")

@@ -17,8 +17,8 @@ from rankgauge.render.html.payload import QUERY_CHARACTERS
 from rankgauge.render.html.payload_rankings import (
     SNIPPET_CHARACTERS,
     RankedDocuments,
+    pack_grades,
     packed_documents,
-    packed_grades,
     ranked_documents,
 )
 from rankgauge.render.html.text import plain, shorten_end
@@ -64,7 +64,7 @@ def _payload(
         "contribution_measures": 0,
         "rankings": {
             **packed_documents(packer, documents, 2, chosen),
-            "grades": packed_grades(packer, None, len(documents.entry_doc)),
+            "grades": pack_grades(packer, np.full(len(documents.entry_doc), np.nan)),
             "contributions": [],
             "below": [None, None],
         },

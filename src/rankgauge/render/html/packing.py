@@ -138,7 +138,7 @@ def shared_prefixes(ids: Ids) -> Ints:
 def _numbers_after(ids: Ids, prefix: int) -> Ints | None:
     """The number that each id is after a prefix; None if one has another character, or too many digits."""
     digits = ids.length - prefix
-    if not len(ids) or int(digits.max()) > MAX_DIGITS:
+    if not len(ids) or int(digits.min()) < 1 or int(digits.max()) > MAX_DIGITS:
         return None
     numbers = np.zeros(len(ids), dtype=np.int64)
     for place in range(int(digits.max())):

@@ -117,16 +117,18 @@ def pack_rankings(
         np.concatenate([top.contributions(index)[rows] for top, rows in tops_and_rows]) for index in range(measures)
     ]
     judged = entry_judgment[entry_judgment >= 0]
-    grades = np.where(entry_judgment >= 0, ranked[0][1].hits.judged[entry_judgment], np.nan) if len(judged) else None
+    grades = np.full(len(entry_judgment), np.nan)
+    grades[entry_judgment >= 0] = ranked[0][1].hits.judged[judged]
+    packed_grades = pack_grades(packer, grades)
     return {
         "ranked": [top is not None for top in tops],
         "depth": size.depth,
         "contribution_measures": measures,
         "rankings": {
             **packed_documents(packer, documents, len(tops), None if len(chosen) == len(place_of) else chosen),
-            "grades": packed_grades(packer, grades, len(documents.entry_doc)),
+            "grades": packed_grades,
             "contributions": [
-                packer.numbers(np.rint(values[judgment >= 0] * scale))
+                _packed_contributions(packer, np.rint(values * scale), grades[documents.entry], packed_grades["list"])
                 for values, scale in zip(contributions, scales, strict=False)
             ],
             "below": [
@@ -151,16 +153,21 @@ def packed_documents(packer: Packer, documents: RankedDocuments, systems: int, c
     }
 
 
-def packed_grades(packer: Packer, grades: Floats | None, entries: int) -> dict[str, Any]:
+def pack_grades(packer: Packer, grades: Floats) -> dict[str, Any]:
     """The grade of each entry as a place in the list of grades; missing if it is not judged."""
-    if grades is None:
-        grades = np.full(entries, np.nan)
     judged = ~np.isnan(grades)
     distinct, places = np.unique(grades[judged], return_inverse=True)
-    codes = np.full(entries, np.nan)
+    codes = np.full(len(grades), np.nan)
     codes[judged] = places
     listed = [int(grade) if grade == int(grade) else grade for grade in distinct.tolist()]
     return {"list": listed, "codes": packer.numbers(codes)}
+
+
+def _packed_contributions(packer: Packer, values: Floats, grades: Floats, listed: Sequence[float]) -> dict[str, Any]:
+    """The contributions of the rows whose grade contributes anything anywhere: most measures ignore grade 0."""
+    contributing = [place for place, grade in enumerate(listed) if values[grades == grade].any()]
+    rows = np.isin(grades, [listed[place] for place in contributing])
+    return {"grades": contributing, "values": packer.numbers(values[rows])}
 
 
 def _below(top: TopRanking, judged: Ints, depth: int) -> Ints:

@@ -39,9 +39,8 @@ const rankings = {
     rankings.placeOf = queries && new Map(queries.map((query, place) => [query, place]));
     rankings.entries = before(counts);
     rankings.rows = before(lengths);
-    const isJudged = (entry) => grades.codes[entry] !== null;
     const cells = lengths.map((size, cell) => places.slice(rankings.rows[cell], rankings.rows[cell] + size).map((place) => rankings.entries[cell % counts.length] + place));
-    rankings.judgedRows = before(cells.map((entries) => entries.filter(isJudged).length));
+    rankings.contributing = report.rankings.contributions.map((measure) => before(cells.map((entries) => entries.filter((entry) => measure.grades.includes(grades.codes[entry])).length)));
     rankings.judgedEntries = before(counts.map((size, place) => grades.codes.slice(rankings.entries[place], rankings.entries[place] + size).filter((code) => code !== null).length));
     rankings.snippets = new Map(report.snippets.docs.map((doc, index) => [doc, report.snippets.texts[index]]));
     rankings.name = docs;
@@ -59,16 +58,17 @@ const rankings = {
     const judged = codes.flatMap((code, doc) => (code === null ? [] : [doc]));
     const cells = report.systems.map((_, system) => system * counts.length + place);
     const ranked = cells.map((cell) => places.slice(rankings.rows[cell], rankings.rows[cell] + lengths[cell]));
-    const ofCell = (values, cell, system) => {
-      let next = rankings.judgedRows[cell];
-      return ranked[system].flatMap((doc, index) => (codes[doc] === null ? [] : [index + 1, values[next++]]));
+    const ofCell = (measure, cell, system) => {
+      let next = rankings.contributing[measure][cell] - 1;
+      const { grades: kept, values } = contributions[measure];
+      return ranked[system].flatMap((doc, index) => { if (!kept.includes(codes[doc])) return []; next += 1; return [index + 1, values[next]]; });
     };
     return {
       d: docs.map(rankings.name),
       g: codes.map((code) => (code === null ? null : grades.list[code])),
       t: docs.map((doc) => rankings.snippets.get(doc)),
       r: ranked,
-      c: contributions.map((values) => cells.map((cell, system) => ofCell(values, cell, system))),
+      c: contributions.map((_, measure) => cells.map((cell, system) => ofCell(measure, cell, system))),
       b: below.map((ranks) => (ranks ? judged.flatMap((doc, index) => { const rank = ranks[rankings.judgedEntries[place] + index]; return rank ? [doc, rank] : []; }) : [])),
     };
   },
