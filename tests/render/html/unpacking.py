@@ -57,8 +57,8 @@ def data_of(page: str) -> dict[str, Any]:
 
     data: dict[str, Any] = json.loads(content[4:begin], object_hook=revived)
     for measure in data["measures"] if "queries" in data else ():
-        values, queries = measure["values"], len(data["queries"])
-        measure["values"] = [values[begin : begin + queries] for begin in range(0, len(values), queries)]
+        values, size = measure["values"], len(data["queries"])
+        measure["values"] = [values[begin : begin + size] for begin in range(0, len(values), size)]
     if data.get("rankings"):
         table = data["rankings"]
         names, queries = table["docs"], range(len(data["queries"])) if table["queries"] is None else table["queries"]

@@ -75,8 +75,8 @@ class PageRequest:
 
             snippets = snippets_of(read_corpus(self.corpus), [joined.run for joined in evaluation.joined])
         context = click.get_current_context()
-        facts = {"reproduce": reproducible_command(context), "date": data_date(context)}
-        report = report_of(evaluation, settings, snippets=snippets, **facts, **details)
+        details |= {"reproduce": reproducible_command(context), "date": data_date(context)}
+        report = report_of(evaluation, settings, snippets=snippets, **details)
         write_page(report, self.path)
         print_message(f"wrote {printable(self.path, None)}")
 
