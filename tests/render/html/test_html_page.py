@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -88,8 +89,37 @@ def test_the_answer_is_that_of_the_comparison() -> None:
 
 def test_a_long_answer_has_two_parts() -> None:
     text = Parts(as_html(report(2, 300, measures=("nDCG@10", "AP", "R@10", "P@5", "NumRet")))).text
-    assert "vector is better than bm25: nDCG@10 +0." in text
+    assert "▲" not in text.split("Judgment coverage")[0]
+    assert "✓ Better vector is better than bm25: nDCG@10 +0." in text
     assert "AP: better (+0." in text
+
+
+def test_the_winner_its_group_and_the_others_have_lines_of_their_own() -> None:
+    page = as_html(report(3, 200))
+    lines = re.findall('<p class="(answer|answer-group)(?: long)?">(.*?)</p>', page)
+    assert [kind for kind, _ in lines] == ["answer", *["answer-group"] * (len(lines) - 1)]
+    assert len(lines) > 1
+    assert lines[0][1].startswith("Best: hybrid (nDCG@10 0.")
+    assert all(words.startswith(("Not distinguishable from it: ", "Worse: ")) for _, words in lines[1:])
+
+
+@pytest.mark.parametrize(
+    ("systems", "queries", "tone", "word"), [(2, 300, "pass", "Better"), (3, 3, "undecided", "Inconclusive")]
+)
+def test_the_verdict_has_a_color_a_sign_and_a_word(systems: int, queries: int, tone: str, word: str) -> None:
+    page = as_html(report(systems, queries))
+    sign = {"pass": "✓", "undecided": "?"}[tone]
+    assert f'<p class="verdict {tone}"><span aria-hidden="true">{sign}</span> {word}</p>' in page
+
+
+def test_low_coverage_is_beside_the_answer() -> None:
+    judged = Qrels.from_dict({"q": {"a": 1, "b": 0}, "r": {"a": 1}})
+    run = Run.from_lists({"q": ["a", "b", "x"], "r": ["y", "z"]}, name="one")
+    text = Parts(as_html(report_of_runs(judged, [run]))).text
+    assert "Judgment coverage : 40% of the documents in the top 10 are judged; unjudged documents count as" in text
+    full = Run.from_lists({"q": ["a", "b"], "r": ["a"]}, name="one")
+    text = Parts(as_html(report_of_runs(judged, [full]))).text
+    assert "Judgment coverage : 100% of the documents in the top 10 are judged." in text
 
 
 def test_bands_notes_findings_and_costs_are_shown() -> None:

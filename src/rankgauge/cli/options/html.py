@@ -11,7 +11,6 @@ import click
 
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Section, option, option_group
-from rankgauge.cli.options.reproducing import data_date, reproducible_command
 from rankgauge.cli.options.saving import SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, UsageError, printable
@@ -66,6 +65,7 @@ class PageRequest:
         """Write the report of runs that are scored; ``details`` are further fields of ``Report``."""
         if self.path is None:
             return
+        from rankgauge.cli.options.reproducing import data_date, reproducible_command
         from rankgauge.report.building import report_of
 
         snippets = {}

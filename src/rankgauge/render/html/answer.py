@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,15 +14,17 @@ from rankgauge.render.html.text import interval_text, measure_text
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
 from rankgauge.stats.results import Interval
 
+GROUP_START = re.compile(r"(?<=\.) (?=Not distinguishable from it: |Worse: |Lower: |Of \d)")
 SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 
 
 @dataclass(frozen=True)
 class PageAnswer:
-    """The main sentences, and secondary ones in smaller type."""
+    """The main sentences, secondary ones in smaller type, and between them the groups of systems."""
 
     sentences: tuple[str, ...]
     details: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # the systems like the best one, and those that are worse
 
 
 def page_answer(report: Report, page_systems: PageSystems) -> PageAnswer:
@@ -34,7 +37,8 @@ def page_answer(report: Report, page_systems: PageSystems) -> PageAnswer:
     if comparison is None:
         return PageAnswer(tuple(map(_values_sentence, page_systems.scores, page_systems.intervals)))
     first, *others = headline(comparison)
-    return PageAnswer((first,), tuple(others))
+    best, *groups = GROUP_START.split(first) if len(comparison.systems) > 1 else [first]
+    return PageAnswer((best,), tuple(others), tuple(groups))
 
 
 def _values_sentence(scores: Scores, intervals: Mapping[str, Interval]) -> str:
