@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--queries", default="1000,6980")
     parser.add_argument("--repeat", type=int, default=3)
     options = parser.parse_args()
-    rows = [("queries", "compare, s", "with --html, s", "more, s", "page, KB")]
+    rows: list[tuple[str, ...]] = [("queries", "compare, s", "with --html, s", "more, s", "page, KB")]
     for queries in map(int, options.queries.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             rows.append(_measured(Path(folder), queries, options.repeat))

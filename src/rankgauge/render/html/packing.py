@@ -26,6 +26,7 @@ LENGTH_BYTES = 4  # of the length of the JSON text
 ZLIB_HEADER, LAST_BLOCK = b"\x78\xda", b"\x03\x00"  # RFC 1950 and 1951: the strongest compression; an empty block
 PAIR_BITS, ALPHABET = 13, 91  # two characters of so many hold 13 bits
 FIRST_CHARACTER, NO_MARKUP = ord("#"), {ord("<"): "~"}
+FAST_LEVEL = 1
 STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_HUFFMAN_ONLY)
 
 
@@ -76,10 +77,17 @@ class Packer:
 
     def compress(self, data: dict[str, Any]) -> str:
         """The length of the JSON text, that text and the columns: zlib, as characters."""
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
-        parts = [len(text).to_bytes(LENGTH_BYTES, "little") + text, *self.parts]
+        parts = self._contents(data)
         checksum = zlib.adler32(b"".join(parts)).to_bytes(4, "big")
         return as_text(b"".join([ZLIB_HEADER, *map(_deflated, parts), LAST_BLOCK, checksum]))
+
+    def estimated_size(self, data: dict[str, Any]) -> int:
+        """About how many characters they will be; much faster."""
+        return sum(len(zlib.compress(part, FAST_LEVEL)) for part in self._contents(data)) * 16 // PAIR_BITS
+
+    def _contents(self, data: dict[str, Any]) -> list[bytes]:
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+        return [len(text).to_bytes(LENGTH_BYTES, "little") + text, *self.parts]
 
     def _planes(self, codes: NDArray[np.uint64]) -> int:
         """Add the bytes of the numbers; the number of bytes that each needs."""

@@ -20,6 +20,7 @@ from rankgauge.render.html.text import plain, shorten_end
 from rankgauge.report.report import Report
 
 QUERY_CHARACTERS = 240  # of a query's text that are kept
+MAX_OVERESTIMATE = 1.2  # an estimate may be this many times the size
 SAMPLING_STEP = 16  # one of this many queries is packed to estimate whether all will fit
 
 # From everything to little: the first that fits is used.
@@ -51,11 +52,11 @@ def payload(report: Report, page_systems: PageSystems, tops: Sequence[TopRanking
         scores = {**frame, "measures": _measures(packer, page_systems, size.digits)}
         scales = [measure["scale"] for measure in scores["measures"]]
         if size.digits not in sizes_of_scores:
-            sizes_of_scores[size.digits] = len(packer.compress(scores))
+            sizes_of_scores[size.digits] = packer.estimated_size(scores)
         sample, every = Packer(), replace(size, snippets=0)
         rankings = pack_rankings(sample, tops, scales, every, queries[::SAMPLING_STEP])
-        estimate = sizes_of_scores[size.digits] + SAMPLING_STEP * len(sample.compress(rankings))
-        if size is not PAYLOAD_SIZES[-1] and estimate > limit * 1.1:
+        estimate = sizes_of_scores[size.digits] + SAMPLING_STEP * sample.estimated_size(rankings)
+        if size is not PAYLOAD_SIZES[-1] and estimate > limit * MAX_OVERESTIMATE:
             continue
         rankings = pack_rankings(
             packer, tops, scales, size, queries, snippets=report.snippets, baseline=page_systems.baseline
