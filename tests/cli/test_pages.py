@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import rankgauge.cli.commands.demo
-from tests.render.html.unpacking import data_of
+from tests.render.html.unpacking import Parts, data_of
 
 Command = Callable[..., Any]
 
@@ -83,14 +89,30 @@ def test_the_page_of_a_gate_has_its_verdict(workshop: Path, command: Command) ->
     )
     assert done.code == 1
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "fail: missed nDCG@10 &gt;= 0.9 (0.5432)." in page
-    assert "nDCG@10 &gt;= 0.9: value 0.5432" in page
+    text = Parts(page).text
+    assert "✗ Fail missed nDCG@10 >= 0.9 (0.5432)." in text
+    assert "nDCG@10 >= 0.9 ✗ Missed" in text
+
+
+def test_the_page_of_a_gate_has_one_p_and_one_detectable_difference_per_measure(
+    workshop: Path, command: Command
+) -> None:
+    qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
+    done = command("gate", qrels, vector, "--against", lexical, "-m", "nDCG@10", "-m", "AP", "--html", "page.html")
+    assert done.code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    text = Parts(page).text
+    assert text.count("detectable drop") == 2  # the head of the column, and what it means
+    assert "inimum detectable difference" not in text
+    assert "p (" not in text
+    rows = re.findall(r'<tr class="(\w+)"><th scope="row">(.*?)</th>.*?</tr>', page)
+    assert rows == [("undecided", "nDCG@10"), ("undecided", "AP")]
 
 
 def test_the_page_of_a_gate_shows_the_baseline_if_it_is_a_run(workshop: Path, command: Command) -> None:
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
     assert command("gate", qrels, vector, "--against", lexical, "--html", "two.html").code == 0
-    assert "vector vs. lexical is inconclusive: " in Path("two.html").read_text(encoding="utf-8")
+    assert "2 systems: lexical, vector" in Path("two.html").read_text(encoding="utf-8")
     assert command("gate", qrels, lexical, "--write-baseline", "base.json").code == 0
     assert command("gate", qrels, vector, "--against", "base.json", "--html", "one.html").code == 0
     assert "lexical</" not in Path("one.html").read_text(encoding="utf-8")
@@ -166,7 +188,71 @@ def test_a_page_has_no_path_outside_of_the_working_folder(workshop: Path, comman
     assert done.code == 0, done.err
     page = Path("p.html").read_text(encoding="utf-8")
     assert str(here) not in page
-    assert "rankgauge compare w/qrels.trec lexical.trec vector.trec --baseline vector.trec" in page
+    assert "rankgauge compare w/qrels.trec w/runs/lexical.trec w/runs/vector.trec --baseline w/runs/vector.trec" in page
+    for run in runs:
+        run.rename(here.parent / run.name)
+    outside = [here.parent / run.name for run in runs]
+    assert command("compare", workshop / "qrels.trec", *outside, "--html", "p.html").code == 0
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert str(here.parent) not in page
+    assert "rankgauge compare w/qrels.trec lexical.trec vector.trec" in page
+
+
+def test_a_page_has_the_day_of_the_newest_file_or_the_day_that_is_stated(
+    workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qrels, run = workshop / "qrels.trec", workshop / "runs/vector.trec"
+    os.utime(qrels, (0, 86_400 * 365))
+    os.utime(run, (0, 86_400 * 366))
+    pages = []
+    for stated in ("", "", "86400", "no day"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", stated)
+        assert command("evaluate", qrels, run, "--html", "page.html").code == 0
+        pages.append(Path("page.html").read_text(encoding="utf-8"))
+    assert pages[0] == pages[1] == pages[3]
+    assert "<title>qrels.trec · 1971-01-02 · 1 system: vector</title>" in pages[0]
+    assert "<title>qrels.trec · 1970-01-02 · 1 system: vector</title>" in pages[2]
+    assert "1971-01-02 · 1 system: vector · 48 queries" in Parts(pages[0]).text
+
+
+ODD_NAMES = ["a run's copy.trec", "-x.trec", "$(touch pwned).trec", "a;b&c.trec", "tab\there.trec", "naïve.trec"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["evaluate"], ["compare"], ["gate", "--require", "nDCG@10>=0.1"]])
+def test_the_command_on_a_page_runs_when_it_is_pasted(words: list[str], workshop: Path, command: Command) -> None:
+    for name in ODD_NAMES:
+        shutil.copy(workshop / "runs/vector.trec", name)
+    runs = [f"./{name}" for name in ODD_NAMES[: 1 if words[0] == "gate" else None]]
+    assert command(words[0], str(workshop / "qrels.trec"), *runs, *words[1:], "--html", "my page.html").code == 0
+    pasted_runs_again("my page.html")
+    assert not Path("pwned").exists()
+
+
+@pytest.mark.slow
+def test_the_command_of_a_benchmark_runs_when_it_is_pasted(
+    workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop)
+    collection, retrievers = {"corpus": ".", "name": "mine"}, {"lexical": {"mode": "lexical"}}
+    config = {"collection": collection, "retrievers": retrievers, "measures": ["RR"], "benchmark": {"latency": 0}}
+    Path("my config.yaml").write_text(yaml.safe_dump(config))
+    done = command("benchmark", "run", "my config.yaml", "--out", "results", "--html", "page.html")
+    assert done.code == 0, done.err
+    pasted_runs_again("page.html", same=False)
+
+
+def pasted_runs_again(page: str, *, same: bool = True) -> None:
+    """Run the command that a page shows in a shell: it must make the same page, unless that has latencies."""
+    before = Path(page).read_bytes()
+    shown = re.search('<code id="reproduce">(.*?)</code>', before.decode("utf-8"), re.DOTALL)
+    assert shown
+    Path(page).unlink()
+    python = f"{shlex.quote(sys.executable)} -m rankgauge"
+    script = f'rankgauge() {{ {python} "$@"; }}\n{html.unescape(shown[1])}\n'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not same or Path(page).read_bytes() == before
 
 
 @pytest.mark.parametrize("path", ["-", "w", "no/such/page.html"])

@@ -189,6 +189,19 @@ def test_an_interval_has_any_confidence_and_side() -> None:
         assert scores.interval("Success@1", alternative=side) == mean_interval(hits, method="wilson", alternative=side)
 
 
+def test_intervals_of_several_runs_are_those_of_each_alone() -> None:
+    from rankgauge.evaluation.intervals import intervals_of_scores
+
+    judged = {f"q{n}": {"a": 1, "b": 2, "c": n % 3} for n in range(20)}
+    rankings = [{f"q{n}": ["x", "a", "y", "b", "c"][n % m :] for n in range(20 - m)} for m in (2, 3, 4)]
+    runs = [
+        evaluate(judged, ranking, "nDCG@5 AP GMAP Success@1 NumRet RR", conventions=Conventions(query_set="both"))
+        for ranking in rankings
+    ]
+    for scores, intervals in zip(runs, intervals_of_scores(runs, 0.9), strict=True):
+        assert intervals == {measure.name: scores.interval(measure, confidence=0.9) for measure in scores.measures}
+
+
 def test_a_grade_that_a_name_says_itself_stays() -> None:
     judged = {"q": {"a": 1, "b": 2}}
     run = {"q": ["a", "b"]}

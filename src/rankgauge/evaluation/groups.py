@@ -72,6 +72,11 @@ def summary(
     kept = ~np.isnan(values)
     values, units = values[kept], None if units is None else units[kept]
     interval = interval_of(values, measure, confidence=confidence, units=units, aggregate="mean")
-    mean = float(np.cumsum(values)[-1]) / len(values) if len(values) else None
+    mean = mean_of(values)
     median = float(np.median(values)) if len(values) else None
     return GroupSummary(*group, measure.name, len(values), mean, median, interval)
+
+
+def mean_of(values: Floats) -> float | None:
+    """The mean of a group's values, added one by one; None if there is none."""
+    return float(np.cumsum(values)[-1]) / len(values) if len(values) else None

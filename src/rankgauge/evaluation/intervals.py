@@ -9,8 +9,9 @@ mean gets the same interval, with sums of weights instead of numbers of queries;
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,25 @@ from rankgauge.stats.distributions import largest_share
 from rankgauge.stats.results import Alternative, Interval, tail_probability
 
 if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
     from rankgauge.stats.samples import Sample
+
+
+class MeanColumn(NamedTuple):
+    """The values of a measure over queries, of which an interval is needed."""
+
+    values: Floats
+    measure: Measure
+    units: Column | None = None
+    weights: Floats | None = None
+
+    def known(self) -> MeanColumn:
+        """Without the queries that have no value, or no weight."""
+        values, measure, units, weights = self
+        kept = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+        return MeanColumn(
+            values[kept], measure, None if units is None else units[kept], None if weights is None else weights[kept]
+        )
 
 
 def interval_of(
@@ -34,29 +53,67 @@ def interval_of(
     aggregate: Aggregate | None = None,
 ) -> Interval:
     """The interval of a measure over queries; ``aggregate`` replaces the measure's own, for means within groups."""
-    from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
+    column = MeanColumn(values, measure, units, weights)
+    return intervals_of([column], confidence=confidence, alternative=alternative, aggregate=aggregate)[0]
+
+
+def intervals_of(
+    columns: Iterable[MeanColumn],
+    *,
+    confidence: float,
+    alternative: Alternative = "two-sided",
+    aggregate: Aggregate | None = None,
+) -> list[Interval]:
+    """The intervals of several measures or runs, whose bootstrap draws are made together."""
+    from rankgauge.stats.intervals import geometric_mean_interval, studentized_intervals
+    from rankgauge.stats.proportions import wilson_interval
     from rankgauge.stats.samples import sample
 
-    kept = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    values, units = values[kept], None if units is None else units[kept]
-    weights = None if weights is None else weights[kept]
-    how = aggregate or measure.definition.aggregate
-    if how == "sum":
-        return Interval(None, None, confidence, "none", len(values), "a sum has no interval")
-    if how == "gmean" and weights is not None:
-        return Interval(None, None, confidence, "none", len(values), "a geometric mean has no weights")
-    if how == "gmean":
-        interval = geometric_mean_interval(
-            values, method="bootstrap-t", confidence=confidence, units=units, alternative=alternative
-        )
-    else:
-        method: Literal["wilson", "bootstrap-t"] = "wilson" if units is None and is_binary(values) else "bootstrap-t"
-        interval = mean_interval(
-            values, method=method, confidence=confidence, units=units, weights=weights, alternative=alternative
-        )
-    limits = measure.definition.range
+    columns = [column.known() for column in columns]
+    intervals: dict[int, Interval] = {}
+    samples: dict[int, Sample] = {}
+    for index, (values, measure, units, weights) in enumerate(columns):
+        how = aggregate or measure.definition.aggregate
+        if how == "sum":
+            intervals[index] = Interval(None, None, confidence, "none", len(values), "a sum has no interval")
+        elif how == "gmean" and weights is not None:
+            reason = "a geometric mean has no weights"
+            intervals[index] = Interval(None, None, confidence, "none", len(values), reason)
+        elif how == "gmean":
+            intervals[index] = geometric_mean_interval(
+                values, method="bootstrap-t", confidence=confidence, units=units, alternative=alternative
+            )
+        elif units is None and is_binary(values):
+            intervals[index] = wilson_interval(
+                values, confidence=confidence, alternative=alternative, units=units, weights=weights
+            )
+        else:
+            samples[index] = sample(values, units, weights=weights)
+    drawn = studentized_intervals([*samples.values()], confidence=confidence, alternative=alternative)
+    intervals |= zip(samples, drawn, strict=True)
+    return [_limited(intervals[index], column, aggregate, samples.get(index)) for index, column in enumerate(columns)]
+
+
+def intervals_of_scores(scores: Sequence[Scores], confidence: float) -> list[dict[str, Interval]]:
+    """The interval of each measure, by name, for each of several runs: the same as ``Scores.interval``, and faster."""
+    keys = [(run, index) for run in range(len(scores)) for index in range(len(scores[run].measures))]
+    intervals = intervals_of([scores[run].mean_column(index) for run, index in keys], confidence=confidence)
+    out: list[dict[str, Interval]] = [{} for _ in scores]
+    for (run, index), interval in zip(keys, intervals, strict=True):
+        out[run].setdefault(scores[run].measures[index].name, interval)
+    return out
+
+
+def _limited(interval: Interval, column: MeanColumn, aggregate: Aggregate | None, data: Sample | None) -> Interval:
+    """The interval with all ends that it can have, and none beyond the range of the measure."""
+    from rankgauge.stats.samples import sample
+
+    values, measure, units, weights = column
+    how, limits = aggregate or measure.definition.aggregate, measure.definition.range
+    if interval.method == "none":
+        return interval
     if how == "mean" and len(values) > 1 and math.isfinite(limits[1] - limits[0]):
-        interval = _with_missing_ends(interval, sample(values, units, weights=weights), limits)
+        interval = _with_missing_ends(interval, data or sample(values, units, weights=weights), limits)
     return within(interval, *limits)
 
 

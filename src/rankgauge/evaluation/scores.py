@@ -23,6 +23,7 @@ from rankgauge.measures.weights import WEIGHT, checked_weights, weighted_means
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.groups import GroupSummary
+    from rankgauge.evaluation.intervals import MeanColumn
     from rankgauge.stats.results import Alternative, Interval
 
 
@@ -165,17 +166,21 @@ class Scores(Tabular):
     def _interval(
         self, measure: str | Measure, confidence: float, alternative: Alternative, weights: Floats | None = None
     ) -> Interval:
-        from rankgauge.evaluation.intervals import interval_of
+        from rankgauge.evaluation.intervals import intervals_of
 
-        index = self._index(measure)
+        column = self.mean_column(self._index(measure), weights)
+        return intervals_of([column], confidence=confidence, alternative=alternative)[0]
+
+    def mean_column(self, index: int, weights: Floats | None = None) -> MeanColumn:
+        """What the interval of one of the measures is computed from."""
+        from rankgauge.evaluation.intervals import MeanColumn
+
         units = self.columns.get("unit")
-        return interval_of(
+        return MeanColumn(
             self.values[self.averaged, index],
             self.measures[index],
-            confidence=confidence,
-            units=None if units is None else units[self.averaged],
-            weights=None if weights is None else weights[self.averaged],
-            alternative=alternative,
+            None if units is None else units[self.averaged],
+            None if weights is None else weights[self.averaged],
         )
 
     def by(self, *columns: str, confidence: float = 0.95) -> list[GroupSummary]:

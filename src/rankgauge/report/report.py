@@ -17,6 +17,7 @@ from rankgauge.evaluation.notes import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.gate.result import GateResult
     from rankgauge.config.bands.bands import Bands
     from rankgauge.validation.findings import Validation
 
@@ -55,7 +56,8 @@ class Report(HtmlView):
     evaluation: Evaluation
     comparison: Comparison | None = None  # None if there is one system
     confidence: float = 0.95  # of all intervals
-    verdict: tuple[str, ...] = ()  # what a gate decided, and on what grounds
+    date: str | None = None  # of the data, as the page shows it
+    gate: GateResult | None = None  # what a gate decided, and on what grounds
     bands: Bands | None = None
     by: tuple[str, ...] = ()  # columns of the queries to group by
     snippets: Mapping[str, str] = field(default_factory=dict)  # of documents

@@ -20,7 +20,7 @@ from rankgauge.stats.samples import Floats, Ints, Sample, Units, relative_weight
 from rankgauge.stats.seeds import RandomBits, RandomStream, blocks
 
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
-_FEW_COLUMNS = 32
+_PRODUCTS_PER_CALL = 200_000  # OpenBLAS starts its threads, which spin between calls, for about 260,000
 _EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
 _ROUNDING = 1e-9  # of a sum of squares; a smaller spread is rounding
 
@@ -120,8 +120,12 @@ def drawn_counts(units: int, resamples: int, stream: RandomStream, strata: Ints 
         bits = stream.child(f"block {number}").bits()
         for start in range(0, size, most):
             batch = min(most, size - start)
-            drawn = np.hstack([own[_below(bits, len(own), batch)] for own in members])
-            cells = drawn + np.arange(batch)[:, np.newaxis] * units
+            drawn = [_below(bits, len(own), batch) for own in members]
+            if strata is None:
+                cells = drawn[0]
+            else:
+                cells = np.hstack([own[indices] for own, indices in zip(members, drawn, strict=True)])
+            cells += np.arange(batch)[:, np.newaxis] * units
             yield np.bincount(cells.ravel(), minlength=batch * units).reshape(batch, units).astype(np.float64)
 
 
@@ -131,10 +135,11 @@ def _below(bits: RandomBits, units: int, batch: int) -> NDArray[np.intp]:
 
 
 def _product(counts: Floats, whole: Floats) -> Floats:
-    """The matrix product; with few columns without a linear algebra library, whose threads would spin between calls."""
-    if whole.shape[1] > _FEW_COLUMNS:
-        return counts @ whole
-    product: Floats = np.einsum("bn,cn->bc", counts, np.ascontiguousarray(whole.T))
+    """The matrix product, in parts that a linear algebra library multiplies in one thread; all sums are exact."""
+    step = max(1, _PRODUCTS_PER_CALL // (len(counts) * whole.shape[1]))
+    product = np.zeros((len(counts), whole.shape[1]))
+    for start in range(0, len(whole), step):
+        product += counts[:, start : start + step] @ whole[start : start + step]
     return product
 
 

@@ -8,6 +8,7 @@ less than 90% with twenty queries, and the percentile and BCa bootstraps cover l
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -53,6 +54,30 @@ def mean_interval(
         return wilson_interval(values, confidence=confidence, alternative=alternative, units=units, weights=weights)
     data = sample(values, units, weights=weights)
     return _mean_interval(data, method, confidence, alternative, resampling)
+
+
+def studentized_intervals(
+    samples: Sequence[Sample],
+    *,
+    confidence: float = 0.95,
+    alternative: Alternative = "two-sided",
+    resampling: Resampling = DEFAULT_RESAMPLING,
+) -> list[Interval]:
+    """The ``bootstrap-t`` interval of the mean of each sample: the same as one by one, and faster.
+
+    Samples of as many units share their draws, which cost far more than the sums over them.
+    """
+    alike: dict[tuple[int, bool], list[int]] = {}
+    for index, data in enumerate(samples):
+        if data.units > 1 and not data.constant:
+            alike.setdefault((data.units, data.has_sizes), []).append(index)
+    t: dict[int, Floats] = {}
+    for indices in alike.values():
+        t |= zip(indices, _drawn_t([samples[index] for index in indices], resampling), strict=True)
+    return [
+        _mean_interval(data, "bootstrap-t", confidence, alternative, resampling, t.get(index))
+        for index, data in enumerate(samples)
+    ]
 
 
 def difference_interval(
@@ -140,8 +165,14 @@ def ratio_interval(
 
 
 def _mean_interval(
-    data: Sample, method: str, confidence: float, alternative: Alternative, resampling: Resampling
+    data: Sample,
+    method: str,
+    confidence: float,
+    alternative: Alternative,
+    resampling: Resampling,
+    t: Floats | None = None,
 ) -> Interval:
+    """The interval of a mean; ``t`` has the studentized draws if they are made already."""
     outside = tail_probability(confidence, alternative)
     resamples = resampling.count(RESAMPLES)
     estimate = data.mean if len(data) else None
@@ -156,7 +187,7 @@ def _mean_interval(
         half = t_quantile(1 - outside, data.units - 1) * data.standard_error
         low, high = data.mean - half, data.mean + half
     elif method == "bootstrap-t":
-        low, high = _studentized_ends(data, outside, resamples, resampling)
+        low, high = _studentized_ends(data, outside, _drawn_t([data], resampling)[0] if t is None else t)
     else:
         means = resampled_means(data, resamples, resampling.stream.child("interval"))
         ends = (percentile_ends if method == "percentile" else bca_ends)(data, means, outside)
@@ -166,14 +197,18 @@ def _mean_interval(
     return replace(interval, low=low, high=high).with_open_end(-math.inf, math.inf)
 
 
-def _studentized_ends(data: Sample, outside: float, resamples: int, resampling: Resampling) -> tuple[float, float]:
-    """The mean minus quantiles of the t of bootstrap draws, times the standard error; an end may be infinite.
+def _drawn_t(samples: Sequence[Sample], resampling: Resampling) -> Floats:
+    """The t of each sample (first axis) in each bootstrap draw, sorted; the samples have the same number of units."""
+    rows = [UnitRow(data, data.residuals / data.scale, data.sizes) for data in samples]
+    return np.sort(draw(rows, resampling.count(RESAMPLES), resampling.stream.child("interval")).t, axis=1)
+
+
+def _studentized_ends(data: Sample, outside: float, t: Floats) -> tuple[float, float]:
+    """The mean minus quantiles of the sorted t of bootstrap draws, times the standard error; an end may be infinite.
 
     Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5.
     """
-    row = UnitRow(data, data.residuals / data.scale, data.sizes)
-    t = np.sort(draw([row], resamples, resampling.stream.child("interval")).t[0])
-    beyond = math.floor(outside * (resamples + 1) + 1e-9)
+    beyond = math.floor(outside * (len(t) + 1) + 1e-9)
     lowest, highest = (float(t[beyond - 1]), float(t[-beyond])) if beyond else (-math.inf, math.inf)
     return data.mean - highest * data.standard_error, data.mean - lowest * data.standard_error
 

@@ -68,7 +68,9 @@ class RandomBits:
         By multiplication, u · bound / 2³²: the relative error of each probability is below bound / 2³².
         """
         halves = self._words(rows * width // 2).view(np.dtype("<u4")).reshape(rows, width)
-        return ((halves * np.uint64(bound)) >> np.uint64(32)).astype(np.intp)
+        products = halves * np.uint64(bound)
+        products >>= np.uint64(32)
+        return products.view(np.int64).astype(np.intp, copy=False)
 
     def words(self, rows: int, width: int) -> NDArray[np.uint64]:
         """Rows of random words of 64 bits."""

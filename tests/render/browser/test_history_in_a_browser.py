@@ -80,6 +80,9 @@ def test_search_filters_and_sorting_choose_entries(open_page: Open, files: dict[
 def test_the_table_and_the_charts_open_an_entry_with_its_scores(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["plain"])
     page.get_by_label("Search").fill("nothing has this")
+    page.get_by_role("button", name="Clear filters").click()
+    assert lines(page).count() > 1
+    page.get_by_label("Search").fill("nothing has this")
     link = page.locator("#latest a[data-entry]").first
     name = link.inner_text()
     shown = page.locator(".latest tbody tr").first.locator("td.n").first.inner_text()

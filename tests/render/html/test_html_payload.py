@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankgauge import Run
 from rankgauge.comparison.attribution import explain
+from rankgauge.core.ids import Ids
 from rankgauge.render.html import as_html
+from rankgauge.render.html.packing import Packer, as_text
 from rankgauge.render.html.page_systems import page_systems_of
 from rankgauge.render.html.payload import PAYLOAD_SIZES, payload, scale_of
 from rankgauge.render.html.rankings import top_rankings
+from rankgauge.render.html.text import plain
 from rankgauge.report.report import Report
 from tests.render.html.reports import report
-from tests.render.html.unpacking import data_of
+from tests.render.html.unpacking import bytes_of, column_of, data_of
 
 
 def contributions(data: dict[str, Any], measure: int, system: int, query: int) -> dict[str, float]:
@@ -109,3 +115,55 @@ def test_each_step_holds_less_than_the_one_before() -> None:
 @pytest.mark.parametrize(("largest", "scale"), [(0.0, 10_000), (1.0, 10_000), (25.0, 1000), (31_000.0, 1), (1e9, 1)])
 def test_large_values_have_fewer_decimals(largest: float, scale: int) -> None:
     assert scale_of([np.array([largest, np.nan, 0.0])], 4) == scale
+
+
+def unpacked(packer: Packer, column: dict[str, Any]) -> list[Any]:
+    """The numbers or ids of one column, after a passage through JSON."""
+    content = b"".join(packer.parts)
+
+    def revived(value: dict[str, Any]) -> Any:
+        return column_of(value, content) if "packed" in value else value
+
+    found: list[Any] = json.loads(json.dumps(column), object_hook=revived)
+    return found
+
+
+@given(st.lists(st.one_of(st.integers(-(2**60), 2**60), st.integers(-3, 300), st.none()), max_size=300))
+def test_packed_numbers_come_back(numbers: list[int | None]) -> None:
+    packer = Packer()
+    floats = np.array([np.nan if number is None else float(number) for number in numbers])
+    packer.numbers(np.arange(5))  # something before them
+    column = packer.numbers(floats)
+    assert unpacked(packer, column) == [None if number is None else float(number) for number in numbers]
+
+
+@given(st.lists(st.text(min_size=1, max_size=40).map(lambda text: text.replace("\0", "0")), unique=True, max_size=40))
+def test_packed_ids_come_back_as_a_reader_sees_them(names: list[str]) -> None:
+    names = [name for name in names if not any("\ud800" <= character <= "\udfff" for character in name)]
+    packer = Packer()
+    column = packer.ids(Ids.from_text(names))
+    assert unpacked(packer, column) == [plain(name) for name in names]
+
+
+@given(st.lists(st.integers(0, 10**15), unique=True, min_size=1), st.sampled_from(["", "d", "doc-00"]), st.booleans())
+def test_packed_ids_with_numbers_come_back(numbers: list[int], prefix: str, padded: bool) -> None:
+    names = sorted(
+        (f"{prefix}{number:0{16 if padded else 1}d}" for number in numbers), key=lambda name: (len(name), name)
+    )
+    packer = Packer()
+    assert unpacked(packer, packer.ids(Ids.from_text(names))) == names
+
+
+def test_random_numbers_after_a_prefix_need_little_more_than_their_information() -> None:
+    numbers = np.unique(np.random.default_rng(1).integers(0, 2_000_000, 30_000))
+    packer = Packer()
+    column = packer.ids(Ids.from_text([f"d{number:07d}" for number in numbers]))
+    assert len(packer.compress({"ids": column})) < 1.45 * len(numbers)  # bytes per id; base64 of the digits: 4
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 12, 13, 1000])
+def test_bytes_as_text_come_back_and_are_harmless_in_html(size: int) -> None:
+    content = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8).tobytes()
+    text = as_text(content)
+    assert bytes_of(text) == content
+    assert not {*text} & {*"< \n"}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
+import zlib
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from itertools import accumulate, pairwise
 from typing import Any
 
 
@@ -43,11 +45,100 @@ class Parts(HTMLParser):
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """The data for the scripts."""
+    """The data for the scripts, with one record for each query that has rankings, as ``data.js`` makes it."""
     packed = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
     assert packed
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    content = zlib.decompress(bytes_of(packed[1]))
+    begin = 4 + int.from_bytes(content[:4], "little")
+    columns = content[begin:]
+
+    def revived(value: dict[str, Any]) -> Any:
+        return column_of(value, columns) if isinstance(value.get("packed"), list) else value
+
+    data: dict[str, Any] = json.loads(content[4:begin], object_hook=revived)
+    for measure in data["measures"] if "queries" in data else ():
+        values, size = measure["values"], len(data["queries"])
+        measure["values"] = [values[begin : begin + size] for begin in range(0, len(values), size)]
+    if data.get("rankings"):
+        table = data["rankings"]
+        names, queries = table["docs"], range(len(data["queries"])) if table["queries"] is None else table["queries"]
+        snippets = data["snippets"]
+        data["snippets"] = {names[doc]: text for doc, text in zip(snippets["docs"], snippets["texts"], strict=True)}
+        records = dict(zip(queries, _records(table, len(data["systems"])), strict=True))
+        data["rankings"] = [records.get(query) for query in range(len(data["queries"]))]
     return data
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes behind a text of 91 characters, each two of which are 13 bits."""
+    digits = [ord(character) - (101 if character == "~" else 35) for character in text]
+    padding, *numbers = (91 * first + second for first, second in zip(digits[::2], digits[1::2], strict=True))
+    bits = "".join(f"{number:013b}" for number in numbers)[: -padding or None]
+    return int(bits or "0", 2).to_bytes(len(bits) // 8, "big")
+
+
+def column_of(column: dict[str, Any], content: bytes) -> list[Any]:
+    """A packed column."""
+    if "list" in column:
+        return list(column["list"])
+    if "steps" in column:
+        numbers = zip(accumulate(column["steps"]), column["digits"], strict=True)
+        return [f"{column['prefix']}{number:0{width}d}" for number, width in numbers]
+    begin, count, width = column["packed"]
+    if "shared" in column:
+        out: list[bytes] = []
+        for shared, length in zip(column["shared"], column["length"], strict=True):
+            out.append((out[-1][:shared] if out else b"") + content[begin : begin + length - shared])
+            begin += length - shared
+        return [name.decode() for name in out]
+    planes = [content[begin + byte * count : begin + (byte + 1) * count] for byte in range(width)]
+    codes = [sum(part << (8 * byte) for byte, part in enumerate(parts)) for parts in zip(*planes, strict=True)]
+    codes = [column["values"][code] for code in codes] if "values" in column else codes
+    missing, least = column["missing"], column["least"]
+    return [None if missing and not code else code - missing + least for code in codes]
+
+
+def _records(table: dict[str, Any], systems: int) -> Iterator[dict[str, Any]]:
+    counts, queries = table["counts"], len(table["counts"])
+    grades = [None if code is None else table["grades"]["list"][code] for code in table["grades"]["codes"]]
+    entries, rows = ([0, *accumulate(sizes)] for sizes in (counts, table["lengths"]))
+    judged_entries = [0, *accumulate(grade is not None for grade in grades)]
+    codes = table["grades"]["codes"]
+    row_codes = [
+        codes[entries[cell % queries] + place]
+        for cell, (begin, end) in enumerate(pairwise(rows))
+        for place in table["places"][begin:end]
+    ]
+    kept = [[0, *accumulate(code in part["grades"] for code in row_codes)] for part in table["contributions"]]
+    for query, (begin, end) in enumerate(pairwise(entries)):
+        cells = [system * queries + query for system in range(systems)]
+        docs = [doc - 1 for doc in accumulate(gap + 1 for gap in table["gaps"][begin:end])]
+        yield {
+            "d": [table["docs"][doc] for doc in docs],
+            "g": grades[begin:end],
+            "r": [table["places"][rows[cell] : rows[cell + 1]] for cell in cells],
+            "c": [
+                [
+                    [
+                        part
+                        for row in range(rows[cell], rows[cell + 1])
+                        if row_codes[row] in measure["grades"]
+                        for part in (row - rows[cell] + 1, measure["values"][before[row]])
+                    ]
+                    for cell in cells
+                ]
+                for measure, before in zip(table["contributions"], kept, strict=True)
+            ],
+            "b": [
+                [
+                    part
+                    for entry in range(begin, end)
+                    if ranks and grades[entry] is not None and ranks[judged_entries[entry]]
+                    for part in (entry - begin, ranks[judged_entries[entry]])
+                ]
+                for ranks in table["below"]
+            ],
+        }
 
 
 def contents(page: str, tag: str) -> list[str]:

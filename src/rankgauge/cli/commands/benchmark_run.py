@@ -27,7 +27,8 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
 from rankgauge.cli.options.groups import Section, is_given, option, option_group
-from rankgauge.cli.options.html import HTML, PageRequest, reproducible_command
+from rankgauge.cli.options.html import HTML, PageRequest
+from rankgauge.cli.options.reproducing import reproducible_command
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
     BY,

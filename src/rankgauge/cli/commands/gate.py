@@ -250,7 +250,7 @@ def command(
     output.page.write(
         result.page_evaluation(),
         replace(settings, measures=measures),
-        verdict=render.verdict_lines(result),
+        gate=result,
         input_notes=notes,
     )
     print_warnings([*notes, *judged.notes])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Section, option, option_group
-from rankgauge.cli.options.saving import SAVE_NAMES, SAVE_OPTIONS, SaveRequest
+from rankgauge.cli.options.saving import SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, UsageError, printable
 
@@ -66,6 +65,7 @@ class PageRequest:
         """Write the report of runs that are scored; ``details`` are further fields of ``Report``."""
         if self.path is None:
             return
+        from rankgauge.cli.options.reproducing import data_date, reproducible_command
         from rankgauge.report.building import report_of
 
         snippets = {}
@@ -74,8 +74,9 @@ class PageRequest:
             from rankgauge.report.snippets import snippets_of
 
             snippets = snippets_of(read_corpus(self.corpus), [joined.run for joined in evaluation.joined])
-        command = reproducible_command(click.get_current_context())
-        report = report_of(evaluation, settings, snippets=snippets, reproduce=command, **details)
+        context = click.get_current_context()
+        details |= {"reproduce": reproducible_command(context), "date": data_date(context)}
+        report = report_of(evaluation, settings, snippets=snippets, **details)
         write_page(report, self.path)
         print_message(f"wrote {printable(self.path, None)}")
 
@@ -118,30 +119,3 @@ def write_html(page: str, path: str | Path, *, inputs: Iterable[str | Path] = ()
 
     with write_atomically(path, inputs=inputs) as file:
         file.write(page.encode("utf-8", "surrogateescape"))
-
-
-def reproducible_command(context: click.Context, omit: Sequence[str] = ()) -> str:
-    """The command line without secrets; a path outside of the working folder is reduced to its name."""
-    import shlex
-
-    from rankgauge.report.manifest import plain_path, plain_text
-
-    words = context.command_path.split()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not is_given or name in (*omit, *SAVE_NAMES) or name not in context.params:
-            continue
-        content = context.params[name]
-        for value in content if isinstance(content, tuple) else (content,):
-            is_path = isinstance(parameter.type, click.Path) or Path(str(value)).is_absolute()
-            text = plain_path(value) if is_path else plain_text(str(value))
-            if isinstance(parameter, click.Argument):
-                words.append(text)
-            elif getattr(parameter, "is_flag", False):
-                words.append(
-                    parameter.opts[-1] if value or not parameter.secondary_opts else parameter.secondary_opts[-1]
-                )
-            else:
-                words += [parameter.opts[-1], text]
-    return shlex.join(words)

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.comparison.remarks import group_remarks
 from rankgauge.comparison.result import Comparison, GroupDifference
 from rankgauge.core.formatting import compact_number
-from rankgauge.evaluation.groups import GroupSummary
+from rankgauge.evaluation.groups import groups, mean_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.marks import NO_MARK, Mark, difference_text, mark_of
 
 MAX_TABLE_GROUPS = 20
 MAX_GROUP_TABLES = 8
+
+Bools = NDArray[np.bool_]
+GroupMean = tuple[float | None, int]  # and the number of queries
 
 
 @dataclass(frozen=True)
@@ -51,20 +58,25 @@ def group_tables(
 ) -> Iterator[list[GroupTable]]:
     """For each column, its tables: one per measure, the first measure first."""
     for column in by:
-        groups = [run_scores.by(column) for run_scores in scores]
-        measures = scores[0].measures[:MAX_GROUP_TABLES]
-        yield [_group_table(column, measure.name, scores, groups, comparison) for measure in measures]
+        members = [list(groups(run_scores.columns, column)) for run_scores in scores]
+        yield [
+            _group_table(column, index, scores, [*map(partial(_means, index), scores, members)], comparison)
+            for index in range(min(len(scores[0].measures), MAX_GROUP_TABLES))
+        ]
+
+
+def _means(index: int, scores: Scores, members: Sequence[tuple[str, Bools]]) -> dict[str, GroupMean]:
+    """The mean of a measure in each group, by label, and over how many queries."""
+    column = np.where(scores.averaged, scores.values[:, index], np.nan)
+    values = {label: column[own & ~np.isnan(column)] for label, own in members}
+    return {label: (mean_of(own), len(own)) for label, own in values.items()}
 
 
 def _group_table(
-    by: str,
-    measure: str,
-    scores: Sequence[Scores],
-    groups: Sequence[Sequence[GroupSummary]],
-    comparison: Comparison | None,
+    by: str, index: int, scores: Sequence[Scores], means: Sequence[dict[str, GroupMean]], comparison: Comparison | None
 ) -> GroupTable:
-    means = [{group.label: group for group in run_groups if group.measure == measure} for run_groups in groups]
-    by_size = sorted(means[0], key=lambda label: (-means[0][label].n, label))
+    measure = scores[0].measures[index].name
+    by_size = sorted(means[0], key=lambda label: (-means[0][label][1], label))
     differences = {
         (row.label, row.difference.system): row
         for row in (() if comparison is None else comparison.groups)
@@ -73,10 +85,10 @@ def _group_table(
     rows = []
     for label in sorted(by_size[:MAX_TABLE_GROUPS]):
         cells = [
-            _group_cell(comparison, differences.get((label, run_scores.run)), run_means[label].mean)
+            _group_cell(comparison, differences.get((label, run_scores.run)), run_means[label][0])
             for run_scores, run_means in zip(scores, means, strict=True)
         ]
-        rows.append(GroupRow(label, max(run_means[label].n for run_means in means), tuple(cells)))
+        rows.append(GroupRow(label, max(run_means[label][1] for run_means in means), tuple(cells)))
     remarks = () if comparison is None else tuple(group_remarks(comparison, by, measure))
     return GroupTable(by, measure, tuple(rows), len(by_size) - len(rows), remarks)
 

@@ -15,8 +15,8 @@ from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.render.html.leaderboard import Leaderboard, SeriesKey, leaderboard, series_of_entries
+from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import SHARED_SCRIPTS, page_parts, template, with_data
-from rankgauge.render.html.payload import compress
 from rankgauge.render.html.text import plain
 from rankgauge.render.html.trend_charts import SystemTrend, known_measure, system_trend
 from rankgauge.render.text.history import entry_lines
@@ -49,7 +49,7 @@ def history_page(history: History, filter: EntryFilter = ALL_ENTRIES) -> str:
         last=DEFAULT_LAST,
         confidence=percent(CONFIDENCE),
     )
-    return with_data(frame, compress(_payload(newest_first)))
+    return with_data(frame, Packer().compress(_payload(newest_first)))
 
 
 def _facts(entries: Sequence[EntrySummary], count: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -25,6 +26,7 @@ from rankgauge.render.html.charts.groups import group_charts
 from rankgauge.render.html.charts.judged import judgment_charts
 from rankgauge.render.html.charts.means import mean_charts
 from rankgauge.render.html.charts.recall import recall_charts
+from rankgauge.render.html.coverage import coverage_of
 from rankgauge.render.html.group_tables import group_tables
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
 from rankgauge.render.html.pair import system_pair
@@ -34,13 +36,25 @@ from rankgauge.render.html.rankings import top_rankings
 from rankgauge.render.html.result_table import results
 from rankgauge.render.html.sensitivity_table import sensitivity
 from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_middle
+from rankgauge.render.html.verdict import gate_lines, gate_tables, page_verdict
 from rankgauge.render.text.bands import heading, uplift_lines, used
 from rankgauge.report.report import Report
 
-MAX_PAGE_BYTES = 600_000  # of a page with five systems and a thousand queries
+MAX_PAGE_BYTES = 400_000  # of a page with five systems and a thousand queries
 SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js", "picker.js")
-REPORT_SCRIPTS = (*SHARED_SCRIPTS, "data.js", "plots.js", "ranking.js", "explorer.js", "start.js")
+REPORT_SCRIPTS = (
+    *SHARED_SCRIPTS,
+    "data.js",
+    "tables.js",
+    "plots.js",
+    "ranking.js",
+    "explorer.js",
+    "links.js",
+    "start.js",
+)
+MAX_NAMED_SYSTEMS = 12  # in the title
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
+COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
 FILTERS = {
     "plain": plain,
@@ -89,8 +103,10 @@ def template(name: str) -> jinja2.Template:
 
 @cache
 def asset(name: str) -> str:
-    """The content of one of our own files."""
-    return (files("rankgauge.render.html") / "assets" / name).read_text(encoding="utf-8")
+    """The content of one of our own files, without indentation and lines that are comments."""
+    text = (files("rankgauge.render.html") / "assets" / name).read_text(encoding="utf-8")
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not COMMENT.fullmatch(line))
 
 
 def policy(css: str, js: str) -> str:
@@ -122,25 +138,34 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
     """Title, answer and tables."""
     comparison, scores = report.comparison, page_systems.scores
     bands = used(scores, report.bands)
+    names = [plain(system.name) for system in page_systems.systems]
+    listed = f"{plural(len(names), 'system')}" + (f": {', '.join(names)}" if len(names) <= MAX_NAMED_SYSTEMS else "")
+    # A gate has its own test: a second p and a second detectable difference of the same change would only confuse.
+    tested = None if report.gate is not None else comparison
     return {
         "title": report.title,
+        "heading": " · ".join(filter(None, [report.title, report.date, listed])),
         "facts": [
+            *([] if report.date is None else [report.date]),
+            listed,
             plural(int(scores[0].averaged.sum()), "query"),
             plural(len(report.qrels), "judgment"),
-            plural(len(page_systems.systems), "system"),
         ],
-        "answer": page_answer(report),
-        "verdict": report.verdict,
+        "answer": page_answer(report, page_systems),
+        "verdict": page_verdict(report),
+        "gate_tables": gate_tables(report),
+        "gate_lines": gate_lines(report),
+        "coverage": coverage_of(report),
         "confidence": percent(page_systems.confidence),
-        "correction": None if comparison is None else comparison.correction_label,
-        "intervals": "" if comparison is None else comparison.statistics.intervals_of(max(comparison.family_sizes)),
-        "results": list(results(page_systems, comparison, bands)),
-        "ranking": ranking_table(comparison),
+        "correction": None if tested is None else tested.correction_label,
+        "intervals": "" if tested is None else tested.statistics.intervals_of(max(tested.family_sizes)),
+        "results": list(results(page_systems, tested, bands)),
+        "ranking": ranking_table(tested),
         "group_tables": list(group_tables(scores, report.by, comparison)),
-        "remarks": [] if comparison is None else remarks(comparison),
+        "remarks": [] if tested is None else remarks(tested),
         "caveats": report.caveats,
         "conventions": str(scores[0].conventions),
-        "family": None if comparison is None else comparison.family,
+        "family": None if tested is None else tested.family,
         "systems": page_systems.systems,
         "baseline": page_systems.systems[page_systems.baseline],
         "bands": None if bands is None else heading(bands),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rankgauge.comparison.sentences import best_challenger
+from rankgauge.evaluation.intervals import intervals_of_scores
 from rankgauge.evaluation.scores import Scores
 from rankgauge.report.report import Report
+from rankgauge.stats.results import Interval
 
 SYSTEM_STYLES = 12  # colors and shapes: one for the baseline, and eleven more
 
@@ -34,6 +36,7 @@ class PageSystems:
     baseline: int
     best: int  # the best system other than the baseline, on the first measure
     confidence: float
+    intervals: tuple[Mapping[str, Interval], ...]  # of each system's means, by measure
 
 
 def page_systems_of(report: Report) -> PageSystems:
@@ -50,6 +53,7 @@ def page_systems_of(report: Report) -> PageSystems:
         baseline=baseline,
         best=len(names) - 1 if comparison is None else names.index(best_challenger(comparison)),
         confidence=report.confidence,
+        intervals=tuple(intervals_of_scores(scores, report.confidence)),
     )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +12,7 @@ import numpy as np
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.groups import groups
 from rankgauge.render.html.charts.differences import averaged_values, axes_of
+from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page_systems import PageSystems
 from rankgauge.render.html.payload_rankings import PayloadSize, pack_rankings
 from rankgauge.render.html.rankings import TopRanking
@@ -22,6 +20,7 @@ from rankgauge.render.html.text import plain, shorten_end
 from rankgauge.report.report import Report
 
 QUERY_CHARACTERS = 240  # of a query's text that are kept
+MAX_OVERESTIMATE = 1.2  # an estimate may be this many times the size
 SAMPLING_STEP = 16  # one of this many queries is packed to estimate whether all will fit
 
 # From everything to little: the first that fits is used.
@@ -33,37 +32,43 @@ PAYLOAD_SIZES = (
     PayloadSize(10, 1, 100_000, 4),
     PayloadSize(10, 1, 40_000, 4),
     PayloadSize(10, 1, 0, 4),
+    PayloadSize(8, 1, 0, 4),
     PayloadSize(5, 1, 0, 4),
+    PayloadSize(5, 1, 0, 4, queries=4000),
     PayloadSize(5, 1, 0, 4, queries=2000),
+    PayloadSize(5, 1, 0, 4, queries=1000),
     PayloadSize(5, 1, 0, 4, queries=500),
 )
 
 
 def payload(report: Report, page_systems: PageSystems, tops: Sequence[TopRanking | None], limit: int) -> str:
-    """The data as base64 of gzip of JSON, in at most ``limit`` characters if possible."""
+    """The data for ``unpack.js``, in at most ``limit`` characters if possible."""
     order = _by_difference(page_systems)
+    frame = _frame(report, page_systems)
+    sizes_of_scores: dict[int, int] = {}
     for size in PAYLOAD_SIZES:
         queries = order[: size.queries]
-        scores = _scores(report, page_systems, size.digits)
+        packer = Packer()
+        scores = {**frame, "measures": _measures(packer, page_systems, size.digits)}
         scales = [measure["scale"] for measure in scores["measures"]]
-        sample = pack_rankings(tops, scales, replace(size, snippets=0), queries[::SAMPLING_STEP])
-        estimate = len(compress(scores)) + SAMPLING_STEP * len(compress(sample))
-        if size is not PAYLOAD_SIZES[-1] and estimate > limit * 1.1:
+        if size.digits not in sizes_of_scores:
+            sizes_of_scores[size.digits] = packer.estimated_size(scores)
+        sample, every = Packer(), replace(size, snippets=0)
+        rankings = pack_rankings(sample, tops, scales, every, queries[::SAMPLING_STEP])
+        estimate = sizes_of_scores[size.digits] + SAMPLING_STEP * sample.estimated_size(rankings)
+        if size is not PAYLOAD_SIZES[-1] and estimate > limit * MAX_OVERESTIMATE:
             continue
-        rankings = pack_rankings(tops, scales, size, queries, snippets=report.snippets, baseline=page_systems.baseline)
-        packed = compress({**scores, **rankings})
+        rankings = pack_rankings(
+            packer, tops, scales, size, queries, snippets=report.snippets, baseline=page_systems.baseline
+        )
+        packed = packer.compress({**scores, **rankings})
         if len(packed) <= limit:
             break
     return packed
 
 
-def compress(data: dict[str, Any]) -> str:
-    """JSON, gzip without a timestamp, base64."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode("utf-8"), 9, mtime=0)).decode("ascii")
-
-
-def _scores(report: Report, page_systems: PageSystems, digits: int) -> dict[str, Any]:
+def _frame(report: Report, page_systems: PageSystems) -> dict[str, Any]:
+    """Everything but scores and rankings."""
     first = page_systems.scores[0]
     texts = [shorten_end(report.texts.get(query, ""), QUERY_CHARACTERS) for query in first.queries]
     columns = []
@@ -83,11 +88,14 @@ def _scores(report: Report, page_systems: PageSystems, digits: int) -> dict[str,
         "queries": [plain(query) for query in first.queries],
         "texts": texts if any(texts) else None,
         "columns": columns,
-        "measures": [_measure(page_systems, index, digits) for index in range(len(first.measures))],
     }
 
 
-def _measure(page_systems: PageSystems, index: int, digits: int) -> dict[str, Any]:
+def _measures(packer: Packer, page_systems: PageSystems, digits: int) -> list[dict[str, Any]]:
+    return [_measure(packer, page_systems, index, digits) for index in range(len(page_systems.scores[0].measures))]
+
+
+def _measure(packer: Packer, page_systems: PageSystems, index: int, digits: int) -> dict[str, Any]:
     measure = page_systems.scores[0].measures[index]
     values = [averaged_values(scores, index) for scores in page_systems.scores]
     scale = scale_of(values, digits)
@@ -96,7 +104,7 @@ def _measure(page_systems: PageSystems, index: int, digits: int) -> dict[str, An
         "direction": measure.definition.direction,
         "count": measure.definition.aggregate == "sum",
         "scale": scale,
-        "values": [integers(run_values.tolist(), scale) for run_values in values],
+        "values": packer.numbers(np.rint(np.concatenate(values) * scale)),
         **axes_of(page_systems.scores, index).to_dict(),
     }
 
@@ -107,11 +115,6 @@ def scale_of(values: Sequence[Floats], digits: int) -> int:
     if not math.isfinite(largest) or largest < 10:
         return int(10**digits)
     return int(10 ** max(0, digits - math.floor(math.log10(largest))))
-
-
-def integers(values: Sequence[float], scale: int) -> list[int | None]:
-    """Values times the scale, as integers; null if there is no value."""
-    return [round(value * scale) if math.isfinite(value) else None for value in values]
 
 
 def _by_difference(page_systems: PageSystems) -> list[int]:

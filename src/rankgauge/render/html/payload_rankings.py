@@ -1,4 +1,4 @@
-"""The rankings in the data for the scripts: one record per query, and the beginnings of documents that moved."""
+"""The rankings in the data for the scripts: columns over queries, documents and ranks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from rankgauge.core.ids import Ids, Ints, concatenate, number_ids
+from rankgauge.core.tables import Floats, count_by
+from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.rankings import TopRanking
-from rankgauge.render.html.text import plain, shorten_end
+from rankgauge.render.html.text import shorten_end
 
 SNIPPET_CHARACTERS = 180  # of a document that are kept
 
@@ -24,7 +29,62 @@ class PayloadSize:
     queries: int | None = None  # queries that have rankings, those that differ most; None for all
 
 
+@dataclass(frozen=True, eq=False)
+class RankedDocuments:
+    """The rankings of some queries.
+
+    A row is one document at one rank of one system: by system, query and rank. An entry is one document of one query,
+    whichever systems ranked it: by query and document. Documents are distinct; short ids come first, then the order is
+    that of their bytes, so that numbers ascend.
+    """
+
+    docs: Ids
+    queries: Ints  # in ascending order
+    system: Ints  # of each row
+    query: Ints  # of each row, as a place in ``queries``
+    rank: Ints
+    entry: Ints
+    entry_query: Ints
+    entry_doc: Ints
+
+    @property
+    def entry_counts(self) -> Ints:
+        """The number of entries of each query."""
+        return count_by(self.entry_query, len(self.queries))
+
+    @property
+    def place(self) -> Ints:
+        """The entry of each row, counted from the first one of its query."""
+        counts = self.entry_counts
+        places: Ints = self.entry - (np.cumsum(counts) - counts)[self.query]
+        return places
+
+    @property
+    def gaps(self) -> Ints:
+        """The number of documents between each entry and the one before it in the same query."""
+        first = np.diff(self.entry_query, prepend=-1) != 0
+        gaps: Ints = np.where(first, self.entry_doc, np.diff(self.entry_doc, prepend=0) - 1)
+        return gaps
+
+
+def ranked_documents(docs: Ids, system: Ints, query: Ints, rank: Ints, queries: Ints) -> RankedDocuments:
+    """Rankings from rows by system, query and rank; ``docs`` may repeat."""
+    numbers, count = number_ids(docs, np.zeros(len(docs), dtype=np.int64))
+    first = np.zeros(count, dtype=np.int64)
+    first[numbers[::-1]] = np.arange(len(docs))[::-1]
+    distinct = docs.take(first)
+    by_length = np.argsort(distinct.length, kind="stable")
+    order = by_length[distinct.take(by_length).order(distinct.length[by_length])]
+    places = np.empty(count, dtype=np.int64)
+    places[order] = np.arange(count)
+    entries, entry = np.unique(query * max(count, 1) + places[numbers], return_inverse=True)
+    return RankedDocuments(
+        distinct.take(order), queries, system, query, rank, entry, entries // max(count, 1), entries % max(count, 1)
+    )
+
+
 def pack_rankings(
+    packer: Packer,
     tops: Sequence[TopRanking | None],
     scales: Sequence[int],
     size: PayloadSize,
@@ -34,105 +94,140 @@ def pack_rankings(
     baseline: int = 0,
 ) -> dict[str, Any]:
     """The rankings of some queries; ``scales`` has the factor for each measure's contributions."""
-    ranked = [top for top in tops if top is not None]
+    ranked = [(system, top) for system, top in enumerate(tops) if top is not None]
     if not ranked:
         return {"rankings": None}
     measures = len(scales) if size.measures is None else size.measures
-    included = set(queries)
-    records = [
-        _query_record(tops, query, size, scales[:measures]) if query in included else None
-        for query in range(len(ranked[0].docs))
+    chosen = np.sort(np.array(queries, dtype=np.int64))
+    place_of = np.full(len(ranked[0][1].offsets) - 1, -1, dtype=np.int64)
+    place_of[chosen] = np.arange(len(chosen))
+    kept = [np.flatnonzero((top.rank <= size.depth) & (place_of[top.query] >= 0)) for _, top in ranked]
+    tops_and_rows = [(top, rows) for (_, top), rows in zip(ranked, kept, strict=True)]
+    documents = ranked_documents(
+        concatenate([top.docs.take(rows) for top, rows in tops_and_rows]),
+        np.repeat(np.array([system for system, _ in ranked]), [len(rows) for rows in kept]),
+        place_of[np.concatenate([top.query[rows] for top, rows in tops_and_rows])],
+        np.concatenate([top.rank[rows] for top, rows in tops_and_rows]),
+        chosen,
+    )
+    judgment = np.concatenate([top.judgment[rows] for top, rows in tops_and_rows])
+    entry_judgment = np.full(len(documents.entry_doc), -1, dtype=np.int64)
+    entry_judgment[documents.entry[judgment >= 0]] = judgment[judgment >= 0]
+    contributions = [
+        np.concatenate([top.contributions(index)[rows] for top, rows in tops_and_rows]) for index in range(measures)
     ]
+    judged = entry_judgment[entry_judgment >= 0]
+    grades = np.full(len(entry_judgment), np.nan)
+    grades[entry_judgment >= 0] = ranked[0][1].hits.judged[judged]
+    packed_grades = pack_grades(packer, grades)
     return {
         "ranked": [top is not None for top in tops],
         "depth": size.depth,
         "contribution_measures": measures,
-        "rankings": records,
-        "snippets": dict(_moved_snippets(tops, snippets or {}, size, baseline, sorted(included))),
+        "rankings": {
+            **packed_documents(packer, documents, len(tops), None if len(chosen) == len(place_of) else chosen),
+            "grades": packed_grades,
+            "contributions": [
+                _packed_contributions(packer, np.rint(values * scale), grades[documents.entry], packed_grades["list"])
+                for values, scale in zip(contributions, scales, strict=False)
+            ],
+            "below": [
+                packer.numbers(_below(top, judged, size.depth)) if top is not None and size.below else None
+                for top in tops
+            ],
+        },
+        "snippets": _moved_snippets(packer, documents, contributions[0], snippets or {}, size, baseline, len(tops)),
     }
 
 
-def _query_record(
-    tops: Sequence[TopRanking | None], query: int, size: PayloadSize, scales: Sequence[int]
-) -> dict[str, Any]:
-    """One query: documents (d) by their best rank, their grades (g), rankings (r) as indices into the documents.
-
-    Contributions (c) are by measure and system, ranks below the depth (b) by system.
-    """
-    depth = size.depth
-    docs: dict[str, int] = {}
-    rows: list[int | None] = []  # of each document in the judgments
-    rankings = [[] if top is None else top.docs[query][:depth] for top in tops]
-    for rank in range(depth):
-        for top, ranking in zip(tops, rankings, strict=True):
-            if top is not None and rank < len(ranking) and ranking[rank] not in docs:
-                docs[ranking[rank]] = len(docs)
-                rows.append(top.rows[query].get(rank + 1))
-    judged = next(top for top in tops if top is not None).hits.judged
+def packed_documents(packer: Packer, documents: RankedDocuments, systems: int, chosen: Ints | None) -> dict[str, Any]:
+    """The documents of each query, and the rankings as places among them; ``chosen`` are the queries, if not all."""
+    cells = documents.system * len(documents.queries) + documents.query
     return {
-        "d": [plain(doc) for doc in docs],
-        "g": [None if row is None else _grade(float(judged[row])) for row in rows],
-        "r": [[docs[doc] for doc in ranking] for ranking in rankings],
-        "c": [
-            [[] if top is None else _contributions(top.contributions_at(query, index), depth, scale) for top in tops]
-            for index, scale in enumerate(scales)
-        ],
-        "b": [_below(top.ranks[query], rows, depth) if size.below and top is not None else [] for top in tops],
+        "queries": None if chosen is None else packer.numbers(chosen),
+        "docs": packer.ids(documents.docs),
+        "counts": packer.numbers(documents.entry_counts),
+        "gaps": packer.numbers(documents.gaps),
+        "lengths": packer.numbers(count_by(cells, systems * len(documents.queries))),
+        "places": packer.numbers(documents.place),
     }
 
 
-def _contributions(values: dict[int, float], depth: int, scale: int) -> list[int]:
-    """Rank and contribution of each document that has one, alternating."""
-    return [part for rank, value in values.items() if rank <= depth for part in (rank, round(value * scale))]
+def pack_grades(packer: Packer, grades: Floats) -> dict[str, Any]:
+    """The grade of each entry as a place in the list of grades; missing if it is not judged."""
+    judged = ~np.isnan(grades)
+    distinct, places = np.unique(grades[judged], return_inverse=True)
+    codes = np.full(len(grades), np.nan)
+    codes[judged] = places
+    listed = [int(grade) if grade == int(grade) else grade for grade in distinct.tolist()]
+    return {"list": listed, "codes": packer.numbers(codes)}
 
 
-def _below(ranks: dict[int, int], rows: Sequence[int | None], depth: int) -> list[int]:
-    """Index and rank, alternating, of the judged documents that this system ranks below the depth."""
-    judged = [(index, ranks.get(row, 0)) for index, row in enumerate(rows) if row is not None]
-    return [part for index, rank in judged if rank > depth for part in (index, rank)]
+def _packed_contributions(packer: Packer, values: Floats, grades: Floats, listed: Sequence[float]) -> dict[str, Any]:
+    """The contributions of the rows whose grade contributes anything anywhere: most measures ignore grade 0."""
+    contributing = [place for place, grade in enumerate(listed) if values[grades == grade].any()]
+    rows = np.isin(grades, [listed[place] for place in contributing])
+    return {"grades": contributing, "values": packer.numbers(values[rows])}
 
 
-def _grade(grade: float) -> float:
-    return int(grade) if grade == int(grade) else grade
+def _below(top: TopRanking, judged: Ints, depth: int) -> Ints:
+    """The rank of each judged document if this system ranks it below the depth, otherwise 0."""
+    ranks = np.zeros(len(top.hits.judged), dtype=np.int64)
+    ranks[top.hits.ordinal] = top.hits.rank
+    return np.where(ranks[judged] > depth, ranks[judged], 0)
 
 
 def _moved_snippets(
-    tops: Sequence[TopRanking | None],
+    packer: Packer,
+    documents: RankedDocuments,
+    contributions: Floats,
     snippets: Mapping[str, str],
     size: PayloadSize,
     baseline: int,
-    queries: Sequence[int],
-) -> Iterator[tuple[str, str]]:
+    systems: int,
+) -> dict[str, Any]:
     """The beginnings of documents that moved, the largest contributions first, until the space is used up."""
+    chosen = (
+        []
+        if not snippets or not size.snippets
+        else [*_fitting(documents, contributions, snippets, size, baseline, systems)]
+    )
+    return {"docs": packer.numbers(np.array([doc for doc, _ in chosen])), "texts": [text for _, text in chosen]}
+
+
+def _fitting(
+    documents: RankedDocuments,
+    contributions: Floats,
+    snippets: Mapping[str, str],
+    size: PayloadSize,
+    baseline: int,
+    systems: int,
+) -> Iterator[tuple[int, str]]:
+    weights = _moved_weights(documents, contributions, baseline, systems)
     space = size.snippets
-    if not snippets or not space:
-        return
-    weights: dict[str, float] = {}
-    for query in queries:
-        for doc, weight in _moved_weights(tops, query, size.depth, baseline):
-            weights[doc] = max(weights.get(doc, 0.0), weight)
-    for doc, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
-        if doc in snippets:
-            text = shorten_end(snippets[doc], SNIPPET_CHARACTERS)
-            space -= len(text) + len(doc)
+    for doc in np.argsort(-weights, kind="stable").tolist():
+        if np.isneginf(weights[doc]):
+            return
+        name = documents.docs[doc].decode("utf-8", "surrogateescape")
+        if name in snippets:
+            text = shorten_end(snippets[name], SNIPPET_CHARACTERS)
+            space -= len(text) + len(name)
             if space < 0:
                 return
-            yield plain(doc), text
+            yield doc, text
 
 
-def _moved_weights(
-    tops: Sequence[TopRanking | None], query: int, depth: int, baseline: int
-) -> Iterator[tuple[str, float]]:
-    """By how much each moved document changed the first measure; with a single system every document counts."""
-    ranked: list[dict[str, tuple[int, float]]] = []
-    for top in tops:
-        values = {} if top is None else top.contributions_at(query, 0)
-        docs = [] if top is None else top.docs[query][:depth]
-        ranked.append({doc: (rank, values.get(rank, 0.0)) for rank, doc in enumerate(docs, 1)})
-    before = {} if len(ranked) == 1 else ranked[baseline]
-    absent = (0, 0.0)
-    for after in ranked:
-        for doc in after.keys() | before.keys():
-            (rank, value), (old_rank, old_value) = after.get(doc, absent), before.get(doc, absent)
-            if rank != old_rank:
-                yield doc, abs(value - old_value)
+def _moved_weights(documents: RankedDocuments, contributions: Floats, baseline: int, systems: int) -> Floats:
+    """By how much each document that moved changed the first measure, at most; −infinity if it moved nowhere.
+
+    With a single system all documents count.
+    """
+    ranks = np.zeros((systems, len(documents.entry_doc)), dtype=np.int64)
+    values = np.zeros(ranks.shape)
+    ranks[documents.system, documents.entry] = documents.rank
+    values[documents.system, documents.entry] = contributions
+    before = (0, 0.0) if systems == 1 else (ranks[baseline], values[baseline])
+    changes = np.where(ranks != before[0], np.abs(values - before[1]), -np.inf).max(axis=0)
+    weights = np.full(len(documents.docs), -np.inf)
+    np.maximum.at(weights, documents.entry_doc, changes)
+    return weights

@@ -1,48 +1,73 @@
-"""The top of each ranking: which document is at which rank, its grade, and its contribution to each value."""
+"""The top of each ranking: which document is at which rank, its judgment, and its contribution to each value."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from rankgauge.comparison.attribution import shares
 from rankgauge.core.hits import Hits
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats
+from rankgauge.core.tables import Floats, group_of, offsets_of
+from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.spec import Measure
 from rankgauge.render.html.page_systems import PageSystems
 from rankgauge.report.report import Report
 
 TOP_DEPTH = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TopRanking:
-    """The top of one system's ranking, query by query. Contributions are those of the hits within ``TOP_DEPTH``."""
+    """The top of one system's ranking: rows by query and rank, for the first ``TOP_DEPTH`` ranks."""
 
-    docs: list[list[str]]
+    docs: Ids
+    offsets: Ints  # of each query's rows
     hits: Hits  # all of them: the rank of a judged document is known at any depth
-    top_hits: Hits
-    contributions: list[Floats]  # for each measure
+    measures: tuple[Measure, ...]
 
     @cached_property
-    def ranks(self) -> list[dict[int, int]]:
-        """For each query, the rank of each judged document that was retrieved, by its row in the judgments."""
-        return _by_query(self.hits, self.hits.ordinal.tolist(), self.hits.rank.tolist())
+    def query(self) -> Ints:
+        """The query of each row."""
+        return group_of(self.offsets)
 
     @cached_property
-    def rows(self) -> list[dict[int, int]]:
-        """For each query, the row in the judgments of the document at each rank, if it has one."""
-        return _by_query(self.top_hits, self.top_hits.rank.tolist(), self.top_hits.ordinal.tolist())
+    def rank(self) -> Ints:
+        """The rank of each row."""
+        return np.arange(1, len(self.docs) + 1) - self.offsets[:-1][self.query]
 
-    def contributions_at(self, query: int, measure: int) -> dict[int, float]:
-        """The contribution of the document at each rank, if it has one."""
-        begin, end = int(self.top_hits.offsets[query]), int(self.top_hits.offsets[query + 1])
-        ranks, values = self.top_hits.rank[begin:end].tolist(), self.contributions[measure][begin:end].tolist()
-        return {rank: value for rank, value in zip(ranks, values, strict=True) if value}
+    @cached_property
+    def top_hits(self) -> Hits:
+        """The hits within the first ranks."""
+        return self.hits.where(self.hits.rank <= TOP_DEPTH)
+
+    @cached_property
+    def hit_rows(self) -> Ints:
+        """The row of each of these hits."""
+        rows: Ints = self.offsets[:-1][self.top_hits.query] + self.top_hits.rank - 1
+        return rows
+
+    @cached_property
+    def judgment(self) -> Ints:
+        """The row of each document in the judgments; −1 if it has none."""
+        judgment = np.full(len(self.docs), -1, dtype=np.int64)
+        judgment[self.hit_rows] = self.top_hits.ordinal
+        return judgment
+
+    @cached_property
+    def _memo(self) -> dict[int, Floats]:
+        return {}
+
+    def contributions(self, measure: int) -> Floats:
+        """The contribution of each row to the value of its query."""
+        if measure not in self._memo:
+            values = np.zeros(len(self.docs))
+            values[self.hit_rows] = shares(self.measures[measure], self.top_hits)
+            self._memo[measure] = values
+        return self._memo[measure]
 
 
 def top_rankings(report: Report, page_systems: PageSystems) -> list[TopRanking | None]:
@@ -50,25 +75,15 @@ def top_rankings(report: Report, page_systems: PageSystems) -> list[TopRanking |
     rankings: dict[str, TopRanking] = {}
     for run, joined, scores in zip(report.runs, report.joined, report.scores, strict=True):
         if run is not None:
-            top_hits = joined.hits.where(joined.hits.rank <= TOP_DEPTH)
-            docs = _top_docs(run, joined.hits, report)
-            contributions = [shares(measure, top_hits) for measure in scores.measures]
-            rankings[scores.run] = TopRanking(docs, joined.hits, top_hits, contributions)
+            rankings[scores.run] = _top_ranking(run, joined.hits, scores, report)
     return [rankings.get(system.name) for system in page_systems.systems]
 
 
-def _top_docs(run: Run, hits: Hits, report: Report) -> list[list[str]]:
-    """The documents at the top of each judged query."""
+def _top_ranking(run: Run, hits: Hits, scores: Scores, report: Report) -> TopRanking:
+    """The documents at the top of each judged query, in the order of the judged queries."""
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     judged, query_indices = report.qrels.query_index.find(run.queries, zeros)
-    top = run.select(judged).top(TOP_DEPTH, report.scores[0].conventions.compat)
-    names = top.docs.to_text()
-    docs: list[list[str]] = [[] for _ in range(len(hits))]
-    for row, query in enumerate(query_indices.tolist()):
-        docs[query] = names[int(top.offsets[row]) : int(top.offsets[row + 1])]
-    return docs
-
-
-def _by_query(hits: Hits, keys: Sequence[int], values: Sequence[int]) -> list[dict[int, int]]:
-    offsets = hits.offsets.tolist()
-    return [dict(zip(keys[a:b], values[a:b], strict=True)) for a, b in pairwise(offsets)]
+    top = run.select(judged).top(TOP_DEPTH, scores.conventions.compat)
+    query = query_indices[group_of(top.offsets)]
+    order = np.argsort(query, kind="stable")
+    return TopRanking(top.docs.take(order), offsets_of(query[order], len(hits)), hits, scores.measures)

@@ -65,14 +65,15 @@ def results(page_systems: PageSystems, comparison: Comparison | None, bands: Ban
         unpaired = comparison is not None and comparison.has_unpaired_queries(measure.name)
         best = None if unpaired else best_of(measure, [run_scores[measure] for run_scores in scores])
         rows = []
-        for run_scores, system, band in zip(scores, page_systems.systems, system_bands, strict=True):
+        systems = zip(scores, page_systems.systems, page_systems.intervals, system_bands, strict=True)
+        for run_scores, system, intervals, band in systems:
             difference = next((row for row in differences if row.system == run_scores.run), None)
             value = run_scores[measure]
             rows.append(
                 ResultRow(
                     system=system,
                     value=measure_text(measure, value),
-                    interval=interval_text(run_scores.interval(measure, confidence=page_systems.confidence)),
+                    interval=interval_text(intervals[measure.name]),
                     best=value is not None and value == best,
                     band=band.get(measure.name),
                     difference=None

@@ -55,7 +55,7 @@ def _change(comparison: Comparison, change: QueryChange) -> str:
 
 def report_view(report: Report) -> list[ViewPart]:
     """What a gate decided, the answer or the scores, failed systems and caveats."""
-    parts: list[ViewPart] = [Lead(report.verdict[0])] if report.verdict else []
+    parts: list[ViewPart] = [] if report.gate is None else [Lead(str(report.gate))]
     parts += evaluation_view(report.evaluation) if report.comparison is None else _answer_parts(report.comparison)
     parts.append(Remarks("Failed systems", [f"{system}: {reason}" for system, reason in report.failed.items()]))
     return parts if report.comparison is None else [*parts, Remarks("Caveats", report.caveats)]

@@ -47,16 +47,6 @@ def as_text(result: GateResult, layout: Layout = PLAIN, *, bands: Bands | None =
     return text_of(parts, layout) + "\n"
 
 
-def verdict_lines(result: GateResult) -> tuple[str, ...]:
-    """The verdict, and below it the evidence, one line per measure."""
-    lines = [
-        f"{name}: " + ", ".join(f"{title} {cell}".strip() for title, cell in zip(head[1:], cells, strict=True) if cell)
-        for head, *rows in tables(result)
-        for name, *cells in rows
-    ]
-    return (result.sentence, *lines)
-
-
 def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str]]]:
     """A head and rows for what is required, and for what is compared; each value with its band if any has one."""
     out = []

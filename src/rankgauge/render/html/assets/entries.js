@@ -18,6 +18,7 @@ const entryList = {
     const restart = () => { entryList.limit = PAGE_SIZE; entryList.list(); };
     for (const id of ['search', 'collection', 'branch', 'measure', 'sort']) byId(id).addEventListener('input', restart);
     byId('filters').addEventListener('submit', (event) => event.preventDefault());
+    byId('clear').addEventListener('click', () => { entryList.clear(); restart(); byId('search').focus(); });
     byId('more').addEventListener('click', () => { entryList.limit += 5 * PAGE_SIZE; entryList.list(); });
     document.addEventListener('click', (event) => {
       const place = event.target.closest('a[data-entry]')?.dataset.entry;
@@ -63,10 +64,14 @@ const entryList = {
     byId('heads').replaceChildren(make('span', { class: 'id' }, 'entry'), make('span', { class: 'words' }, 'system'), make('span', { class: 'after' }, measure ? measure.name : ''), make('span'));
     byId('list').replaceChildren(...visible.map((place) => entryItem(place, range)));
     byId('more').hidden = matching.length <= visible.length;
+    byId('empty').hidden = matching.length > 0;
+  },
+  clear() {
+    for (const id of ['search', 'collection', 'branch']) byId(id).value = '';
   },
   // Show one entry, regardless of the filters.
   go(place) {
-    for (const id of ['search', 'collection', 'branch']) byId(id).value = '';
+    entryList.clear();
     entryList.opened.add(place);
     entryList.limit = Math.max(entryList.limit, Math.ceil((entryList.matching().indexOf(place) + 1) / PAGE_SIZE) * PAGE_SIZE);
     entryList.list();

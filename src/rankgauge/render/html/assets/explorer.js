@@ -21,6 +21,7 @@ const explorer = {
     const restart = () => { explorer.limit = PAGE_SIZE; explorer.list(); };
     for (const control of [byId('search'), byId('outcome'), byId('sort'), ...explorer.columns]) control.addEventListener('input', restart);
     byId('filters').addEventListener('submit', (event) => event.preventDefault());
+    byId('clear').addEventListener('click', () => { explorer.clear(); restart(); links.save(); byId('search').focus(); });
     byId('more').addEventListener('click', () => { explorer.limit += 5 * PAGE_SIZE; explorer.list(); });
     byId('explorer').classList.add(idClass(report.queries));
     byId('heads').classList.toggle('single', report.single);
@@ -75,13 +76,22 @@ const explorer = {
     byId('heads').replaceChildren(...columnHeads());
     byId('list').replaceChildren(...visible.map(queryItem));
     byId('more').hidden = matching.length <= visible.length;
+    byId('empty').hidden = matching.length > 0;
+    byId('heads').hidden = !matching.length;
   },
-  // Show one query, regardless of the filters.
-  go(query) {
+  clear() {
     byId('search').value = '';
     byId('outcome').value = 'all';
     for (const select of explorer.columns) select.value = '';
+  },
+  // Open one query: without the filters if they do not match it.
+  go(query) {
     explorer.opened.add(query);
+    explorer.reveal(query);
+    links.opened(query, true);
+  },
+  reveal(query) {
+    if (!explorer.matching().includes(query)) explorer.clear();
     explorer.limit = Math.max(explorer.limit, Math.ceil((explorer.matching().indexOf(query) + 1) / PAGE_SIZE) * PAGE_SIZE);
     explorer.list();
     const line = byId('list').querySelector(`[data-query="${query}"]`);
@@ -114,6 +124,7 @@ function queryItem(query) {
     button.setAttribute('aria-expanded', String(opening));
     if (opening) item.append(queryDetails(choice, query));
     else item.lastChild.remove();
+    links.opened(query, opening);
   });
   return item;
 }

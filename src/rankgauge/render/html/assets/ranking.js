@@ -9,7 +9,7 @@ function queryDetails(choice, query) {
     return report.single ? `${measure.name} ${after}` : `${measure.name} ${report.valueText(choice.before, index, query)} → ${after}`;
   });
   box.append(make('p', { class: 'meta' }, [...labels, ...values].join(' · ')));
-  const record = report.rankings && report.rankings[query];
+  const record = rankings.record(query);
   if (!record) {
     box.append(legend(report.rankings ? 'To limit its size, this page holds rankings only for the queries that differ most.' : 'This page holds no rankings.'));
     return box;
@@ -58,7 +58,7 @@ function rankingColumn(opened, side, otherSide) {
 }
 
 function documentItem({ record, changes, tone }, side, otherSide, doc) {
-  const text = report.snippets[record.d[doc]];
+  const text = record.t[doc];
   // A contribution appears once: beside the document's new rank, or beside its old one if it is gone.
   const hasContribution = changes[doc] && (side.kind === 'after' || !otherSide.rank.has(doc));
   return make('li', { class: 'doc', 'data-doc': doc },

@@ -2,6 +2,7 @@
 async function start() {
   theme.start();
   openForPrinting();
+  tables.start();
   try {
     await report.load();
   } catch (error) {
@@ -30,6 +31,7 @@ async function start() {
   byId('unready').hidden = true;
   explorer.start(choice);
   redraw();
+  links.start(choice, redraw);
   document.documentElement.dataset.ready = 'yes';
 }
 start();

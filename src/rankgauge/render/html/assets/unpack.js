@@ -1,7 +1,61 @@
-// The data of the page, decompressed.
+// The data of the page, decompressed: a JSON text, and columns of numbers and ids as bytes after it.
 async function unpack() {
-  const packed = atob(document.getElementById('data').textContent.trim());
-  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return JSON.parse(await new Response(stream).text());
+  const stream = new Blob([bytesOf(document.getElementById('data').textContent)]).stream();
+  const content = new Uint8Array(await new Response(stream.pipeThrough(new DecompressionStream('deflate'))).arrayBuffer());
+  const begin = 4 + new DataView(content.buffer).getUint32(0, true);
+  const bytes = content.subarray(begin);
+  const text = new TextDecoder().decode(content.subarray(4, begin));
+  return JSON.parse(text, (_, value) => (value && Array.isArray(value.packed) ? unpackColumn(value, bytes) : value));
+}
+
+// Each two of 91 characters are 13 bits, with ~ instead of <; the first two say how many bits at the end do not count.
+function bytesOf(text) {
+  const digit = (at) => text.charCodeAt(at) - (text[at] === '~' ? 101 : 35);
+  const bytes = new Uint8Array((13 * (text.length / 2 - 1) - digit(1)) / 8);
+  let [bits, held, next] = [0, 0, 0];
+  for (let at = 2; at < text.length; at += 2) {
+    bits = (bits << 13) | (91 * digit(at) + digit(at + 1));
+    for (held += 13; held >= 8 && next < bytes.length; next += 1) {
+      held -= 8;
+      bytes[next] = bits >> held;
+      bits &= (1 << held) - 1;
+    }
+  }
+  return bytes;
+}
+
+function unpackColumn(column, bytes) {
+  if (column.list) return column.list;
+  if (column.shared) return unpackIds(column, bytes);
+  if (column.steps) return numberedIds(column);
+  const [begin, count, width] = column.packed;
+  return Array.from({ length: count }, (_, row) => {
+    let code = 0;
+    for (let byte = width - 1; byte >= 0; byte -= 1) code = 256 * code + bytes[begin + byte * count + row];
+    if (column.values) code = column.values[code];
+    if (column.missing) return code ? code - 1 + column.least : null;
+    return code + column.least;
+  });
+}
+
+// Ids that are numbers after a prefix.
+function numberedIds({ prefix, steps, digits }) {
+  let sum = 0;
+  const numbers = steps.map((step) => { sum += step; return sum; });
+  return (row) => prefix + String(numbers[row]).padStart(digits[row], '0');
+}
+
+// Ids in one row of bytes; an id becomes text when it is asked for.
+function unpackIds({ shared, length, packed }, bytes) {
+  const ends = length.map(((sum) => (size) => { sum += size; return sum; })(0));
+  const text = new Uint8Array(ends.at(-1) || 0);
+  let next = packed[0];
+  ends.forEach((end, row) => {
+    const [from, start] = [row ? ends[row - 1] : 0, row ? ends[row - 1] - length[row - 1] : 0];
+    text.copyWithin(from, start, start + shared[row]);
+    text.set(bytes.subarray(next, next + length[row] - shared[row]), from + shared[row]);
+    next += length[row] - shared[row];
+  });
+  const decoder = new TextDecoder();
+  return (row) => decoder.decode(text.subarray(ends[row] - length[row], ends[row]));
 }

@@ -16,8 +16,8 @@ def mean_charts(page_systems: PageSystems) -> Iterator[Chart]:
     confidence = page_systems.confidence
     for measure in page_systems.scores[0].measures:
         rows = []
-        for scores, system in zip(page_systems.scores, page_systems.systems, strict=True):
-            value, interval = scores[measure], scores.interval(measure, confidence=confidence)
+        for index, (scores, system) in enumerate(zip(page_systems.scores, page_systems.systems, strict=True)):
+            value, interval = scores[measure], page_systems.intervals[index][measure.name]
             value_text, ends = measure_text(measure, value), interval_text(interval)
             suffix = f" ({percent(confidence)} CI {ends})" if ends else ""
             description = f"{system.name}: {measure.name} {value_text}{suffix}"
