@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 LOWEST := .venv-lowest
-DEBIAN := chromium firefox-esr fonts-dejavu-core openjdk-17-jre-headless
+DEBIAN := chromium firefox-esr fonts-dejavu-core openjdk-17-jre-headless zsh fish
 LIBRARIES := .venv-libraries
 SPARK := .venv-spark
 RELEASE := .venv-release
@@ -94,7 +94,7 @@ release-check:
 	$(RELEASE)/bin/python -m scripts.release_check
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser compiler firefox java libraries postgres spark" makes that a failure.
+# REQUIRE="browser compiler firefox java libraries postgres shells spark" makes that a failure.
 test-deps: test-libraries test-spark
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)

@@ -18,6 +18,7 @@ from scripts.completion_data import completion_data, measure_names
 
 from rankgauge.cli.completing import candidates
 from rankgauge.measures.parse import parse_measures
+from tests.needs import require
 
 Command = Callable[..., Any]
 DATA = Path(__file__).parents[2] / "src" / "rankgauge" / "data"
@@ -186,19 +187,19 @@ def test_the_tab_key_works_in_bash(environment: dict[str, str]) -> None:
     assert "rankgauge evaluate qrels.txt  my.run  --format csv " in shown.replace("\x07", "")
 
 
-@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_the_tab_key_works_in_zsh(environment: dict[str, str]) -> None:
+    require("shells", shutil.which("zsh") is not None, remedy="`make test-deps` installs zsh and fish")
     setup = "autoload -Uz compinit && compinit -u && source <(rankgauge completion zsh)"
     shown = typed(["zsh", "-f", "-i"], setup, "rankgauge evaluate --forma\tcs\t", "csv", environment)
     assert "--format" in shown
     assert "csv" in shown
 
 
-@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 @pytest.mark.parametrize(
     ("line", "expected"), [("rankgauge eval", "evaluate"), ("rankgauge evaluate --format cs", "csv")]
 )
 def test_fish_completes(line: str, expected: str, environment: dict[str, str]) -> None:
+    require("shells", shutil.which("fish") is not None, remedy="`make test-deps` installs zsh and fish")
     script = f"rankgauge completion fish | source; complete -C '{line}'"
     done = subprocess.run(["fish", "-N", "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.split("\t")[0].strip() == expected, done.stderr

@@ -94,10 +94,8 @@ def test_a_command_has_two_or_three_examples_of_itself(name: str) -> None:
     assert COMMANDS[name].examples.count("# ") == len(examples)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
 def test_the_examples_run(name: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name in NOT_RUN:
-        pytest.skip(NOT_RUN[name])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     write_example_files()

@@ -62,33 +62,39 @@ Body = Annotated[JsonValue, _checked(_check_template, "JSON with {query}, {k} or
 class HttpSection(ConfigSection):
     """A search server that is asked over HTTP; ``${NAME}`` in a text is an environment variable."""
 
-    template: Text | None = Field(default=None, description="A shipped template, such as opensearch-bm25.")
+    template: Text | None = Field(
+        default=None, description="A template that comes with rankgauge, such as opensearch-bm25."
+    )
     settings: dict[str, JsonValue] | None = Field(default=None, description="The settings of the template, by name.")
-    method: Method | None = Field(default=None, description="Default: POST with a body, GET without one.")
+    method: Method | None = Field(
+        default=None, description="The HTTP method. By default, POST with a body, GET without one."
+    )
     url: Address | None = Field(default=None, description="The URL; {query} and {k} in it are percent-encoded.")
-    headers: dict[str, str] | None = Field(default=None, description="Headers; a secret is written as ${NAME}.")
+    headers: dict[str, str] | None = Field(default=None, description="Headers; write a secret as ${NAME}.")
     params: dict[str, TemplateText | int | float | bool] | None = Field(
         default=None, description="The query string of the URL."
     )
-    body: Body | None = Field(default=None, description="JSON in which {query}, {k} and {vector} are replaced.")
+    body: Body | None = Field(default=None, description="JSON in which {query}, {k}, and {vector} are replaced.")
     results: Path | None = Field(
-        default=None, description="The path of the list of results. Without it, the other paths start at the top."
+        default=None, description="The path to the list of results. Without it, the other paths start at the top."
     )
-    id: Path | None = Field(default=None, description="The path of the id, within a result. Default: id.")
-    score: Path | None = Field(default=None, description="The path of the score. Without it, the order alone counts.")
+    id: Path | None = Field(default=None, description="The path of the id within a result. The default is id.")
+    score: Path | None = Field(default=None, description="The path of the score. Without it, only the order counts.")
     text: Path | None = Field(default=None, description="The path of the text.")
     require: dict[Path, JsonValue] | None = Field(
-        default=None, description="Values that an answer must have, by path; with another value, the query has failed."
+        default=None, description="Values that a response must have, by path; with any other value, the query fails."
     )
-    embedder: Text | None = Field(default=None, description="The embedder of {vector}, as in --embedder.")
+    embedder: Text | None = Field(default=None, description="The embedder for {vector}, as in --embedder.")
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=30.0, description="Seconds to wait for a whole answer."
+        default=30.0, description="Seconds to wait for a complete response."
     )
-    verify: bool | Text = Field(default=True, description="Check the certificate; or a file of trusted certificates.")
-    redirects: bool = Field(default=False, description="Whether redirects are followed.")
-    max_connections: Annotated[int, Field(ge=1)] = Field(default=100, description="Connections that are open at once.")
+    verify: bool | Text = Field(
+        default=True, description="Whether to check the certificate, or a file of trusted certificates."
+    )
+    redirects: bool = Field(default=False, description="Whether to follow redirects.")
+    max_connections: Annotated[int, Field(ge=1)] = Field(default=100, description="Maximum number of open connections.")
     max_response_bytes: Annotated[int, Field(ge=1)] = Field(
-        default=DEFAULT_MAX_RESPONSE_BYTES, description="The largest answer that is read."
+        default=DEFAULT_MAX_RESPONSE_BYTES, description="Maximum size of a response."
     )
 
     @model_validator(mode="after")

@@ -23,7 +23,7 @@ from rankgauge.errors import InputError, UsageError, shown
 SPLIT_SALT = b"rankgauge split 1\n"
 PARTS = ("dev", "test")
 UNIT = "unit"  # the column of queries that belong together
-_SPEC = re.compile(r"\s*(?P<part>\w+)\s*(?:\((?P<parameters>[^()]*)\))?\s*")
+_SPEC = re.compile(r"(?P<part>\w+)\s*+(?:\((?P<parameters>[^()]*)\))?")
 _HINT = "for example dev, test, 'test(dev_share=0.3, seed=7)' or 'dev(column=fold)'"
 
 
@@ -97,7 +97,7 @@ def is_dev(name: str, dev_share: float = 0.5, seed: int = 0) -> bool:
 
 def parse_part(spec: str) -> QueryPart:
     """The part of the queries that a text names."""
-    found = _SPEC.fullmatch(spec)
+    found = _SPEC.fullmatch(spec.strip())
     if found is None or found["part"] not in PARTS:
         raise UsageError(f"unknown part of the queries {shown(spec)}: expected dev or test", hint=_HINT)
     values = _parameters(spec, found["parameters"] or "")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 ELLIPSIS = "…"
-_WORD = re.compile(r" *[^ ]+(?: [=<→] [^ ]+)*")  # "p = 0.02" is not broken
+_WORD = re.compile(r"(?<! ) *+[^ ]++(?: [=<→] [^ ]++)*")  # "p = 0.02" is not broken
 
 
 def columns_of(text: str) -> int:
