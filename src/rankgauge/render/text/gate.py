@@ -18,6 +18,7 @@ from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, VerdictL
 from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 from rankgauge.stats.detectable import POWER
 
+DETECTABLE = "detectable drop"
 PASSED = {"pass": True, "fail": False}  # neither for other verdicts
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
@@ -37,14 +38,27 @@ def as_json(result: GateResult, *, notes: Iterable[Note] = (), bands: Bands | No
 def as_text(result: GateResult, layout: Layout = PLAIN, *, bands: Bands | None = None) -> str:
     """The answer in one sentence, the tables, and their notes."""
     parts: list[TerminalPart] = [VerdictLine(result.sentence, PASSED.get(result.verdict))]
-    for head, *rows in tables(result, bands):
-        hideable = [title for title in head if title.startswith("band")]
-        parts.append(Grid(head, [list(map(Cell, row)) for row in rows], hideable=hideable))
+    parts += [_grid(*table) for table in tables(result, bands)]
     blocks = (rot_lines(result, shown), growth_lines(result, shown), blame_lines(result, shown), note_lines(result))
     parts += [Lines(lines) for lines in blocks if lines]
     if result.verdict != "skipped":
         parts.append(Lines([*uplift_lines([result.scores], bands), *footer(result)]))
     return text_of(parts, layout) + "\n"
+
+
+def _grid(head: list[str], *rows: list[str]) -> Grid:
+    """A table for the terminal. One of changes has bands and detectable drops below it, to fit in 80 columns."""
+    below = [n for n, title in enumerate(head) if DETECTABLE in head and (title == DETECTABLE or _is_band(title))]
+    listed = {head[n]: [f"{row[0]} {row[n]}" for row in rows if row[n] != MISSING] for n in below}
+    legend = [f"{title}: {', '.join(values)}" for title, values in listed.items() if values]
+    columns = [n for n in range(len(head)) if n not in below]
+    cells = [[Cell(row[n]) for n in columns] for row in rows]
+    titles = [head[n] for n in columns]
+    return Grid(titles, cells, legend="; ".join(legend), hideable=list(filter(_is_band, titles)))
+
+
+def _is_band(title: str) -> bool:
+    return title.startswith("band")
 
 
 def tables(result: GateResult, bands: Bands | None = None) -> list[list[list[str]]]:
@@ -108,7 +122,7 @@ def _required(result: GateResult) -> list[list[str]]:
 
 def _compared(result: GateResult, compared: Sequence[ComparedMeasure], baseline: str) -> list[list[str]]:
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
-    rows = [["", baseline, "now", "change", "", interval, "p", "detectable drop"]]
+    rows = [["", baseline, "now", "change", "", interval, "p", DETECTABLE]]
     for row in compared:
         outcome = row.decision.outcome
         rows.append(
@@ -204,7 +218,7 @@ def how_line(result: GateResult) -> str:
     bounds = "" if rule.two_sided else f"; bounds: each is one-sided, {percent(rule.statistics.confidence)}"
     return (
         f"a drop{drop} fails if p is at most {rule.alpha:.3g} ({result.test_description}, {queries}); "
-        f"detectable drop: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
+        f"{DETECTABLE}: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
         f"get worse{bounds}; {_noise(result)}"
     )
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 ELLIPSIS = "…"
+# Hangul vowels and finals, which are drawn within their syllable, and fillers, which are not drawn
+NO_COLUMNS = (("\u1160", "\u11ff"), ("\u3164", "\u3164"), ("\ud7b0", "\ud7ff"), ("\uffa0", "\uffa0"))
 _WORD = re.compile(r"(?<! ) *+[^ ]++(?: [=<→] [^ ]++)*")  # "p = 0.02" is not broken
 
 
@@ -18,8 +20,10 @@ def columns_of(text: str) -> int:
 
 @cache
 def _character_columns(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
-        return 0  # the latter are vowels and finals within a Hangul syllable
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or any(
+        first <= character <= last for first, last in NO_COLUMNS
+    ):
+        return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
