@@ -242,3 +242,24 @@ def test_every_front_door_uses_the_one_list_of_default_measures() -> None:
 )
 def test_a_measure_is_explained_by_every_name_that_can_be_evaluated(name: str, found: str) -> None:
     assert find(name).name == found
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("nDCG@10,RR", ["nDCG@10", "RR"]),
+        ("nDCG@10, RR@10,", ["nDCG@10", "RR@10"]),
+        ("map,P_5,10,recip_rank", ["AP", "P@5", "P@10", "RR"]),
+        ("nDCG@5,10,AP(rel=2)@100,P_5", ["nDCG@5", "nDCG@10", "AP(rel=2)@100", "P@5"]),
+        ("RR,11pt_avg,ndcg.1=3,2=9", ["RR", "IPrecAvg", "nDCG(gains={1:3,2:9})"]),
+        ("P@5,needed", ["P@5", "P@needed"]),
+    ],
+)
+def test_a_comma_separates_measures_and_parameters(text: str, names: list[str]) -> None:
+    assert [str(measure) for measure in parse_measures(text)] == names
+
+
+@pytest.mark.parametrize(("text", "message"), [("nDCG@10,RBP(p=2)", "RBP"), ("RR,foo", "unknown measure 'foo'")])
+def test_each_measure_between_commas_is_read_on_its_own(text: str, message: str) -> None:
+    with pytest.raises(MeasureError, match=message):
+        parse_measures(text)

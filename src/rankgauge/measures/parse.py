@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.ranking import Compat
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankgauge.measures import trec_names as trec
 
 NOTATION = re.compile(r"(?P<name>[^\s@()]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@()]+))?", re.DOTALL)
+PARAMETER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?(=.*)?")  # a number, or a gain of a grade
 COMMON_NAMES = {"precision": "P", "recall": "R", "map": "AP", "mrr": "RR", "hit": "Success", "f1": "F1"}
 
 
@@ -59,16 +60,47 @@ def parse_measures(
 
 
 def split(text: str) -> list[str]:
-    """The names in a text, separated by whitespace outside of parentheses."""
-    names, depth, word = [], 0, ""
+    """The names in a text, separated by whitespace, or by a comma before the name of a measure."""
+    names = list[str]()
+    for word in filter(None, _parts(text, str.isspace)):
+        first, *others = _parts(word.rstrip(",") or word, ",".__eq__)
+        names.append(first)
+        for part in others:
+            if _is_parameter(part, names[-1]):  # P@5,10 is P@5 and P@10
+                names[-1] += f",{part}"
+            else:
+                names.append(part)
+    return names
+
+
+def _parts(text: str, separates: Callable[[str], bool]) -> list[str]:
+    """The parts of a text between separators outside of parentheses."""
+    parts, depth = [""], 0
     for character in text:
         depth += (character in "({") - (character in ")}")
-        if character.isspace() and depth == 0:
-            names.append(word)
-            word = ""
+        if depth == 0 and separates(character):
+            parts.append("")
         else:
-            word += character
-    return [name for name in [*names, word] if name]
+            parts[-1] += character
+    return parts
+
+
+def _is_parameter(part: str, name: str) -> bool:
+    """Whether what follows a comma is another parameter of a name: a number, or a column of the queries."""
+    if not part or PARAMETER.fullmatch(part):
+        return True
+    return "@" in name and "@" not in part and "(" not in part and not _is_measure(part)
+
+
+def _is_measure(name: str) -> bool:
+    """Whether a text names a measure or a set, perhaps without the cutoff that it needs."""
+    for read in (lambda: find_definition(name, None), lambda: _read(name, "trec_eval-10")):
+        try:
+            read()
+        except MeasureError:
+            continue
+        return True
+    return False
 
 
 def _read(name: str, compat: Compat) -> Sequence[Measure]:
