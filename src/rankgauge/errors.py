@@ -198,6 +198,6 @@ def nearest(name: str, choices: Sequence[str]) -> str | None:
     """The choice closest to a misspelled name, if any is close."""
     import difflib
 
-    folded = {choice.casefold(): choice for choice in reversed(choices)}
+    folded = {choice.casefold(): choice for choice in reversed(choices) if 2 * len(choice) >= len(name)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None

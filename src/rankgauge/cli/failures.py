@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from contextlib import suppress
@@ -26,6 +27,13 @@ MEMORY_HINT = (
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )
+NUMBER_KINDS = {
+    "float range": "a number",
+    "float": "a number",
+    "integer range": "a whole number",
+    "integer": "a whole number",
+}
+ARGUMENT_ERROR = re.compile(r"Missing argument|Got unexpected extra argument|No such option")
 SOURCE_FOLDER = Path(__file__).parents[1]
 
 
@@ -83,7 +91,12 @@ def _flushed(code: int) -> int:
 def _print_usage_error(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
     hint = None if context is None else f"{context.command_path} --help"
-    return _print_error(error.format_message(), hint, EXIT_USAGE)
+    message = " ".join(error.format_message().split())  # choices are on lines of their own
+    for kind, expected in NUMBER_KINDS.items():
+        message = message.replace(f"is not a valid {kind}.", f"is not {expected}.")
+    if context is not None and ARGUMENT_ERROR.match(message):
+        message += f"\nusage: {' '.join([context.command_path, *context.command.collect_usage_pieces(context)])}"
+    return _print_error(message, hint, EXIT_USAGE)
 
 
 def _print_unexpected(error: BaseException) -> int:

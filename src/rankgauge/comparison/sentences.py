@@ -47,7 +47,10 @@ def _of_many(comparison: Comparison) -> list[str]:
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
-        listed = [f"{row.system} on {row.measure} ({row.text(row.difference or 0.0)})" for row in significant]
+        values_of: dict[str, list[str]] = {}
+        for row in significant:
+            values_of.setdefault(row.system, []).append(f"{row.measure} ({row.text(row.difference or 0.0)})")
+        listed = [f"{system} on {' and '.join(values)}" for system, values in values_of.items()]
         lines.append(f"Significant on further measures, vs. {comparison.baseline}: {_some(listed)}.")
     hardest = least_sensitive(rows)
     if hardest is not None:

@@ -329,5 +329,8 @@ def _ending(report: Report, out: str) -> list[Lines]:
     """The files, and what to do next."""
     folder = printable(out, None)
     files = [f"{folder}/{PAGE}   ← open this", f"{COMPARISON}, {REPORT}, {MANIFEST}"]
-    steps = ["rankgauge init", "rankgauge compare --help", f"rankgauge report verify {folder}"]
+    from rankgauge.cli.starting.plan import CONFIG_FILE
+
+    first = "rankgauge gate --help" if Path(CONFIG_FILE).exists() else "rankgauge init"
+    steps = [first, "rankgauge compare --help", f"rankgauge report verify {folder}"]
     return [Lines(files, "Wrote"), Lines([" · ".join(steps)], "Next")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def copy_collection(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes((SHIPPED / name).read_bytes())
     print_message(f"wrote {len(BUNDLED_FILES)} files to {folder}")
+    print_message(f"next: cd {shlex.quote(str(folder))} && rankgauge compare qrels.trec runs/*.trec")
 
 
 def compare_bundled_runs(out: str) -> None:

@@ -137,7 +137,10 @@ def command(
     if qrels is None:
         if sources.gold is not None:
             raise UsageError("name the runs to score on --gold, or a --retriever")
-        raise UsageError("name the judgments and a run, or a --retriever and its --cases")
+        raise UsageError(
+            "name the judgments and a run, or a --retriever and its --cases",
+            hint="rankgauge evaluate qrels.txt my.run; `rankgauge evaluate --help` explains the rest",
+        )
     check_one_stdin(qrels, *runs)
     output.check(qrels, *runs, *sources.files)
     runs = runs if sources.gold is None else (qrels, *runs)

@@ -202,7 +202,10 @@ def command(
     """
     sources.check()
     if (run is None) == (sources.gold is None):
-        raise UsageError("name the judgments and a run, or --gold LABELS and a run")
+        raise UsageError(
+            "name the judgments and a run, or --gold LABELS and a run",
+            hint="rankgauge gate qrels.txt my.run --against baseline.json",
+        )
     against = request.against
     if output.store is not None and not is_given("against"):
         against = None  # a configured baseline is being replaced

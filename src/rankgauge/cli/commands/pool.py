@@ -141,6 +141,7 @@ def command(
     sampled = [item for item in items if item.sampled]
     queries_text = plural(len({item.query for item in sampled}), "query")
     print_message(f"wrote {plural(len(sampled), 'document')} of {queries_text} to {printable(out, None)}")
+    print_message(f"next: rankgauge judge {printable(out, None)} -o judgments.jsonl")
 
 
 def _missing_texts(items: list[PoolItem], corpus: str | None) -> list[Note]:

@@ -17,6 +17,7 @@ MORE_QUERIES = ("questions.jsonl", "questions.tsv", "questions.csv", "topics.txt
 MORE_QRELS = ("qrels/test.tsv", "qrels/test.trec", "qrels.test.tsv", "judgments.jsonl")
 DOCUMENT_FOLDERS = ("docs", "documents", "corpus", "notes", "content", "pages", "kb", "articles", "data")
 NOT_DOCUMENTS = ("node_modules", "site-packages", "venv", "env", "build", "dist", "tests", "runs", "qrels")
+PROJECT_FILES = ("README", "CHANGELOG", "CONTRIBUTING", "LICENSE", "SECURITY", "requirements")
 PLAIN_NAME = re.compile(r"[\w./ +-]+")  # which YAML and a shell take, at most in quotes
 RUN_COLUMNS = 6  # of a TREC run: query Q0 document rank score tag
 MAX_COUNTED = 100_000  # files of a folder, so that a large tree is not walked to its end
@@ -82,6 +83,12 @@ def _document_folder(folder: Path) -> str | None:
     usual = next((name for name in counts if name in DOCUMENT_FOLDERS and counts[name]), None)
     most = max(counts, key=lambda name: counts[name], default=None)
     return usual or (most if most is not None and counts[most] > 1 else None)
+
+
+def document_files(folder: Path) -> list[str]:
+    """The text and Markdown files of a folder itself, besides those that describe a project."""
+    files = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    return sorted(path.name for path in files if path.stem not in PROJECT_FILES)
 
 
 def _document_count(folder: Path) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from rankgauge.cli.starting.folder import FolderContent
+from rankgauge.cli.starting.folder import FolderContent, document_files
+from rankgauge.core.formatting import listing
 
 CONFIG_FILE, SEARCH_FILE, EXAMPLE_FOLDER = "rankgauge.yaml", "search.py", "example"
 CASES_FILE, NUMBERED_CASES = "cases.jsonl", "cases-with-ids.jsonl"
@@ -55,7 +56,7 @@ def _plan(content: FolderContent, folder: Path) -> StartPlan:
     if queries is not None and qrels is not None:
         return StartPlan(
             "own.yaml",
-            (f"replace the body of search() in {SEARCH_FILE} by your own search", benchmark),
+            (f"replace the body of search() in {SEARCH_FILE} with your own search", benchmark),
             {"NAME": "my collection", "QUERIES": queries, "QRELS": qrels, "REQUIREMENT": NONE},
             qrels,
             retriever="mine",
@@ -65,7 +66,7 @@ def _plan(content: FolderContent, folder: Path) -> StartPlan:
         return _unlabeled(content.corpus, content.queries)
     if content.corpus is not None:
         return _titles(content.corpus, folder, benchmark)
-    return _example(benchmark)
+    return _example(benchmark, document_files(folder))
 
 
 def numbered_cases(path: Path) -> bytes | None:
@@ -126,22 +127,27 @@ def _titles(corpus: str, folder: Path, benchmark: str) -> StartPlan:
         for number, (text, name) in enumerate(cases.items(), 1)
         if text
     ]
-    steps = (benchmark, f"replace the queries of {CASES_FILE} by what people really ask")
+    steps = (benchmark, f"replace the queries in {CASES_FILE} with what people really ask")
     plan = _collection(corpus, CASES_FILE, CASES_FILE, steps, name="titles of the documents, to be replaced")
     remark = f"{CASES_FILE} asks for documents by their titles: easy queries, whose scores say little"
     files = {CASES_FILE: ("\n".join(lines) + "\n").encode()}
     return replace(plan, new_files=files, remark=remark)
 
 
-def _example(benchmark: str) -> StartPlan:
-    """Nothing: a small collection to be replaced."""
+def _example(benchmark: str, loose_files: Sequence[str]) -> StartPlan:
+    """Nothing: a small collection to be replaced. Reports are written to the folder itself, so it is not a corpus."""
     from rankgauge.benchmark.plan import SHIPPED
 
     names = ("corpus.jsonl", "queries.jsonl", "qrels.trec")
     corpus, queries, qrels = (f"{EXAMPLE_FOLDER}/{name}" for name in names)
-    steps = (benchmark, f"name your own files in {CONFIG_FILE}, and delete {EXAMPLE_FOLDER}")
+    steps = (benchmark, f"name your own files in {CONFIG_FILE}, and delete the folder {EXAMPLE_FOLDER}")
     plan = _collection(corpus, queries, qrels, steps, name="the bundled example, to be replaced")
-    return replace(plan, new_files={f"{EXAMPLE_FOLDER}/{name}": (SHIPPED / name).read_bytes() for name in names})
+    remark = None
+    if loose_files:
+        unused = f"{listing(loose_files)} {'is' if len(loose_files) == 1 else 'are'} not used"
+        remark = f"{unused}: move documents into a folder of their own, and name it as corpus in {CONFIG_FILE}"
+    files = {f"{EXAMPLE_FOLDER}/{name}": (SHIPPED / name).read_bytes() for name in names}
+    return replace(plan, new_files=files, remark=remark)
 
 
 def starter_file(name: str) -> bytes:

@@ -53,7 +53,10 @@ def as_run(source: Any, reading: Reading = DEFAULT_READING) -> Run:
 
     if is_frame(source):
         return run_from_frame(source, columns=reading.columns, on_duplicate=reading.on_duplicate)
-    raise InputTypeError(f"a run must be a frame, a path, a dict or Run, found {type(source).__name__}")
+    raise InputTypeError(
+        f"a run must be a data frame, a path, a dict or Run, found {type(source).__name__}",
+        hint="for several runs, call evaluate_runs or compare" if isinstance(source, (list, tuple)) else None,
+    )
 
 
 def check_runs(runs: Any) -> None:

@@ -70,13 +70,14 @@ def _values(measure: Measure, better: float, worse: float) -> Cell:
 
 
 def _reasons(agreement: QrelsAgreement) -> list[str]:
-    """Why a correlation is missing."""
-    out = []
+    """Why a correlation is missing, once for all measures with the same reason."""
+    measures_of: dict[tuple[str, str], list[str]] = {}
     for row in agreement.measures:
         labels = [label for label, one in (("Kendall's tau", row.tau), ("tau-ap", row.tau_ap)) if one.reason]
         if labels:
-            out.append(f"{row.measure.name} has no {' and no '.join(labels)}: {row.tau.reason or row.tau_ap.reason}")
-    return out
+            missing = f"no {' and no '.join(labels)}", row.tau.reason or row.tau_ap.reason or ""
+            measures_of.setdefault(missing, []).append(row.measure.name)
+    return [f"{what} of {', '.join(names)}: {reason}" for (what, reason), names in measures_of.items()]
 
 
 def as_json(agreement: QrelsAgreement, *, notes: Iterable[Note] = ()) -> str:

@@ -227,6 +227,7 @@ def as_text(report: Report, layout: Layout = PLAIN, *, ending: Sequence[Lines] =
 def _caveats(report: Report) -> list[str]:
     """The caveats about the runs, and what only validation found."""
     known = {note.code for run in report.scores for note in run.notes} | {note.code for note in report.input_notes}
+    known |= {"no-common-document"} if "nothing-judged" in known else set()  # the same, found by the evaluation
     files_of: dict[str, list[str]] = {}
     for file in report.validations:
         for finding in file.findings:
@@ -257,7 +258,8 @@ def facts(report: Report) -> str:
     """The collection in one line."""
     source = ((report.manifest or {}).get("data") or {}).get("test collection", {}).get("source")
     documents = [f"{source['documents']:,} documents"] if source else []
-    grades = f"grades {report.qrels.grades.min():g} to {report.qrels.max_grade:g}"
+    low, high = report.qrels.grades.min(), report.qrels.max_grade
+    grades = f"grade {high:g}" if low == high else f"grades {low:g} to {high:g}"
     judgments = f"{plural(len(report.qrels), 'judgment')} ({grades})"
     if report.qrels.judgments == "passages":
         judgments = plural(len(report.qrels), "gold passage")

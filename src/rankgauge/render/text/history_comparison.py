@@ -24,7 +24,7 @@ def as_json(compared: VersionComparison, before: EntrySummary, after: EntrySumma
 
 
 def terminal_parts(compared: VersionComparison, before: EntrySummary, after: EntrySummary) -> list[TerminalPart]:
-    """For the terminal."""
+    """For the terminal: the answer first."""
     parts: list[TerminalPart] = [
         Lines([_entry("before", before), _entry("after", after)]),
         Lines([changes_sentence(compared.changes, shown), method_sentence(compared.method)]),
@@ -32,7 +32,7 @@ def terminal_parts(compared: VersionComparison, before: EntrySummary, after: Ent
     ]
     if compared.comparison is None:
         return [*parts, "no query can be compared, so nothing is tested"]
-    return [*parts, _tested_grid(compared.comparison), Lines(headline(compared.comparison))]
+    return [Lines(headline(compared.comparison)), *parts, _tested_grid(compared.comparison)]
 
 
 def _entry(side: str, entry: EntrySummary) -> str:

@@ -70,7 +70,7 @@ def _block(part: str | Lines | Drawing | VerdictLine, layout: Layout) -> str:
     if isinstance(part, Drawing):
         return part.text
     if isinstance(part, str):
-        return "\n".join(wrapped(printable(part, None), layout))
+        return "\n".join(hung(printable(part, None), layout))
     if isinstance(part, VerdictLine):
         word, colon, rest = "\n".join(wrapped(printable(part.text, None), layout, hanging=2)).partition(":")
         tone = YELLOW if part.passed is None else GREEN if part.passed else RED

@@ -109,10 +109,9 @@ def footer(trend: Trend) -> list[str]:
     groups = len(trend.series) - 1
     share = f"; {plural(groups, 'group')} at alpha {trend.series[1].alpha:.2g} each" if groups else ""
     noise = "unknown (no commit was saved three times)" if first.noise is None else f"{number(first.noise)}"
-    lines = [
-        f"{found}: largest paired t over splits, joint sign flips of {plural(first.shared, 'query')} that entries "
-        f"share, alpha {first.alpha:g}{share}; run-to-run noise {noise}"
-    ]
+    test = f": largest paired t over splits, joint sign flips of {plural(first.shared, 'query')} that entries share, "
+    method = "" if first.reason is not None else f"{test}alpha {first.alpha:g}{share}"
+    lines = [f"{found}{method}; run-to-run noise {noise}"]
     if trend.left_out:
         count = plural(len(trend.left_out), "entry")
         lines.append(f"{count} with other conventions left out: {listing(map(printable, trend.left_out))}")

@@ -24,17 +24,24 @@ def as_json(validations: Sequence[Validation]) -> str:
 
 def as_text(validations: Sequence[Validation], layout: Layout = PLAIN) -> str:
     """The answer first, then the findings with their places and what to do."""
-    parts = [
-        "\n".join([*hung(headline(file, color=layout.color), layout), *_faults(file, layout)]) for file in validations
-    ]
+    parts = ["\n".join([*_headline_lines(file, layout), *_faults(file, layout)]) for file in validations]
     if len(validations) > 1:
         parts.append(f"{len(validations)} files: {_tally(validations)}")
     return ("\n\n" if any(file.findings for file in validations) else "\n").join(parts) + "\n"
 
 
-def headline(file: Validation, *, color: bool = False) -> str:
+def _headline_lines(file: Validation, layout: Layout) -> list[str]:
+    """The state of a file, its name bold: after wrapping, which would count the sequences for color as columns."""
+    first, *others = hung(headline(file), layout)
+    name = printable(file.file, None)
+    if layout.color and first.startswith(name):
+        first = f"{BOLD}{name}{RESET}{first.removeprefix(name)}"
+    return [first, *others]
+
+
+def headline(file: Validation) -> str:
     """The state of a file in one line."""
-    name = _bold(printable(file.file, None), color)
+    name = printable(file.file, None)
     if not file.readable:
         return f"{name}: cannot be read"
     if file.findings and not file.rows:
@@ -80,9 +87,10 @@ def _finding(file: Validation, finding: Finding, layout: Layout) -> list[str]:
     code = CODES.get(finding.code)
     if code is not None and code.repair:
         labeled_texts.append(("--fix", code.repair))
-    severity = f"{SEVERITY_COLORS[finding.severity]}{finding.severity}{RESET}" if layout.color else finding.severity
-    head = hung(f"{severity} {finding.code} ({finding.count:,}): {finding.message}", layout)
-    return [*head, *(line for label, text in labeled_texts for line in _labeled(label, text, layout))]
+    first, *others = hung(f"{finding.severity} {finding.code} ({finding.count:,}): {finding.message}", layout)
+    if layout.color:  # after wrapping, which would count the sequences as columns
+        first = f"{SEVERITY_COLORS[finding.severity]}{finding.severity}{RESET}{first.removeprefix(finding.severity)}"
+    return [first, *others, *(line for label, text in labeled_texts for line in _labeled(label, text, layout))]
 
 
 def _found_lines(file: Validation, finding: Finding, places: Sequence[Place]) -> list[str]:
@@ -115,7 +123,3 @@ def _tally(files: Sequence[Validation]) -> str:
     counts += [plural(warnings, "warning")] if warnings else []
     counts += [plural(notes, "note")] if notes else []
     return ", ".join(counts)
-
-
-def _bold(text: str, color: bool) -> str:
-    return f"{BOLD}{text}{RESET}" if color else text
