@@ -592,7 +592,7 @@ class TestCommand:
         [
             (["--queries", "q.jsonl"], "--queries and --qrels need a corpus"),
             (["--baseline", "nobody"], "no system is called 'nobody'"),
-            (["missing.yaml"], "cannot read missing.yaml"),
+            (["missing.yaml"], "missing.yaml: cannot read: No such file"),
             (["--mode", "lexica"], "unknown mode"),
             (["--mode", "lexical", "--mode", "lexical"], "the same name"),
             (["-m", "nosuch"], "unknown measure"),

@@ -59,6 +59,10 @@ def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> 
     manifest.
     """
     root = Path(folder)
+    if not (root / MANIFEST).is_file():
+        raise InputError.at(
+            str(root), None, f"found no {MANIFEST} in it", hint="name the folder that `rankgauge benchmark run` wrote"
+        )
     manifest = manifests.load(root / MANIFEST)
     if not manifests.is_intact(manifest) or (root / MANIFEST).read_bytes() != manifests.to_bytes(manifest):
         change = FileChange(MANIFEST, "sha256", "the content has changed, so nothing else can be trusted")

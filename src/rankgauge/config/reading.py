@@ -52,7 +52,7 @@ def _load(path: str | Path) -> Loaded:
         with Path(path).open("rb") as file:
             text = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise InputError(f"cannot read {printable(str(path), None)}: {error.strerror}") from error
+        raise InputError(f"{printable(str(path), None)}: cannot read: {error.strerror}") from error
     register_references(text.decode("utf-8", "replace"))
     return load_yaml(text, str(path))
 

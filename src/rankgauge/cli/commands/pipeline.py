@@ -30,7 +30,14 @@ from rankgauge.render.text import pipeline as render
     metavar="NAME",
     help="Measure quality with NAME, in any notation.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Choose what to print; json has full precision.",
+)
 def command(log: str, qrels: str | None, measure: str, form: str) -> None:
     """Evaluate routing, gate and reranking from a log.
 

@@ -36,16 +36,25 @@ EXIT_FAILED = 1
     type=click.IntRange(min=1),
     default=DEFAULT_TOP_K,
     show_default=True,
-    help="Cutoff of recall for queries without a topK.",
+    metavar="K",
+    help="Compute recall at K for queries without a topK.",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(min=0, max=1),
     default=DEFAULT_THRESHOLD,
     show_default=True,
-    help="Pass if the mean reciprocal rank exceeds this value.",
+    metavar="VALUE",
+    help="Pass if the mean reciprocal rank exceeds VALUE.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Choose what to print; json has full precision.",
+)
 def command(story: str, queries: str, profile: str, k: int, threshold: float, form: str) -> int:
     """Check whether searching a story finds the right scenes.
 
