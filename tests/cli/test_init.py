@@ -212,6 +212,15 @@ def test_names_with_blanks_are_quoted(command: Command) -> None:
     load_config("rankgauge.yaml")
 
 
+def test_documents_beside_the_configuration_are_mentioned(command: Command) -> None:
+    Path("README.md").write_text("# A project\n", encoding="utf-8")
+    assert "note:" not in command("init").err
+    Path("guide.md").write_text("# A guide\n", encoding="utf-8")
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels.trec"):
+        (Path("example") / name).unlink()
+    assert "note: guide.md is not used: move documents into a folder of their own" in command("init", "--force").err
+
+
 def test_judgments_are_not_taken_for_a_run() -> None:
     copy("qrels.trec", "judgments.trec")
     copy("runs/lexical.trec", "lexical.trec")

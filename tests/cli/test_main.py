@@ -36,6 +36,22 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
     assert outcome.err == "error: no command 'evalute'; did you mean evaluate?\nhint: rankgauge --help\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gate", "q", "a", "b"), "Got unexpected extra argument (b)\nusage: rankgauge gate [OPTIONS] QRELS [RUN]"),
+        (("convert", "q", "-o", "x"), "No such option '-o'.\nusage: rankgauge convert [OPTIONS] IN OUT"),
+        (("completion",), "Choose from: bash, zsh, fish\nusage: rankgauge completion [OPTIONS] [bash|zsh|fish]"),
+        (("evaluate", "q", "r", "-l", "two"), "'two' is not a number.\n"),
+    ],
+)
+def test_a_wrong_call_shows_how_to_call_the_command(arguments: tuple[str, ...], message: str, command: Command) -> None:
+    outcome = command(*arguments)
+    assert outcome.code == 64
+    assert message in outcome.err
+    assert outcome.err.endswith(f"hint: rankgauge {arguments[0]} --help\n")
+
+
 def test_measures_are_listed_and_explained(command: Command) -> None:
     listed = command("measures").out
     assert "Bpref" in listed

@@ -211,3 +211,17 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path, mon
         assert len([line for line in lines if line.startswith(f"{label:<10}")]) == 1
     assert screen.count("q48") == 1
     assert "warning:" not in screen
+
+
+def test_a_gate_shows_its_changes_in_one_table_of_80_columns(files: dict[str, Any]) -> None:
+    against = ["--against", files["runs"][0], "--kpi", "trec-2025"]
+    lines = visible_lines(on_terminal("gate", files["qrels"], files["runs"][1], *against, width=80))
+    (head,) = [number for number, line in enumerate(lines) if "baseline  " in line]
+    assert lines[head].endswith(" p")
+    assert [line.split()[0] for line in lines[head + 1 : head + 4]] == ["nDCG@10", "RR@10", "R@10"]
+    legend = " ".join(" ".join(lines[head + 4 :]).split())
+    assert legend.startswith("band (trec-2025): nDCG@10 strong, RR@10 good; detectable drop: nDCG@10 0.")
+
+
+def test_the_help_of_trec_eval_has_80_columns(files: dict[str, Any]) -> None:
+    check_fits(on_terminal("trec_eval", "--help", width=80), 80)

@@ -26,6 +26,12 @@ def made(**runs: dict[str, list[str]]) -> Comparison:
     return compare(JUDGED, runs, ["RR", "P@1"], statistics=Statistics(resamples=1000))
 
 
+def test_a_system_is_named_once_for_all_its_measures() -> None:
+    runs = {"base": MIXED, "better": GOOD, "worse": BAD}
+    won = headline(compare(JUDGED, runs, ["RR", "P@1", "R@1"], statistics=Statistics(resamples=1000)))
+    assert "better on P@1 (+0.500) and R@1 (+0.500), worse on P@1 (−0.500) and R@1 (−0.500)." in won[1]
+
+
 def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
     assert won[0] == "Best: better (RR 1.000). Worse: base, worse."

@@ -92,3 +92,12 @@ def test_a_label_stays_before_its_lines() -> None:
         "          seven eight",
         "          nine",
     ]
+
+
+def test_every_sentence_hangs_below_its_first_line() -> None:
+    sentence = "conventions: " + "linear gain, " * 10
+    for part in (sentence, Lines([sentence])):
+        first, *others = text_of([part], Layout(60)).split("\n")
+        assert not first.startswith(" ")
+        assert others
+        assert all(line.startswith("  ") and not line.startswith("   ") for line in others)

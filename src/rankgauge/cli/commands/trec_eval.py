@@ -13,23 +13,27 @@ from rankgauge.errors import RankgaugeError
 from rankgauge.measures import trec_names as trec
 
 USAGE = """\
-usage: rankgauge trec_eval [-h] [-q] [-m MEASURE[.PARAMETERS]]… [-c] [-n] [-l NUM] [-J] [-N NUM] [-M NUM]
-                           [-R FORMAT] [-Z FILE] [--compat trec_eval-9|trec_eval-10] QRELS RUN
+usage: rankgauge trec_eval [-h] [-q] [-m NAME[.PARAMETERS]]… [-c] [-n] [-l NUM]
+                           [-J] [-N NUM] [-M NUM] [-R FORMAT] [-Z FILE]
+                           [--compat trec_eval-9|trec_eval-10] QRELS RUN
 
-The flags, the output and the exit codes are those of trec_eval. What it silently misreads is misread the same way,
-and reported on standard error. For anything new, use `rankgauge evaluate`.
+The flags, the output and the exit codes are those of trec_eval. What it
+silently misreads is misread the same way, and reported on standard error. For
+anything new, use `rankgauge evaluate`.
 
   -q  --query_eval_wanted           also print the value of each query
   -n  --nosummary                   print no values over all queries
   -c  --complete_rel_info_wanted    average over all judged queries
-  -l  --level_for_rel NUM           set the grade from which a document is relevant (1)
+  -l  --level_for_rel NUM           count grades from NUM on as relevant (1)
   -J  --Judged_docs_only            remove unjudged documents from each ranking
   -M  --Max_retrieved_per_topic NUM keep the top NUM documents of each ranking
   -N  --Number_docs_in_coll NUM     set the size of the collection, for utility
   -m  --measure NAME[.PARAMETERS]   compute a measure (official); repeatable
-  -R  --Rel_info_format FORMAT      read judgments as qrels (default), prefs, qrels_prefs or qrels_jg
-  -Z  --Zscore FILE                 print z-scores, by the means and deviations in FILE
-      --compat VERSION              behave as trec_eval-9 (default) or trec_eval-10
+  -R  --Rel_info_format FORMAT      read judgments as qrels (default), prefs,
+                                    qrels_prefs or qrels_jg
+  -Z  --Zscore FILE                 print z-scores, by the means in FILE
+      --compat VERSION              behave as trec_eval-9 (default) or
+                                    trec_eval-10
   -v  --version                     print the version
 
 sets:     official  all_trec  set  prefs  all_prefs  qrels_jg
@@ -47,7 +51,8 @@ TEXT_FAMILIES = {
 
 def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
     """The text that -h prints, with a description of each measure given with -m."""
-    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 100, subsequent_indent=" " * 10)
+    indent = " " * len("measures: ")
+    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 80, initial_indent=indent, subsequent_indent=indent).lstrip()
     return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
 
 
