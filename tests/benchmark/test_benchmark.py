@@ -494,7 +494,7 @@ class TestCommand:
     def test_no_folder_is_an_error(self, tmp_path: Path, command: Command) -> None:
         done = command("report", "verify", tmp_path)
         assert done.code == 2
-        assert "ExperimentManifest.json: cannot read" in done.err
+        assert "found no ExperimentManifest.json in it\nhint: name the folder" in done.err
 
     @pytest.mark.slow
     def test_the_page_can_be_written_again(self, made: Path, tmp_path: Path, command: Command) -> None:
