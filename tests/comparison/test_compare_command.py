@@ -65,7 +65,7 @@ def test_the_same_file_twice_is_warned_about(command: Command, workshop: Path) -
     run = workshop / "runs/lexical.trec"
     outcome = command("compare", workshop / "qrels.trec", run, run)
     assert outcome.code == 0
-    assert "are the same file" in outcome.err
+    assert "have the same content" in outcome.err
 
 
 def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> None:

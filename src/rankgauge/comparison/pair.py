@@ -102,7 +102,7 @@ class Pair:
                 text = f"{plural(missing, 'query')} of {run.run} {verb} not averaged for {other.run}: left out"
                 notes.append(Note("unpaired", text))
         if self.system.run_sha256 and self.system.run_sha256 == self.baseline.run_sha256:
-            notes.append(Note("same-run", f"{self.name} and {self.baseline.run} are the same file"))
+            notes.append(Note("same-run", f"{self.name} and {self.baseline.run} have the same content"))
         return notes
 
 

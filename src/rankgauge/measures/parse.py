@@ -75,14 +75,13 @@ def split(text: str) -> list[str]:
 
 def _parts(text: str, separates: Callable[[str], bool]) -> list[str]:
     """The parts of a text between separators outside of parentheses."""
-    parts, depth = [""], 0
-    for character in text:
+    parts, depth, start = list[str](), 0, 0
+    for end, character in enumerate(text):
         depth += (character in "({") - (character in ")}")
         if depth == 0 and separates(character):
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
+            parts.append(text[start:end])
+            start = end + 1
+    return [*parts, text[start:]]
 
 
 def _is_parameter(part: str, name: str) -> bool:
