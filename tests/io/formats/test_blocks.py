@@ -171,7 +171,8 @@ def outcome(read: Read) -> Any:
             rows = scores_from_ranks(rows)
     except RankgaugeError as error:
         return type(error), str(error), error.hint
-    ids = [list(column) if column is not None else None for column in (rows.query, rows.doc, rows.rank, rows.tag)]
+    columns = (rows.query, rows.doc, rows.rank, rows.tag)
+    ids = [list(column) if column is not None and len(column) else None for column in columns]  # no rows, no columns
     examples = sorted((fault.line or 0, fault.code, fault.message, str(fault.action)) for fault in faults.examples)
     return ids, rows.value.tobytes(), rows.line.tolist(), rows.empty, dict(faults.counts), examples
 

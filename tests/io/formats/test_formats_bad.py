@@ -33,6 +33,7 @@ RUNS = [
     (CSV + b"q,a\0,1\n", "NUL byte"),
     (CSV.replace(b"\n", b"\r") + b"q,a,1\r", "carriage returns"),
     (b"qid,docno,score,sim\nq,a,1,2\n", "expected one column for the score, found 2: 'score', 'sim'"),
+    (b'{"_id": "d", "text": "x"}\n', "is this a file of queries or documents?"),
     (b"qid,docno,title\nq,a,x\n",
      "expected a column for the score (score, sim, similarity, retrieval_score, rsv, value), found 'qid'"),
     (b"qid,docno,rank\nq,a,1\nq,b,1\n",

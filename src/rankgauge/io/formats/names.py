@@ -119,11 +119,14 @@ def _check_column(source: str, names: Sequence[str], role: str, name: str) -> st
 
 def _missing_column(source: str, names: Sequence[str], role: str) -> InputError:
     known_names = ", ".join(name for tier in COLUMN_NAMES[role] for name in tier)
+    hint = f"name it: columns={{{role!r}: …}}, --column {role}=NAME"
+    if {"_id", "text"} <= set(names):  # as BEIR writes both
+        hint = "is this a file of queries or documents? expected judgments or a run here"
     return InputError.at(
         source,
         None,
         f"expected a column for the {role} ({known_names}), found {_list_names(names)}",
-        hint=f"name it: columns={{{role!r}: …}}, --column {role}=NAME",
+        hint=hint,
     )
 
 
