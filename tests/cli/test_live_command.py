@@ -100,7 +100,7 @@ def test_json_holds_every_query_and_the_evaluation(folder: Path, command: Comman
         ("my_live_app:", "retriever must be module:callable"),
         ("no_such_app:index", "cannot import no_such_app: No module named 'no_such_app'"),
         ("my_live_app:nothing", "my_live_app has no nothing"),
-        ("nowhere.yaml", "cannot read nowhere.yaml"),
+        ("nowhere.yaml", "nowhere.yaml: cannot read"),
     ],
 )
 def test_an_object_that_cannot_be_loaded_is_a_usage_error(
