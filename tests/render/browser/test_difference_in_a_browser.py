@@ -30,6 +30,9 @@ def test_a_query_opens_with_both_rankings_and_no_grades(open_page: Open, file: P
     lines = page.locator("#list .query")
     assert lines.count() == 3
     assert "what <b>moved" in lines.first.inner_text()
+    assert page.locator("#heads span").all_inner_texts()[2:] == ["RBO(p=0.9)", ""]  # one similarity, not two scores
+    values = [float(text) for text in page.locator("#list .after").all_inner_texts() if text != "–"]
+    assert values == sorted(values)
     lines.first.click()
     page.wait_for_selector(".docs")
     assert page.locator(".side.before .doc .name").all_inner_texts() == ["a", "b", CLOSING]

@@ -56,6 +56,20 @@ def test_it_opens_without_messages_and_never_scrolls_sideways(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 1200])
+def test_names_are_above_their_values_and_words_stay_whole(open_page: Open, files: dict[str, Path], width: int) -> None:
+    page = open_page(files["many"], width=width)
+    right = "(selector) => Math.round(document.querySelector(selector).getBoundingClientRect().right)"
+    for column in ("before", "after", "gap"):
+        assert page.evaluate(right, f"#heads .{column}") == page.evaluate(right, f"#list .query .{column}")
+    heights = page.locator(".matrix tbody th").evaluate_all("cells => cells.map((cell) => cell.offsetHeight)")
+    assert max(heights) < 45  # one line
+    selects = page.locator("#choice label").evaluate_all("all => all.map((one) => one.offsetWidth)")
+    inner = page.locator("#choice select").evaluate_all("all => all.map((one) => one.offsetWidth)")
+    assert inner == selects
+
+
+@pytest.mark.slow
 def test_text_from_data_is_not_interpreted(open_page: Open, files: dict[str, Path]) -> None:
     page = open_page(files["hostile"])
     lines(page).first.click()

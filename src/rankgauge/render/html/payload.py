@@ -45,11 +45,12 @@ def payload(report: Report, page_systems: PageSystems, tops: Sequence[TopRanking
     """The data for ``unpack.js``, in at most ``limit`` characters if possible."""
     order = _by_difference(page_systems)
     frame = _frame(report, page_systems)
+    axes = [axes_of(page_systems.scores, index).to_dict() for index in range(len(page_systems.scores[0].measures))]
     sizes_of_scores: dict[int, int] = {}
     for size in PAYLOAD_SIZES:
         queries = order[: size.queries]
         packer = Packer()
-        scores = {**frame, "measures": _measures(packer, page_systems, size.digits)}
+        scores = {**frame, "measures": _measures(packer, page_systems, axes, size.digits)}
         scales = [measure["scale"] for measure in scores["measures"]]
         if size.digits not in sizes_of_scores:
             sizes_of_scores[size.digits] = packer.estimated_size(scores)
@@ -91,8 +92,10 @@ def _frame(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     }
 
 
-def _measures(packer: Packer, page_systems: PageSystems, digits: int) -> list[dict[str, Any]]:
-    return [_measure(packer, page_systems, index, digits) for index in range(len(page_systems.scores[0].measures))]
+def _measures(
+    packer: Packer, page_systems: PageSystems, axes: Sequence[dict[str, Any]], digits: int
+) -> list[dict[str, Any]]:
+    return [{**_measure(packer, page_systems, index, digits), **of_one} for index, of_one in enumerate(axes)]
 
 
 def _measure(packer: Packer, page_systems: PageSystems, index: int, digits: int) -> dict[str, Any]:
@@ -105,7 +108,6 @@ def _measure(packer: Packer, page_systems: PageSystems, index: int, digits: int)
         "count": measure.definition.aggregate == "sum",
         "scale": scale,
         "values": packer.numbers(np.rint(np.concatenate(values) * scale)),
-        **axes_of(page_systems.scores, index).to_dict(),
     }
 
 

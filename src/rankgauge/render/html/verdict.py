@@ -20,7 +20,7 @@ OUTCOME_TONES: dict[str, Tone] = {"better": "pass", "worse": "fail", "equivalent
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PageVerdict:
     """What was decided, in a word or two."""
 
     tone: Tone
@@ -42,7 +42,7 @@ class GateRow:
     """One measure of a gate: what is required or compared, the outcome, and the numbers behind it."""
 
     name: str
-    verdict: Verdict
+    verdict: PageVerdict
     cells: tuple[str, ...]
 
 
@@ -55,32 +55,36 @@ class GateTable:
     rows: tuple[GateRow, ...]
 
 
-def page_verdict(report: Report) -> Verdict | None:
+def page_verdict(report: Report) -> PageVerdict | None:
     """The verdict of the gate, or of the comparison on the first measure; None if neither was made."""
     if report.gate is not None:
         word = VERDICT_WORDS.get(report.gate.verdict, report.gate.verdict)
-        return Verdict(GATE_TONES.get(report.gate.verdict, "undecided"), word)
+        return PageVerdict(GATE_TONES.get(report.gate.verdict, "undecided"), word)
     comparison = report.comparison
     if comparison is None or report.scores[0].without_relevant.all():
         return None
     return _of_two(comparison) if len(comparison.systems) == 1 else _of_many(comparison)
 
 
-def _of_two(comparison: Comparison) -> Verdict:
+def _of_two(comparison: Comparison) -> PageVerdict:
     row = next(row for row in comparison.differences if row.measure == comparison.primary)
     outcome = row.outcome(comparison.alpha)
-    return Verdict(OUTCOME_TONES.get(outcome, "undecided"), outcome)
+    return PageVerdict(OUTCOME_TONES.get(outcome, "undecided"), outcome)
 
 
-def _of_many(comparison: Comparison) -> Verdict:
+def _of_many(comparison: Comparison) -> PageVerdict:
     """Whether one system is better than every other one, or than the baseline if not all pairs were compared."""
     ranking = comparison.ranking
     if ranking is not None:
-        return Verdict("undecided", "inconclusive") if ranking.indistinguishable else Verdict("pass", "one best system")
+        return (
+            PageVerdict("undecided", "inconclusive")
+            if ranking.indistinguishable
+            else PageVerdict("pass", "one best system")
+        )
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
     if any(row.outcome(comparison.alpha) in ("better", "higher") for row in rows):
-        return Verdict("pass", f"better than {comparison.baseline}")
-    return Verdict("undecided", "inconclusive")
+        return PageVerdict("pass", f"better than {comparison.baseline}")
+    return PageVerdict("undecided", "inconclusive")
 
 
 def gate_tables(report: Report) -> list[GateTable]:
@@ -97,7 +101,7 @@ def _gate_table(head: Sequence[str], *rows: Sequence[str]) -> GateTable:
         return (*row[1:outcome], *row[outcome + 1 :])
 
     made = [
-        GateRow(row[0], Verdict(ROW_TONES.get(row[outcome], "undecided"), row[outcome].lower()), others(row))
+        GateRow(row[0], PageVerdict(ROW_TONES.get(row[outcome], "undecided"), row[outcome].lower()), others(row))
         for row in rows
     ]
     return GateTable(title, (head[0] or "measure", "outcome", *others(head)), tuple(made))

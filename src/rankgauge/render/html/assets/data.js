@@ -3,7 +3,8 @@ const report = {
   async load() {
     Object.assign(report, await unpack());
     report.single = report.systems.length === 1;
-    report.judged = report.judged !== false; // two runs without judgments have similarities instead of scores
+    report.judged = report.judged !== false;
+    report.oneValue = report.single || !report.judged; // two runs without judgments have one similarity per query
     if (report.rankings) rankings.start();
   },
   value(system, measure, query) {
@@ -12,10 +13,10 @@ const report = {
     return stored === null ? null : stored / scale;
   },
   valueText: (system, measure, query) => number(report.value(system, measure, query), report.measures[measure].count),
-  // The difference of a query, or the value itself if there is only one system.
+  // The difference of a query, or the value itself if each query has only one.
   gap(choice, query) {
     const after = report.value(choice.after, choice.measure, query);
-    if (report.single) return after;
+    if (report.oneValue) return after;
     const before = report.value(choice.before, choice.measure, query);
     return before === null || after === null ? null : round(after - before);
   },

@@ -5,13 +5,13 @@ const explorer = {
   opened: new Set(),
   start(choice) {
     explorer.choice = choice;
-    setOptions(byId('outcome'), report.single
+    setOptions(byId('outcome'), report.oneValue
       ? [['all', 'all queries'], ['zero', 'value 0']]
       : [['all', 'all queries'], ['better', 'better'], ['same', 'equal'], ['worse', 'worse']], 'all');
-    setOptions(byId('sort'), report.single
+    setOptions(byId('sort'), report.oneValue
       ? [['highest', 'highest first'], ['lowest', 'lowest first'], ['id', 'query id']]
       : [['size', 'largest change first'], ['gain', 'largest improvement first'], ['loss', 'largest decline first'], ['before', 'before: lowest first'], ['after', 'after: lowest first'], ['id', 'query id']],
-    report.single ? 'lowest' : 'size');
+    report.oneValue ? 'lowest' : 'size');
     explorer.columns = report.columns.map((column) => {
       const select = make('select', {});
       setOptions(select, [['', 'all'], ...column.labels.map((label, code) => [String(code), label])], '');
@@ -24,12 +24,12 @@ const explorer = {
     byId('clear').addEventListener('click', () => { explorer.clear(); restart(); links.save(); byId('search').focus(); });
     byId('more').addEventListener('click', () => { explorer.limit += 5 * PAGE_SIZE; explorer.list(); });
     byId('explorer').classList.add(idClass(report.queries));
-    byId('heads').classList.toggle('single', report.single);
+    byId('heads').classList.toggle('single', report.oneValue);
     byId('explorer').hidden = false;
   },
   // A measure without a direction has higher and lower values, not better and worse ones.
   relabel() {
-    if (report.single) return;
+    if (report.oneValue) return;
     const { measure } = explorer.choice;
     const [better, worse] = report.comparatives(measure);
     const [increase, decrease] = report.extremes(measure);
@@ -103,7 +103,7 @@ const explorer = {
 function columnHeads() {
   const { choice } = explorer;
   const name = (kind, system) => make('span', { class: kind, title: report.systems[system].name }, report.systems[system].name);
-  const cells = report.single ? [make('span', { class: 'after' }, report.measures[choice.measure].name)] : [name('before', choice.before), name('after', choice.after), make('span', { class: 'gap' }, 'Δ')];
+  const cells = report.oneValue ? [make('span', { class: 'after' }, report.measures[choice.measure].name)] : [name('before', choice.before), name('after', choice.after), make('span', { class: 'gap' }, 'Δ')];
   return [make('span', { class: 'id' }, 'query'), make('span', { class: 'words' }), ...cells, make('span')];
 }
 
@@ -112,10 +112,10 @@ function queryItem(query) {
   const open = explorer.opened.has(query);
   const gap = report.gap(choice, query);
   const value = (kind) => make('span', { class: kind }, report.valueText(choice[kind], choice.measure, query));
-  const cells = report.single
+  const cells = report.oneValue
     ? [value('after')]
     : [value('before'), value('after'), make('span', { class: `gap ${report.tone(choice.measure, gap)}` }, signed(gap))];
-  const button = make('button', { type: 'button', class: report.single ? 'query single' : 'query', 'data-query': query, 'aria-expanded': String(open) },
+  const button = make('button', { type: 'button', class: report.oneValue ? 'query single' : 'query', 'data-query': query, 'aria-expanded': String(open) },
     make('bdi', { class: 'id' }, report.queries[query]), make('span', { class: 'words' }, report.text(query)), ...cells, gapBar(gap));
   const item = make('li', {}, button, open ? queryDetails(choice, query) : null);
   button.addEventListener('click', () => {
@@ -134,7 +134,7 @@ function gapBar(gap) {
   const measure = report.measures[explorer.choice.measure];
   const svg = draw('svg', { viewBox: '0 0 96 12', 'aria-hidden': 'true' });
   if (gap === null) return svg;
-  if (report.single) {
+  if (report.oneValue) {
     const low = Math.min(measure.low, 0); // the length of a bar begins at zero
     const width = 96 * (gap - low) / (measure.high - low);
     svg.append(draw('rect', { x: 0, y: 2, height: 8, width: Math.max(width, 0), class: 'bar' }));

@@ -6,7 +6,7 @@ function queryDetails(choice, query) {
   const labels = report.columns.map((column) => `${column.name}: ${column.labels[column.codes[query]]}`);
   const values = report.measures.map((measure, index) => {
     const after = report.valueText(choice.after, index, query);
-    return report.single ? `${measure.name} ${after}` : `${measure.name} ${report.valueText(choice.before, index, query)} → ${after}`;
+    return report.oneValue ? `${measure.name} ${after}` : `${measure.name} ${report.valueText(choice.before, index, query)} → ${after}`;
   });
   box.append(make('p', { class: 'meta' }, [...labels, ...values].join(' · ')));
   const record = rankings.record(query);

@@ -88,11 +88,13 @@ class Axes:
 
 def axes_of(scores: Sequence[Scores], index: int) -> Axes:
     """The axes of the measure at an index, as long as the values of all systems need."""
-    values = np.concatenate([run_scores.values[run_scores.averaged, index] for run_scores in scores]).tolist()
+    values = np.concatenate([run_scores.values[run_scores.averaged, index] for run_scores in scores])
+    finite = values[np.isfinite(values)]
+    extremes = [float(finite.min()), float(finite.max())] if len(finite) else []
     widest = max((float(np.nanmax(np.abs(gap), initial=0.0)) for gap in _gaps(scores, index)), default=0.0)
     # The smallest round number that no difference exceeds.
     gap = next((tick for tick in ticks(0.0, 2 * widest, 20) if tick >= widest - 1e-12 and tick > 0), 1.0)
-    return Axes(_scatter_ticks(values), covering_ticks([-gap, gap], GAP_TICKS), gap)
+    return Axes(_scatter_ticks(extremes), covering_ticks([-gap, gap], GAP_TICKS), gap)
 
 
 def _scatter_ticks(values: Sequence[float]) -> list[float]:
