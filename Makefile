@@ -94,7 +94,7 @@ release-check:
 	$(RELEASE)/bin/python -m scripts.release_check
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="browser compiler firefox java libraries postgres shells spark" makes that a failure.
+# REQUIRE="axe browser compiler firefox java libraries postgres shells spark" makes that a failure.
 test-deps: test-libraries test-spark
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
