@@ -394,8 +394,8 @@ def test_a_message_has_no_absolute_path() -> None:
             lambda text: text.replace('"q01"', '"q1"', 1),
             "runs[0].per_query.q01",
         ),
-        (COMPARISON, lambda text: text.replace("inconclusive", "it wins", 1), "line"),
-        (PAGE, lambda text: text.replace("inconclusive", "it wins", 1), "line"),
+        (COMPARISON, lambda text: text.replace("Not distinguishable from it", "Worse", 1), "line"),
+        (PAGE, lambda text: text.replace("Not distinguishable from it", "Worse", 1), "line"),
         ("runs/vector.trec", lambda text: text.replace(" 1 ", " 2 ", 1), None),
         ("inputs/qrels.trec", lambda text: text.replace(" 3\n", " 2\n", 1), None),
         ("inputs/snippets.jsonl", lambda text: text.replace("a", "b", 1), None),
@@ -514,7 +514,7 @@ class TestCommand:
         assert command("init").code == 2
         done = command("benchmark", "run", "rankgauge.yaml", "-o", "out", "--latency", 0, "-m", "RR@10", "-m", "P@5")
         assert done.code == 0, done.err
-        assert "vector vs. lexical on RR@10: " in done.out
+        assert "Best: hybrid (RR@10 0.724)." in done.out
         manifest = json.loads((tmp_path / "w/out" / MANIFEST).read_bytes())
         assert manifest["settings"]["measures"] == ["RR@10", "P@5"]
         cmd = "rankgauge benchmark run rankgauge.yaml --latency 0 --measure RR@10 --measure P@5"
