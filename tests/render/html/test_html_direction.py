@@ -63,7 +63,7 @@ def test_the_better_side_of_the_diagonal_is_named(page: str) -> None:
 
 def test_the_best_value_is_bold(page: str) -> None:
     values = re.findall(r'<td class="n value( best)?">', page)
-    assert values == ["", " best"]
+    assert values == [" best", ""]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.sentences import least_sensitive, span_text
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import p_value
+from rankgauge.evaluation.order import sorted_runs
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.forest import forest, largest_distance
 from rankgauge.render.html.marks import Mark, difference_text, mark_of
@@ -56,16 +57,20 @@ class MeasureResults:
 
 
 def results(page_systems: PageSystems, comparison: Comparison | None, bands: Bands | None) -> Iterator[MeasureResults]:
-    """The table below the answer, by measure."""
+    """The table below the answer, by measure; systems from the best to the worst on the first one."""
     scores = page_systems.scores
     system_bands = [{} if bands is None else bands_of(run_scores, bands) for run_scores in scores]
+    places = {run_scores.run: place for place, run_scores in enumerate(sorted_runs(scores))}
+    systems = sorted(
+        zip(scores, page_systems.systems, page_systems.intervals, system_bands, strict=True),
+        key=lambda system: places[system[0].run],
+    )
     for measure in scores[0].measures:
         differences = [row for row in comparison.differences if row.measure == measure.name] if comparison else []
         limit = largest_distance(differences)
         unpaired = comparison is not None and comparison.has_unpaired_queries(measure.name)
         best = None if unpaired else best_of(measure, [run_scores[measure] for run_scores in scores])
         rows = []
-        systems = zip(scores, page_systems.systems, page_systems.intervals, system_bands, strict=True)
         for run_scores, system, intervals, band in systems:
             difference = next((row for row in differences if row.system == run_scores.run), None)
             value = run_scores[measure]
