@@ -106,5 +106,6 @@ def test_a_benchmark_opens_judgments_queries_and_runs_once(folder: Path) -> None
     assert (counts["qrels.trec"], counts["queries.jsonl"]) == (1, 1)
     assert len(runs) == 3
     assert set(runs.values()) == {1}
-    assert counts["corpus.jsonl"] == 5  # detection, a sample for the language, two indexes, snippets
+    # Detection, a sample for the language, two indexes (each with a look at the size, for progress), and snippets.
+    assert counts["corpus.jsonl"] == 7
     assert not any("/inputs/" in name for name in counts)
