@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from pkgutil import iter_modules
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
-import rankgauge.cli.commands
-from rankgauge.cli.main import run
 from tests.adapters.story.stories import BUNDLED
+from tests.needs import ROOT
 
 Command = Callable[..., Any]
 
-pty = pytest.importorskip("pty")
-fcntl, struct, termios = pytest.importorskip("fcntl"), pytest.importorskip("struct"), pytest.importorskip("termios")
+pytest.importorskip("pty")
 
 COLOR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 MANY_MEASURES = "nDCG@5 nDCG@10 nDCG@20 P@5 P@10 R@10 R@50 AP RR Rprec RBP(p=0.8) Success@1 Bpref".split()
@@ -36,33 +33,38 @@ LONG_NAMES = {
 }
 
 
-def on_terminal(*arguments: object, width: int, **variables: str) -> str:
-    """What a command prints on a terminal of this width, both streams; escape sequences included."""
-    child, terminal = pty.fork()
-    if not child:
-        _run_child([str(argument) for argument in arguments], width, variables)
-    chunks = []
-    with suppress(OSError):  # the end, on Linux
-        while chunk := os.read(terminal, 65536):
-            chunks.append(chunk)
-    os.waitpid(child, 0)
-    os.close(terminal)
-    return b"".join(chunks).decode().replace("\r\n", "\n")
+class TerminalProcess:
+    """A process of its own that runs commands on terminals: this one has threads, and must not be forked."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cli.terminal_process"],
+            cwd=ROOT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *arguments: object, width: int, **variables: str) -> str:
+        """What a command prints on a terminal of this width, both streams; escape sequences included."""
+        request = {"arguments": list(map(str, arguments)), "width": width, "folder": str(Path.cwd())}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({**request, "variables": variables}) + "\n")
+        self._process.stdin.flush()
+        return str(json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
 
 
-def _run_child(arguments: list[str], width: int, variables: dict[str, str]) -> NoReturn:
-    """Run a command in the child of a fork, whose three streams are a terminal; much faster than a new process."""
-    try:
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-        for name in ("COLUMNS", "NO_COLOR"):
-            os.environ.pop(name, None)
-        os.environ.update({"TERM": "xterm", **variables})
-        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(fd, mode, encoding="utf-8") for fd, mode in enumerate("rww"))
-        run(arguments)
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(0)
+@pytest.fixture(scope="module")
+def on_terminal() -> Iterator[TerminalProcess]:
+    process = TerminalProcess()
+    yield process
+    process.close()
 
 
 def visible_lines(text: str) -> list[str]:
@@ -79,10 +81,6 @@ def check_fits(text: str, width: int) -> None:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The bundled collection, and five runs with long, Japanese and accented names."""
-    for name in ("scipy.stats", "rankgauge.comparison.compare"):
-        import_module(name)  # once, rather than in each child
-    for module in iter_modules(rankgauge.cli.commands.__path__):
-        import_module(f"rankgauge.cli.commands.{module.name}")
     from rankgauge.benchmark.plan import SHIPPED
 
     folder = tmp_path_factory.mktemp("runs")
@@ -144,7 +142,9 @@ NAMES = list(command_lines({"qrels": Path(), "runs": [""] * 5, "folder": Path(),
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_no_line_of_a_command_is_wider_than_the_terminal(name: str, files: dict[str, Any]) -> None:
+def test_no_line_of_a_command_is_wider_than_the_terminal(
+    on_terminal: TerminalProcess, name: str, files: dict[str, Any]
+) -> None:
     """The text of the narrow terminal has the words of the wide one: none is cut across lines."""
     arguments = command_lines(files)[name]
     texts = {width: on_terminal(*arguments, width=width) for width in (80, 100, 160)}
@@ -157,7 +157,7 @@ def test_no_line_of_a_command_is_wider_than_the_terminal(name: str, files: dict[
         assert [word for word in words if re.fullmatch(r"[a-z]{4,}", word)] == []
 
 
-def test_color_is_bold_and_never_counted(files: dict[str, Any]) -> None:
+def test_color_is_bold_and_never_counted(on_terminal: TerminalProcess, files: dict[str, Any]) -> None:
     """Bold marks the best on a terminal, a star without color; both are explained once."""
     arguments = ["evaluate", files["qrels"], *files["runs"][:2]]
     bold = on_terminal(*arguments, width=80)
@@ -185,7 +185,9 @@ def test_a_pipe_loses_no_name_and_no_column(files: dict[str, Any], command: Comm
     assert narrow.count("hidden to fit the terminal: win/tie/loss") == 1
 
 
-def test_warnings_and_hints_hang_below_their_text_on_a_terminal(files: dict[str, Any], command: Command) -> None:
+def test_warnings_and_hints_hang_below_their_text_on_a_terminal(
+    on_terminal: TerminalProcess, files: dict[str, Any], command: Command
+) -> None:
     arguments = ["evaluate", files["qrels"], files["runs"][0], "-m", "P@500", "-m", "P@1000"]
     lines = visible_lines(on_terminal(*arguments, width=80))
     first = next(number for number, line in enumerate(lines) if line.startswith("warning: the run has at most"))
@@ -196,7 +198,9 @@ def test_warnings_and_hints_hang_below_their_text_on_a_terminal(files: dict[str,
 
 
 @pytest.mark.slow
-def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_fits_one_screen_and_says_every_caveat_once(
+    on_terminal: TerminalProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("bm25s")
     monkeypatch.chdir(tmp_path)
     text = on_terminal("demo", width=80, NO_COLOR="1")
@@ -213,7 +217,9 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(tmp_path: Path, mon
     assert "warning:" not in screen
 
 
-def test_a_gate_shows_its_changes_in_one_table_of_80_columns(files: dict[str, Any]) -> None:
+def test_a_gate_shows_its_changes_in_one_table_of_80_columns(
+    on_terminal: TerminalProcess, files: dict[str, Any]
+) -> None:
     against = ["--against", files["runs"][0], "--kpi", "trec-2025"]
     lines = visible_lines(on_terminal("gate", files["qrels"], files["runs"][1], *against, width=80))
     (head,) = [number for number, line in enumerate(lines) if "baseline  " in line]
@@ -223,5 +229,5 @@ def test_a_gate_shows_its_changes_in_one_table_of_80_columns(files: dict[str, An
     assert legend.startswith("band (trec-2025): nDCG@10 strong, RR@10 good; detectable drop: nDCG@10 0.")
 
 
-def test_the_help_of_trec_eval_has_80_columns(files: dict[str, Any]) -> None:
+def test_the_help_of_trec_eval_has_80_columns(on_terminal: TerminalProcess, files: dict[str, Any]) -> None:
     check_fits(on_terminal("trec_eval", "--help", width=80), 80)
