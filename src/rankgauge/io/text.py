@@ -26,8 +26,8 @@ def replace_lone_surrogates(text: str) -> str:
     return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)
 
 
-def check_text(faults: Faults, data: bytes) -> bytes:
-    """Return the data without a byte order mark; raise if it is not text."""
+def check_text(faults: Faults, data: bytes, *, has_lines: bool = True) -> bytes:
+    """Return the data without a byte order mark; raise if it is not text, or if its lines end in another way."""
     source = faults.source
     if not data:
         raise InputError.at(source, None, "file is empty")
@@ -37,7 +37,7 @@ def check_text(faults: Faults, data: bytes) -> bytes:
         offset = data.index(b"\0")
         line = data.count(b"\n", 0, offset) + 1
         raise InputError.at(source, line, f"NUL byte at offset {offset}: not a text file")
-    if b"\r" in data and b"\r" in data.strip() and b"\n" not in data.strip():
+    if has_lines and b"\r" in data and b"\r" in data.strip() and b"\n" not in data.strip():
         raise InputError.at(
             source, None, "carriage returns as line endings, expected newlines", hint="convert it: tr '\\r' '\\n'"
         )

@@ -196,7 +196,7 @@ class PlainEntryRows(EntryRows):
 
 
 def plain_mapping(faults: Faults, data: bytes) -> Rows:
-    document = parse_json(faults.source, None, check_text(faults, data))
+    document = parse_json(faults.source, None, check_text(faults, data, has_lines=False))
     if not isinstance(document, JsonPairs):
         raise InputError.at(faults.source, None, f"expected an object of queries, found {describe_json(document)}")
     entry_rows, seen = PlainEntryRows(faults, "run"), set[bytes]()
@@ -232,6 +232,8 @@ def check(format: str, data: bytes, block_bytes: int, block_rows: int) -> None:
         for extension in {compiled.scanner, None}:
             patch.setattr(compiled, "scanner", extension)
             assert outcome(lambda faults: whole(faults, data, "run")) == expected
+            if format != "json" and b"\r" in data and b"\n" not in data.strip():
+                continue  # the first block decides whether carriage returns end lines, and a real one is much larger
             try:
                 found = outcome(in_batches(batches, data))
             except NotInBlocksError:
@@ -316,3 +318,10 @@ def test_a_key_that_appears_late_decides_for_all_lines(tmp_path: Path, monkeypat
     (tmp_path / "run.jsonl").write_bytes(b'{"query": "x", "doc_id": "d1", "score": 1}\n' + late)
     with pytest.raises(InputError, match=r"run\.jsonl:1: expected a string or a whole number as query id"):
         evaluate(Qrels.from_dict({"q1": {"d2": 1}}), tmp_path / "run.jsonl", ["AP"])
+
+
+def test_a_carriage_return_is_a_blank_of_json() -> None:
+    data = b'{"q1": [{"id": "clueweb09-en0000-00-00001", "score"\r: 1}]}'
+    check("json", data, 16, 4)
+    rows = mappings.rows(Faults("run.json"), data, "run")
+    assert len(rows.doc) == 1

@@ -36,7 +36,7 @@ BLANKS = b" \t\r\n"
 
 def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
     """The rows of the document. Its lines mean nothing, so a fault names its query and document."""
-    data = check_text(faults, data)
+    data = check_text(faults, data, has_lines=False)
     try:
         # Nothing is reported before all of it is read: it may have to be read in another way.
         parts = [*MappingReader(kind, blocks_of_bytes(data)).parts()]
