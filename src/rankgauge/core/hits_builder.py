@@ -84,7 +84,7 @@ class HitsBuilder:
         self.status[numbers[numbers >= 0]] = Status.EMPTY
 
     def _add_with_numpy(self, numbers: Ints, offsets: Ints, docs: Ids, scores: Floats) -> bool:
-        # An unjudged query has a number too, after the others, so that its documents can be told apart.
+        # An unjudged query has a number too, after the others, so that its documents can be distinguished.
         distinct = np.where(numbers < 0, len(self.qrels.queries) + np.arange(len(numbers)), numbers)
         query = np.repeat(distinct, np.diff(offsets))
         hashes = docs.hash(seeds(query))

@@ -43,7 +43,7 @@ def segments_of(judgments: PassageJudgments) -> Segments:
 
 
 def found_ranks(judgments: PassageJudgments, rank: Ints) -> Ints:
-    """The rank at which each passage is found, given the rank of each chunk; UNRANKED stands for "not at all"."""
+    """The rank at which each passage is found, given the rank of each chunk; UNRANKED means "not at all"."""
     parts = judgments.segments
     first_rank = np.full(len(parts.passage), UNRANKED)
     np.minimum.at(first_rank, parts.segment, rank[parts.chunk])

@@ -105,13 +105,13 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 def _check_unchanged(history: History, path: Path, entry: ReadEntry) -> None:
     """Raise if an entry differs from the one that the history has, in anything but its tags and its name."""
     name = history.database.query("SELECT name FROM entries WHERE uid = ?", (entry.summary.uid,))[0][0].decode()
-    ours = history.entry(name)
-    theirs = SavedEntry(replace(entry.summary, name=name, tags=ours.summary.tags), entry.scores, None, entry.run)
-    if not ours.summary.has_run:  # it may have been pruned
-        theirs = replace(theirs, summary=replace(theirs.summary, has_run=False), run=None)
+    stored = history.entry(name)
+    imported = SavedEntry(replace(entry.summary, name=name, tags=stored.summary.tags), entry.scores, None, entry.run)
+    if not stored.summary.has_run:  # it may have been pruned
+        imported = replace(imported, summary=replace(imported.summary, has_run=False), run=None)
     if not entry.summary.has_run:
-        ours = replace(ours, summary=replace(ours.summary, has_run=False), run=None)
-    if entry_lines(ours) != entry_lines(theirs):
+        stored = replace(stored, summary=replace(stored.summary, has_run=False), run=None)
+    if entry_lines(stored) != entry_lines(imported):
         raise InputError.at(
             path,
             None,

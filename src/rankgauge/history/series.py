@@ -51,7 +51,7 @@ class EntrySeries:
 
     @cached_property
     def commits(self) -> tuple[tuple[int, ...], ...]:
-        """Consecutive entries of the same commit, which are repeats; one with uncommitted changes stands alone."""
+        """Consecutive entries of the same commit, which are repeats; one with uncommitted changes is never a repeat."""
 
         def commit(index: int) -> object:
             git = self.entries[index].summary.git

@@ -36,7 +36,7 @@ class PoolOptions:
     by reciprocal rank fusion; a ``budget`` takes as many of each query as of the others. ``uniform`` and ``stratified``
     draw a random sample of ``budget`` documents with known probabilities. ``move-to-front`` prefers the runs whose
     documents were judged relevant so far; what it takes depends on judgments, so it has no probabilities.
-    ``sample_queries`` pools only so many queries, drawn at random.
+    ``sample_queries`` pools only this many queries, drawn at random.
     """
 
     strategy: PoolStrategy = "depth"

@@ -1,4 +1,4 @@
-"""Measures from a random sample of each query's pool: every judged document stands for 1/probability documents.
+"""Measures from a random sample of each query's pool: every judged document represents 1/probability documents.
 
 Unlike infAP, which assumes that every document of a pool was equally likely, the strata may have different
 probabilities. Aslam and Pavlu, A practical sampling strategy for efficient retrieval evaluation, 2007 (statAP).

@@ -1,4 +1,4 @@
-"""Code that a name refers to (``module:callable``): whether it may be loaded, and who is told.
+"""Code that a name refers to (``module:callable``): whether it may be loaded, and who is informed.
 
 A name in a configuration runs code, often of the working folder. From Python that is what the caller asked for; a
 command line says which code it loads, and refuses it with ``--no-code``.
@@ -16,7 +16,7 @@ from rankgauge.errors import UsageError, shown
 
 @dataclass(frozen=True)
 class CodePolicy:
-    """Whether code may be loaded, and a function that is told of each object once: what names it, and its path."""
+    """Whether code may be loaded, and a function that receives each object once: what names it, and its path."""
 
     is_allowed: bool = True
     announce: Callable[[str, str], None] | None = None

@@ -32,7 +32,7 @@ def given_install(requirement: str) -> Install:
             f"--install takes what pip installs, found {shown(requirement)}",
             hint="a requirement, a URL, or the path of a wheel in the repository: git+https://HOST/PROJECT.git",
         )
-    return Install(requirement, "As `rankgauge init --install` was told.")
+    return Install(requirement, "From `rankgauge init --install`.")
 
 
 def default_install(extras: str) -> Install:

@@ -296,7 +296,7 @@ static BlockStatus scan_block(Join *join, Block *block);
 
 /* -- partition.c: lines by a hash of their query ---------------------------------------------------------------------- */
 
-#define PARTITIONS 1024 /* so many that one fits into a cache: io/join/line_spill.py expects the same number */
+#define PARTITIONS 1024 /* enough that one fits into a cache: io/join/line_spill.py expects the same number */
 
 typedef struct {
     const byte *text;

@@ -12,7 +12,7 @@ typedef struct {
     uint32_t doc, doc_length, score, score_length, query;
 } ScatteredRow;
 
-/* A query in the table: its length and first bytes, so that most are told apart without a look at the text. */
+/* A query in the table: its length and first bytes, so that most are distinguished without a look at the text. */
 typedef struct {
     uint64_t word;
     uint32_t length, number; /* number + 1 */

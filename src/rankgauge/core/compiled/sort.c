@@ -2,7 +2,7 @@
 
 #include "scanner.h"
 
-#define FEW 48
+#define INSERTION_SORT_BELOW 48
 
 static uint64_t key_of_double(double value) {
     uint64_t bits;
@@ -28,7 +28,7 @@ static void sort_few(Keyed *items, uint32_t count) {
 }
 
 static void sort_keyed(Keyed *items, Keyed *spare, uint32_t count) {
-    if (count <= FEW) {
+    if (count <= INSERTION_SORT_BELOW) {
         sort_few(items, count);
         return;
     }

@@ -64,7 +64,7 @@ class Grouping:
         self._rows, self._size = [], 0
 
     def by_query(self, progress: Report) -> Iterator[RunRows]:
-        """The rows of whole queries; ``progress`` is told which share of them was handed on."""
+        """The rows of whole queries; ``progress`` receives the share that was handed on."""
         if self._spill.is_empty:
             if self._rows:
                 yield from self._group(concatenate_marked(self._rows))

@@ -13,7 +13,7 @@ from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shor
 from rankgauge.labels.gold.seeds import SeedIndex
 
 GRAM = MIN_PIECE
-CONTEXT = 24  # characters on each side by which occurrences are told apart
+CONTEXT = 24  # characters on each side by which occurrences are distinguished
 
 
 class ExactMatcher:

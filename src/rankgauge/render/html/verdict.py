@@ -13,7 +13,7 @@ from rankgauge.report.report import Report
 
 Tone = Literal["pass", "fail", "undecided"]  # also the CSS class
 
-SIGNS: dict[Tone, str] = {"pass": "✓", "fail": "✗", "undecided": "?"}
+VERDICT_SIGNS: dict[Tone, str] = {"pass": "✓", "fail": "✗", "undecided": "?"}
 GATE_TONES: dict[str, Tone] = {"pass": "pass", "fail": "fail"}  # others decide nothing
 ROW_TONES: dict[str, Tone] = {"met": "pass", "MISSED": "fail", "WORSE": "fail", "no worse": "pass", "unchanged": "pass"}
 OUTCOME_TONES: dict[str, Tone] = {"better": "pass", "worse": "fail", "equivalent": "pass", "unchanged": "pass"}
@@ -34,7 +34,7 @@ class PageVerdict:
     @property
     def sign(self) -> str:
         """The same as a character."""
-        return SIGNS[self.tone]
+        return VERDICT_SIGNS[self.tone]
 
 
 @dataclass(frozen=True)

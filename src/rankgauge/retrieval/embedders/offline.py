@@ -1,6 +1,6 @@
 """Whether the libraries of Hugging Face may use the network: only if a model of theirs was named.
 
-Their downloader comes along with the tokenizer that the default embedder uses. It reads this variable when it is
+Their downloader is installed with the tokenizer that the default embedder uses. It reads this variable when it is
 imported.
 """
 
