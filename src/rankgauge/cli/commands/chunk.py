@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option_group
+from rankgauge.cli.options.groups import option_group, out_option
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
 from rankgauge.io.corpus.chunking.chunks import ChunkedCorpus, write_chunks
@@ -24,7 +24,7 @@ from rankgauge.io.corpus.reading import read_corpus
     """,
 )
 @click.argument("documents", type=click.Path(), metavar="DOCS")
-@click.option("-o", "--out", required=True, type=click.Path(), metavar="FILE", help="Write the chunks to FILE.")
+@out_option("Write the chunks to FILE.")
 @option_group(
     "chunking",
     Chunking,

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import Section, option, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable, shown
@@ -28,15 +28,7 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
     """,
 )
 @click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the TREC run to FILE.",
-)
+@out_option("Write the TREC run to FILE.")
 @option(
     "--method",
     section=Section.FUSION,

@@ -14,7 +14,7 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, is_given, option, option_group
+from rankgauge.cli.options.groups import Section, is_given, option, option_group, out_option
 from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
 from rankgauge.core.formatting import plural
@@ -65,15 +65,7 @@ class MachineOptions:
     """,
 )
 @click.argument("pool", type=click.Path(), metavar="POOL")
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Add judgments to FILE, which several assessors may share; the same command resumes.",
-)
+@out_option("Add judgments to FILE, which several assessors may share; the same command resumes.")
 @option(
     "--assessor",
     section=Section.JUDGING,

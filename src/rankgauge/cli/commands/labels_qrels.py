@@ -7,7 +7,7 @@ import numpy as np
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import Section, option, out_option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
@@ -40,15 +40,7 @@ from rankgauge.labels.reading import read_pool
     metavar="FILE",
     help="Read the pool that LABELS judge, made by `rankgauge pool --strategy uniform`.",
 )
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the TREC judgments to FILE.",
-)
+@out_option("Write the TREC judgments to FILE.")
 @reading_options
 def command(labels: str, pool: str, out: str, reading: Reading) -> None:
     """Write judgments of a uniform sample as qrels for infAP.

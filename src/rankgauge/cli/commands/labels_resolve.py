@@ -7,7 +7,7 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import Section, option, option_group, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import plural
@@ -40,20 +40,12 @@ from rankgauge.labels.gold.resolution import ResolvedLabels, resolve_labels
     metavar="PATH",
     help="Read the texts of the chunks.",
 )
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the judgments to FILE.",
-)
+@out_option("Write the judgments to FILE.")
 @option(
     "--plain",
     section=Section.OUTPUT,
     is_flag=True,
-    help="Write one grade per chunk instead of subtopics, for tools that know no others.",
+    help="Write one grade per chunk instead of subtopics, for tools that read nothing else.",
 )
 @DOCUMENTS
 @TOPICS

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import Section, option, out_option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import listing, plural
@@ -34,15 +34,7 @@ from rankgauge.labels.stamping import stamp_labels
     metavar="PATH",
     help="Read the documents that were judged, in any format of a corpus.",
 )
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the labels to FILE.",
-)
+@out_option("Write the labels to FILE.")
 @reading_options
 def command(labels: str, corpus: str, out: str, reading: Reading) -> None:
     """Add to each label the hash of the text that was judged.

@@ -7,7 +7,7 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import Section, option, option_group, out_option
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
@@ -34,15 +34,7 @@ from rankgauge.labels.texts import with_texts, write_pool
     """,
 )
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN [RUN …]")
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    required=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the pool to FILE.",
-)
+@out_option("Write the pool to FILE.")
 @option_group(
     "options",
     PoolOptions,

@@ -54,6 +54,11 @@ def option(*names: str, section: Section, **attributes: Any) -> Option:
     return click.option(*names, cls=SectionOption, section=section, **attributes)
 
 
+def out_option(help: str) -> Option:
+    """``-o FILE``, which a command that only writes a file cannot do without."""
+    return option("-o", "--out", section=Section.OUTPUT, required=True, type=click.Path(), metavar="FILE", help=help)
+
+
 def option_group(name: str, make: Callable[..., Any], *options: Option) -> Option:
     """Add options to a command, which receives ``make(**their values)`` as its argument ``name``."""
     names = option_names(*options)
