@@ -29,13 +29,13 @@ from rankgauge.core.hits import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
+from rankgauge.io.byte_streams import ByteStream, Limits, LoadedFile, open_source
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.join import scan as scanning
 from rankgauge.io.join import spilled_scan
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import rows_from_stream, run_from_rows
-from rankgauge.io.sources import ByteStream, Limits, LoadedFile, open_source
 from scripts.compile_scanner import compile_scanner
 
 ROOT = Path(__file__).parents[1]

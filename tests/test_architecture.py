@@ -37,7 +37,7 @@ OWNERS: dict[str, str] = {
     "polars": "core/frames.py",
     "pyarrow": "io/formats/arrow.py",
     "pyspark": "distributed/spark/library.py",
-    "zstandard": "io/sources.py",
+    "zstandard": "io/byte_streams.py",
 }
 OPTIONAL = {  # and jinja2, which is always there and slow to import
     "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "psycopg_pool",

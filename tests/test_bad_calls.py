@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, InputError, Reading, UsageError, evaluate, validate_qrels, validate_run
-from rankgauge.io.sources import Limits
+from rankgauge.io.byte_streams import Limits
 from rankgauge.measures.parse import parse_measures
 from rankgauge.validation import ValidationOptions
 

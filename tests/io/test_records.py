@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rankgauge import InputError
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.records import read_document
 from rankgauge.io.shapes import Maybe
-from rankgauge.io.sources import sha256_of_file
 
 SOURCE = Path(__file__).parents[2] / "src" / "rankgauge"
 SCHEMA = "rankgauge.example/1"

@@ -11,7 +11,7 @@ import pytest
 
 from rankgauge import InputError, RankgaugeError, Run, evaluate_runs
 from rankgauge.errors import InputTypeError
-from rankgauge.io import sources
+from rankgauge.io import byte_streams
 
 Command = Callable[..., Any]
 COMMANDS = [
@@ -56,7 +56,7 @@ def nothing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def untouched(*_: object, **__: object) -> None:
         pytest.fail("the work started")
 
-    monkeypatch.setattr(sources.ByteStream, "__init__", untouched)
+    monkeypatch.setattr(byte_streams.ByteStream, "__init__", untouched)
 
 
 @pytest.mark.usefixtures("nothing_is_read")

@@ -16,12 +16,12 @@ from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.records import parse_record
 from rankgauge.io.rows import build_qrels, build_run
-from rankgauge.io.sources import LoadedFile, load_file, sha256_of_file
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests

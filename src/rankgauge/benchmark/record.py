@@ -15,9 +15,9 @@ from rankgauge.benchmark.folder import INPUTS_FOLDER, run_path
 from rankgauge.benchmark.gold import resolved_path
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.errors import RankgaugeError
+from rankgauge.io.byte_streams import LoadedFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
-from rankgauge.io.sources import LoadedFile
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost

@@ -47,12 +47,12 @@ from rankgauge.core.run import Run
 from rankgauge.core.secrets import error_text
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
+from rankgauge.io.byte_streams import LoadedFile, load_file
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.owned import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.rows import build_qrels
-from rankgauge.io.sources import LoadedFile, load_file
 from rankgauge.io.writing import write_atomically
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report

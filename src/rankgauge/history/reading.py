@@ -27,9 +27,9 @@ from rankgauge.history.shapes import (
     QUERY_SHAPE,
     RANKING_SHAPE,
 )
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes
 from rankgauge.io.records import JsonDocument, parse_object, parse_record
 from rankgauge.io.shapes import first_misfit
-from rankgauge.io.sources import DEFAULT_LIMITS, read_bytes
 from rankgauge.measures.parse import parse_measure
 
 HINT = "export the history again: rankgauge history export"

@@ -1,3 +1,4 @@
+from rankgauge.io.byte_streams import Limits as Limits
 from rankgauge.io.conversion import Conversion as Conversion
 from rankgauge.io.conversion import convert as convert
 from rankgauge.io.corpus.chunking.chunks import Chunk as Chunk
@@ -20,7 +21,6 @@ from rankgauge.io.reading import looks_like_log as looks_like_log
 from rankgauge.io.reading import read_log as read_log
 from rankgauge.io.reading import read_qrels as read_qrels
 from rankgauge.io.reading import read_run as read_run
-from rankgauge.io.sources import Limits as Limits
 from rankgauge.io.trec_writer import write_run as write_run
 
 __all__: list[str]

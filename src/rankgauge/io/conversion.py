@@ -12,13 +12,13 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import writers
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.grouped import largest_grades
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.registry import Format
 from rankgauge.io.reading import read_rows
 from rankgauge.io.rows import Rows, build_qrels, build_run
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
 from rankgauge.io.trec_writer import DEFAULT_ITER
 from rankgauge.io.writing import write_atomically
 

@@ -7,8 +7,8 @@ from dataclasses import field
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
 from rankgauge.io.formats.names import Columns
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits
 
 DEFAULT_MEMORY = 1 << 29
 ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)

@@ -12,6 +12,7 @@ import numpy as np
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow, datasets, log
 from rankgauge.io.formats.head import Head
@@ -20,7 +21,6 @@ from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import QUERY_ID_NAMES, TEXT_NAMES, normalize_name
 from rankgauge.io.formats.query_tables import read_query_table
 from rankgauge.io.formats.topics import is_topics, read_topics
-from rankgauge.io.sources import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
 from rankgauge.io.text import replace_lone_surrogates
 
 

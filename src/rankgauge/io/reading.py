@@ -10,6 +10,17 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import keep_freed_memory
 from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.byte_streams import (
+    DEFAULT_LIMITS,
+    AnyFile,
+    ByteStream,
+    Limits,
+    is_dataset,
+    is_folder,
+    open_source,
+    sha256_of_part,
+    source_name,
+)
 from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
@@ -22,17 +33,6 @@ from rankgauge.io.rows import (
     raise_or_warn,
     report_long_ids,
     report_repeated_documents,
-)
-from rankgauge.io.sources import (
-    DEFAULT_LIMITS,
-    AnyFile,
-    ByteStream,
-    Limits,
-    is_dataset,
-    is_folder,
-    open_source,
-    sha256_of_part,
-    source_name,
 )
 
 if TYPE_CHECKING:

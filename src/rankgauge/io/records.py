@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.io.formats.jsontext import JsonLimitError, decode_json, reject_constant, unique_keys
 from rankgauge.io.shapes import JSON_TYPE_NAMES, Shape, described, first_misfit, has_type
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.io.text import has_lone_surrogate
 
 MAX_RECORD_BYTES = 1 << 30

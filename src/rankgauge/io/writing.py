@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import check_path
 from rankgauge.io.owned import temporary_file
-from rankgauge.io.sources import check_path
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import Any
 
 from rankgauge.core.views import ResultList
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.lines import document_limits
 from rankgauge.io.formats.jsonl import Record, describe_json, id_from_json, read_records
 from rankgauge.io.formats.judgments import is_judgment_record
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.labels.records import Inclusion, Judgment, PoolItem
 
 POOL_HINT = "make it with `rankgauge pool`, or write one JSON object per document: query_id, query, doc_id, text"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.errors import InputError, UsageError, printable, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.lines import document_limits
@@ -15,7 +16,6 @@ from rankgauge.io.formats.jsonl import id_from_json, read_records
 from rankgauge.io.formats.judgments import is_judgment_record
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
-from rankgauge.io.sources import read_bytes
 from rankgauge.io.trec_writer import int_if_exact
 from rankgauge.io.writing import write_atomically
 from rankgauge.labels.judged import has_provenance

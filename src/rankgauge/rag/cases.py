@@ -18,12 +18,12 @@ import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.rows import build_qrels
-from rankgauge.io.sources import read_bytes, source_name
 from rankgauge.io.text import check_text
 from rankgauge.measures.weights import WEIGHT, checked_weights
 from rankgauge.rag.csv_cases import csv_records

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from rankgauge.core.ids import PADDING, Ids
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.owned import LOCK_FILE, temporary_folder
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
-from rankgauge.io.sources import read_bytes
 from rankgauge.io.writing import errors_as_input_errors
 
 HEADER_FILE = "header.json"

@@ -16,6 +16,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, printable
+from rankgauge.io.byte_streams import AnyFile, LoadedFile, is_dataset, load_file, read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
@@ -24,7 +25,6 @@ from rankgauge.io.formats.judgments import complete_lines, current_records, is_j
 from rankgauge.io.formats.names import find_columns
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
-from rankgauge.io.sources import AnyFile, LoadedFile, is_dataset, load_file, read_bytes
 
 LabelState = Literal["fits", "changed", "gone", "unverified"]
 LABEL_STATES: tuple[LabelState, ...] = ("fits", "changed", "gone", "unverified")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
 
 TIE_CUTOFFS = (10, 100, 1000)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import AnyFile, is_dataset, read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import datasets
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import AnyFile, is_dataset, read_bytes
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
 from rankgauge.validation.table import CheckedRows
 from rankgauge.validation.text import prepare_text, report_line_faults

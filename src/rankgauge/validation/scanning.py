@@ -15,13 +15,13 @@ from rankgauge.core import compiled
 from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.progress import phase
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import ByteStream, is_dataset, open_source
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.tokens import NO_LINES, Bytes
 from rankgauge.io.join.scan import scan_blocks
 from rankgauge.io.reading import format_of
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream, is_dataset, open_source
 from rankgauge.io.text import BOM
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.reading import ValidatedFile

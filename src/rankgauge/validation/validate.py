@@ -10,10 +10,10 @@ from rankgauge.core.ids import Interner, concatenate
 from rankgauge.core.overlap import IdSide
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import AnyFile
 from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.queries import AnyQueries, read_query_ids
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import AnyFile
 from rankgauge.validation import coverage, grades, ids, ranks, results
 from rankgauge.validation.findings import Validation, findings_by_code
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from rankgauge.errors import InputError, InputTypeError
+from rankgauge.io.byte_streams import Limits
 from rankgauge.io.corpus.collection import open_collection
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus, unique_ids
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.formats import arrow
-from rankgauge.io.sources import Limits
 
 ROWS = [("d1", "First", "one\ntwo"), ("d2", "", 'a "quoted", text'), ("d3", "Zürich", "東京")]
 

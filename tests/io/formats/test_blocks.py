@@ -19,6 +19,7 @@ from rankgauge import Qrels, evaluate, read_run
 from rankgauge.core import compiled
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, RankgaugeError
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import (
     delimited,
@@ -36,7 +37,6 @@ from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.text_blocks import NotInBlocksError, TextBlocks
 from rankgauge.io.formats.tokens import NO_LINES
 from rankgauge.io.rows import Rows, concatenate_rows
-from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream
 from rankgauge.io.text import check_text
 
 Read = Callable[[Faults], Rows]

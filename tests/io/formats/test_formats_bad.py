@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rankgauge import InputError, read_qrels, read_run
-from rankgauge.io.sources import Limits
+from rankgauge.io.byte_streams import Limits
 
 CSV = b"qid,docno,score\n"
 RUNS = [

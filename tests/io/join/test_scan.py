@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_runs
 from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
+from rankgauge.io.byte_streams import Limits
 from rankgauge.io.join import joining, parallel, scan
 from rankgauge.io.join.blocks import ScatteredError
 from rankgauge.io.join.joining import join_file
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import Limits
 from tests.needs import require
 
 QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]

@@ -14,13 +14,13 @@ from rankgauge.core.run import Run
 from rankgauge.core.tables import count_by
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.io.byte_streams import source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.jsonl import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.rows import build_qrels, build_run
-from rankgauge.io.sources import source_name
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 

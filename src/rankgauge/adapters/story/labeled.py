@@ -14,12 +14,12 @@ from typing import Any
 
 from rankgauge.adapters.story.records import SourceRecord, canonical_text, check_id, read_records, records_of
 from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.jsonl import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
-from rankgauge.io.sources import read_bytes
 
 QUERY_ID_KEYS = ("query_id", "qid", "question_id", "id", "_id")
 QUERY_TEXT_KEYS = ("text", "query", "question", "search")

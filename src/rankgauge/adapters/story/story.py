@@ -26,12 +26,12 @@ from rankgauge.adapters.story.records import (
     unique_keys,
 )
 from rankgauge.errors import InputError, InputTypeError, location, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.jsonl import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import normalize_name
-from rankgauge.io.sources import read_bytes
 from rankgauge.io.text import check_text
 
 SCENE_ID_KEYS = ("scene_id", "id", "_id")

@@ -14,9 +14,9 @@ from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.formats import decimals
 from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
-from rankgauge.io.sources import read_bytes
 from rankgauge.measures import trec_names as trec
 
 INDENTED_COMMENT = re.compile(rb"(?m)^[ \t\v\f\r]*#[^\n]*\n?")

@@ -18,13 +18,13 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import ByteStream, open_source, rereadable
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.invisible import INVISIBLE_CHARACTER
 from rankgauge.io.checks.odd import SPLIT_QUERY
 from rankgauge.io.checks.ranks import RANK_ORDER
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.join.scan import scan, scan_scattered
-from rankgauge.io.sources import ByteStream, open_source, rereadable
 
 HARMLESS = {RANK_ORDER, INVISIBLE_CHARACTER, SPLIT_QUERY}  # the row is read as any other
 

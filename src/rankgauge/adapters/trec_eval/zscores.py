@@ -9,7 +9,7 @@ import numpy as np
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_ZSCORE_ERROR, TrecEvalError
 from rankgauge.adapters.trec_eval.files import leading_number
 from rankgauge.errors import InputError, shown
-from rankgauge.io.sources import read_bytes
+from rankgauge.io.byte_streams import read_bytes
 
 UNKNOWN_ZSCORE = -1000000.0
 

@@ -206,8 +206,8 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     """Judgments and runs; if only one file is named, it must be a log that has both."""
     if runs:
         return qrels, list(runs)
+    from rankgauge.io.byte_streams import is_dataset, open_source, source_name
     from rankgauge.io.reading import is_log, log_from_stream
-    from rankgauge.io.sources import is_dataset, open_source, source_name
 
     not_a_log = UsageError(
         f"{qrels}: a single file must be a log with retrieved and relevant ids",

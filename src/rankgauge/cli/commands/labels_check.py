@@ -18,9 +18,9 @@ from rankgauge.cli.options.view import (
     view_options,
 )
 from rankgauge.errors import InputError, Note, printable
+from rankgauge.io.byte_streams import is_dataset, read_bytes
 from rankgauge.io.formats.head import Head
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import is_dataset, read_bytes
 from rankgauge.labels.gold.reading import is_gold_record
 from rankgauge.render.text import label_check as render
 from rankgauge.validation.label_rot import LabelCheck, check_labels

@@ -22,11 +22,11 @@ from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import mask_values
 from rankgauge.errors import Note, UsageError, printable, shown
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES, first_file, read_corpus
 from rankgauge.io.queries import read_queries
-from rankgauge.io.sources import sha256_of_file
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.decisions import Decisions, write_decisions

@@ -81,7 +81,7 @@ class OverTime:
         from rankgauge.history.repository import git_state
         from rankgauge.history.sequences import NO_BRANCH
         from rankgauge.history.store import History
-        from rankgauge.io.sources import source_name
+        from rankgauge.io.byte_streams import source_name
 
         collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
         with History.open(history_file, create=not is_history(self.against)) as history:

@@ -10,8 +10,8 @@ import click
 from rankgauge.cli.options.groups import Option, Section, option, option_group
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS
 from rankgauge.io.options import DEFAULT_MEMORY, Reading
-from rankgauge.io.sources import DEFAULT_LIMITS
 
 SIZE = re.compile(r"([0-9]+)\s*([BKMGT]?)(?:(?<=[KMGT])i?B)?", re.IGNORECASE)
 

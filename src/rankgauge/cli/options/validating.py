@@ -11,7 +11,7 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.terminal import layout, write
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.sources import read_bytes
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.writing import check_writable, write_atomically
 from rankgauge.render.text import validation as render
 from rankgauge.validation.findings import Validation, unreadable

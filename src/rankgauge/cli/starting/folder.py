@@ -110,8 +110,8 @@ def _runs(folder: Path, qrels: str | None) -> tuple[str, ...]:
 
 def _is_run(path: Path) -> bool:
     from rankgauge.errors import RankgaugeError
+    from rankgauge.io.byte_streams import DEFAULT_LIMITS
     from rankgauge.io.corpus.lines import read_head
-    from rankgauge.io.sources import DEFAULT_LIMITS
 
     try:
         first, _, _ = read_head(path, DEFAULT_LIMITS).partition(b"\n")

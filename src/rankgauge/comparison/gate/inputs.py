@@ -12,12 +12,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
-from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.join.inputs import as_qrels
-from rankgauge.io.options import Reading
-from rankgauge.io.reading import rows_from_stream, run_from_rows
-from rankgauge.io.sources import (
+from rankgauge.io.byte_streams import (
     AnyFile,
     Limits,
     LoadedFile,
@@ -27,6 +22,11 @@ from rankgauge.io.sources import (
     rereadable,
     source_name,
 )
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.options import Reading
+from rankgauge.io.reading import rows_from_stream, run_from_rows
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
 AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]

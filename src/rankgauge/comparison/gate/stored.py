@@ -16,10 +16,10 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, printable, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream, Limits, open_source
 from rankgauge.io.formats.head import HEAD_BYTES, Head
 from rankgauge.io.records import JsonDocument, parse_object
 from rankgauge.io.shapes import described, has_type
-from rankgauge.io.sources import DEFAULT_LIMITS, ByteStream, Limits, open_source
 
 LARGEST_VALUE = 1e100  # of any measure; the square of a larger one overflows
 BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"

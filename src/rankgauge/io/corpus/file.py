@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.lines import document_limits, read_chunks, read_lines
 from rankgauge.io.formats.jsonl import id_from_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, TEXT_NAMES, TITLE_NAMES, normalize_name
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, sha256_of_file
 from rankgauge.io.text import replace_lone_surrogates
 
 ESTIMATED_FROM = 1 << 18  # bytes of a file

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.formats.markdown import first_heading
-from rankgauge.io.sources import sha256_of_file
 
 SUFFIXES = (".txt", ".md", ".markdown")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rankgauge.errors import InputError
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, open_source
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, open_source
 from rankgauge.io.text import BOM
 
 MAX_DOCUMENT_BYTES = 1 << 26  # a document may be far longer than a line of a run

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import InputError, InputTypeError
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset
 from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.file import FileCorpus
 from rankgauge.io.corpus.folders import FolderCorpus
@@ -14,7 +15,6 @@ from rankgauge.io.corpus.lines import read_head
 from rankgauge.io.corpus.sgml import SgmlCorpus
 from rankgauge.io.corpus.tables import ArrowCorpus, DelimitedCorpus, JsonArrayCorpus, JsonLinesCorpus
 from rankgauge.io.formats import arrow
-from rankgauge.io.sources import DEFAULT_LIMITS, Limits, is_dataset
 from rankgauge.io.text import BOM
 
 CORPUS_FILE_NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.parquet", "corpus.tsv", "corpus.csv")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import CorpusDocument
 from rankgauge.io.corpus.file import DocumentKeys, FileCorpus
@@ -15,7 +16,6 @@ from rankgauge.io.formats.delimited import csv_problem, delimiter_of
 from rankgauge.io.formats.jsonl import read_records
 from rankgauge.io.formats.jsontext import parse_plain_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, has_name
-from rankgauge.io.sources import read_bytes
 
 
 class JsonLinesCorpus(FileCorpus):

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.columns import batch_from_columns
 from rankgauge.io.formats.names import Columns, find_columns
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream
 
 BATCH_ROWS = 1 << 17
 BUFFER_BYTES = 1 << 20  # of each column, so that a column is never read at once

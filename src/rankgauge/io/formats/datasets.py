@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from rankgauge.errors import InputError, MissingExtraError, shown
+from rankgauge.io.byte_streams import DATASET_PREFIX
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import rows_from_columns
 from rankgauge.io.formats.jsonl import Records
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import DATASET_PREFIX
 
 ITER_FIELDS = ("iteration", "subtopic_id")
 

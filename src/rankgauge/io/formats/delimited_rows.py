@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from rankgauge.core import compiled
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import batch_from_columns, rows_from_columns
 from rankgauge.io.formats.delimited import comma_or_semicolon, rows_of_cells
@@ -13,7 +14,6 @@ from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.text_blocks import NotInBlocksError, blocks_of_bytes, blocks_of_stream
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream
 from rankgauge.io.text import check_text
 
 DelimiterOf = Callable[[bytes], bytes]  # the delimiter of a file by its first line

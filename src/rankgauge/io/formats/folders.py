@@ -7,12 +7,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import Limits, open_source, sha256_of_file
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.arrow_batches import ArrowFile
 from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.names import Columns
 from rankgauge.io.rows import Rows, concatenate_rows, report_long_ids
-from rankgauge.io.sources import Limits, open_source, sha256_of_file
 
 SUFFIXES = (".parquet", ".pq")
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"

@@ -14,6 +14,7 @@ import numpy as np
 from rankgauge.core import compiled
 from rankgauge.core.ids import PADDING, Ids, Ints, encode_id
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.entries import STRUCTURES, EntryRows, StructureError, entries_to_rows, read_entries
 from rankgauge.io.formats.jsonl import describe_json
@@ -27,7 +28,6 @@ from rankgauge.io.formats.text_blocks import (
     blocks_of_stream,
 )
 from rankgauge.io.rows import Rows, concatenate_rows
-from rankgauge.io.sources import ByteStream
 from rankgauge.io.text import check_text
 
 QUERY_PARTS = 5  # in the extension: start and length of the id, entries; begin and end if the query is odd

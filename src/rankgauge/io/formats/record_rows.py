@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import batch_from_columns, rows_from_columns
 from rankgauge.io.formats.jsontext import JsonPairs, parse_json
@@ -12,7 +13,6 @@ from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.record_columns import RecordColumns, RecordReader, joined_parts
 from rankgauge.io.formats.text_blocks import NewColumnError, NotInBlocksError, blocks_of_bytes, blocks_of_stream
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream
 from rankgauge.io.text import check_text
 
 

@@ -9,6 +9,7 @@ from typing import IO, Protocol
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import check_known_formats
 from rankgauge.io.checks.swapped import sample
@@ -29,7 +30,6 @@ from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Columns, Kind, columns_for, is_header
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import ByteStream
 from rankgauge.io.trec_writer import write_trec_rows
 
 

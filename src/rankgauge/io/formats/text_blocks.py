@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rankgauge.core.ids import PADDING
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.tokens import NEWLINE, Bytes
-from rankgauge.io.sources import ByteStream
 from rankgauge.io.text import BOM, add_bom_warning, looks_like_utf16
 
 BLOCK_BYTES = 1 << 22  # in memory at once

@@ -10,9 +10,9 @@ from typing import Any
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputTypeError, shown
+from rankgauge.io.byte_streams import LoadedFile
 from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.reading import read_qrels, read_run
-from rankgauge.io.sources import LoadedFile
 
 
 def as_qrels(source: Any, reading: Reading = DEFAULT_READING) -> Qrels:

@@ -20,6 +20,15 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import Note
+from rankgauge.io.byte_streams import (
+    READ_BYTES,
+    ByteStream,
+    is_dataset,
+    is_folder,
+    open_source,
+    rereadable,
+    source_name,
+)
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.join.blocks import ScatteredError
@@ -28,7 +37,6 @@ from rankgauge.io.join.scan import Progress, scan, scan_scattered
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import format_of, rows_from_stream, run_from_rows, runs_from_rows
 from rankgauge.io.rows import warn_of_faults
-from rankgauge.io.sources import READ_BYTES, ByteStream, is_dataset, is_folder, open_source, rereadable, source_name
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 SCATTERED_SHARE = 4  # a TREC file with scattered queries is scanned in memory up to this share of the memory budget

@@ -11,6 +11,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run
 from rankgauge.errors import Note
+from rankgauge.io.byte_streams import ByteStream, sha256_of_part, source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.arrow_batches import rows_of_batches
 from rankgauge.io.formats.folders import ParquetFolder
@@ -25,7 +26,6 @@ from rankgauge.io.join.table_join import BatchSource, TableJoin, first_results
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import check_has_names, runs_from_rows
 from rankgauge.io.rows import Rows, warn_of_faults
-from rankgauge.io.sources import ByteStream, sha256_of_part, source_name
 
 
 def join_batches(

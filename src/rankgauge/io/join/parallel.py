@@ -19,10 +19,10 @@ from rankgauge.core.progress import reported
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import RankgaugeError, RankgaugeWarning, location, warn_user
+from rankgauge.io.byte_streams import is_folder
 from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import is_folder
 
 if TYPE_CHECKING:
     import subprocess

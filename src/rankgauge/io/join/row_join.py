@@ -29,12 +29,12 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.core.tables import group_of
+from rankgauge.io.byte_streams import DEFAULT_LIMITS
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.odd import report_odd_rows
 from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.rows import Rows, concatenate_rows, report_duplicates, report_long_ids
-from rankgauge.io.sources import DEFAULT_LIMITS
 
 
 class RowJoin:

@@ -16,6 +16,7 @@ from rankgauge.core.ids import PADDING
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import OnDuplicate
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import READ_BYTES, ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.swapped import check_kind
 from rankgauge.io.formats import trec
@@ -23,7 +24,6 @@ from rankgauge.io.formats.tokens import Bytes, split_columns
 from rankgauge.io.join.blocks import BlockScanner, Scan
 from rankgauge.io.join.compiled_blocks import CompiledBlockScanner
 from rankgauge.io.rows import Rows
-from rankgauge.io.sources import READ_BYTES, ByteStream
 from rankgauge.io.text import BOM, add_bom_warning, check_text
 
 BLOCK_BYTES = 1 << 20  # large enough that the fixed cost of a block is small, small enough for a cache

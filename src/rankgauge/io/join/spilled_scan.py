@@ -9,6 +9,7 @@ from rankgauge.core.hits_builder import MAX_BUFFER_BYTES
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.tokens import Bytes
 from rankgauge.io.join.blocks import Scan
@@ -16,7 +17,6 @@ from rankgauge.io.join.compiled_blocks import CompiledBlockScanner
 from rankgauge.io.join.line_spill import LineSpill
 from rankgauge.io.join.scan import Progress, check_first_block, scan_blocks
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import ByteStream
 
 PART_SHARE = 8  # the text of a partition has up to this share of the memory budget: scanning it takes a multiple
 BLOCK_SHARE = 16  # a block, which is in memory twice

@@ -9,6 +9,7 @@ from typing import Any
 from rankgauge.core.ids import encode_id
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus
 from rankgauge.io.formats import log
@@ -19,7 +20,6 @@ from rankgauge.io.formats.jsonl import Record, id_from_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import columns_for, normalize_name
 from rankgauge.io.options import Reading
-from rankgauge.io.sources import read_bytes
 from rankgauge.retrieval.asking.documents import TEXT_FIELD_NAMES
 
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.pieces import load_tokenizer
 

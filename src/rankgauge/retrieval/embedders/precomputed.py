@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, shown
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.store import read_array
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, MissingExtraError
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.pieces import load_tokenizer
 

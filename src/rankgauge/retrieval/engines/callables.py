@@ -13,7 +13,7 @@ from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import frozen
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io.sources import sha256_of_file
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning, run_scores
 from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, Unit
