@@ -22,8 +22,8 @@ from rankgauge.io.conversion import convert as convert
 from rankgauge.io.corpus.reading import read_corpus as read_corpus
 from rankgauge.io.options import Reading as Reading
 from rankgauge.io.queries import read_queries as read_queries
-from rankgauge.io.reading import read_qrels as read_qrels
-from rankgauge.io.reading import read_run as read_run
+from rankgauge.io.read import read_qrels as read_qrels
+from rankgauge.io.read import read_run as read_run
 from rankgauge.lists.aggregator import ReportAggregator as ReportAggregator
 from rankgauge.lists.batch import batch_evaluate_metrics as batch_evaluate_metrics
 from rankgauge.lists.batch import evaluate_retrieval_batch as evaluate_retrieval_batch

@@ -20,8 +20,8 @@ from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.read import build_qrels, run_from_rows
 from rankgauge.io.records import parse_record
-from rankgauge.io.rows import build_qrels, build_run
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
 from rankgauge.report import manifest as manifests
@@ -204,7 +204,7 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
     if collection.get("chunkings"):
         return StoredInputs(files, queries, _read_gold(folder, manifest, queries))
     validation, parsed = validate_judgments(files[names[0]], queries)
-    qrels = build_qrels(parsed.rows(), name=collection["name"])
+    qrels = build_qrels(parsed.source_rows(), name=collection["name"])
     return StoredInputs(files, queries, StoredJudgments(validation, qrels))
 
 
@@ -250,7 +250,7 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         failed = set(system.get("failed queries", ()))
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
         validations.append(replace(validation, file=path))
-        runs[name] = build_run(parsed.rows(), name=name).with_failed(sorted(failed))
+        runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
     settings = _settings(manifest)
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(_judgments_of_queries(labels.qrels, queries), runs, settings, topics=queries)

@@ -52,7 +52,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.owned import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
-from rankgauge.io.rows import build_qrels
+from rankgauge.io.read import build_qrels
 from rankgauge.io.writing import write_atomically
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
@@ -165,7 +165,7 @@ def _valid_judgments(
             f"the judgments have {plural(validation.errors, 'error')}",
             hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
         )
-    return StoredJudgments(validation, build_qrels(parsed.rows(), name=plan.title))
+    return StoredJudgments(validation, build_qrels(parsed.source_rows(), name=plan.title))
 
 
 def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:

@@ -104,7 +104,7 @@ def qrels_agreement(
 
     Each set averages over its own queries, so the two need not share any. Judgments and runs are as for ``compare``.
     """
-    from rankgauge.io.join.inputs import as_qrels
+    from rankgauge.io.read import as_qrels
 
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     if len(listed) < 2:

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
 from rankgauge.distributed.kernel import Task
 from rankgauge.errors import InputError, shown
-from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
-from rankgauge.io.rows import Rows
 
 BLOCK_ROWS = 1 << 17  # large enough that the fixed cost of a block is small
 RUN, QUERY, DOC, VALUE, GRADE, KIND = "run", "query", "doc", "value", "grade", "kind"  # the columns of a batch
@@ -62,7 +61,7 @@ def _ids(table: Any, name: str) -> Ids:
     return arrow.ids_from_column(name, name, table.column(name))
 
 
-def block_inputs(table: Any, task: Task, qrels: Qrels | None) -> tuple[Qrels, Rows]:
+def block_inputs(table: Any, task: Task, qrels: Qrels | None) -> tuple[Qrels, Batch]:
     """The judgments and the rows of a block; without ``qrels``, the judgments are among the rows."""
     kinds = table.column(KIND).to_numpy()
     part = table.take(np.flatnonzero(kinds == RESULT)) if len(kinds) and kinds.min() < RESULT else table
@@ -75,7 +74,7 @@ def block_inputs(table: Any, task: Task, qrels: Qrels | None) -> tuple[Qrels, Ro
     return qrels.select(numbers), rows
 
 
-def _result_rows(table: Any, task: Task) -> Rows:
+def _result_rows(table: Any, task: Task) -> Batch:
     """The results of a block; raises if one of them has no query, no document or no number."""
     queries, docs = _ids(table, QUERY), _ids(table, DOC)
     _check_ids(task.source, queries, docs)
@@ -89,8 +88,7 @@ def _result_rows(table: Any, task: Task) -> Rows:
             f"expected a number as {what} of document {shown(docs[row])} for query {shown(queries[row])}, "
             "found NaN or nothing",
         )
-    lines = np.zeros(len(queries), dtype=np.int64)  # the rows of a table that lies elsewhere have no numbers
-    return Rows(Faults(task.source), lines, queries, docs, values, has_ranks_only=task.has_ranks_only)
+    return Batch(np.arange(len(queries)) + 1, queries, docs, values, has_ranks_only=task.has_ranks_only)
 
 
 def block_judgments(table: Any) -> Qrels:

@@ -14,6 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
+from rankgauge.core.hits_builder import HitsBuilder
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
@@ -21,8 +23,8 @@ from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import query_values
 from rankgauge.evaluation.notes import JoinFacts, number_cutoffs
-from rankgauge.io.join.row_join import RowJoin
-from rankgauge.io.rows import Rows
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.pipeline.runs import RunBuilder
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.registry import DEFINITIONS, register
 from rankgauge.measures.spec import Definition, Measure
@@ -85,15 +87,16 @@ class BlockScores:
     unjudged: Ids
 
 
-def score_block(qrels: Qrels, rows: Rows, task: Task) -> BlockScores:
+def score_block(qrels: Qrels, rows: Batch, task: Task) -> BlockScores:
     """Score whole queries; ``qrels`` has the judgments of these queries, and those of no other."""
-    join = RowJoin(qrels, rows.faults, compat=task.conventions.compat)
-    join.add(rows)
-    rows.faults.raise_errors()
-    scan = join.result()
-    is_unjudged = join.builder.numbers(scan.queries) < 0
+    faults, builder = Faults(task.source), HitsBuilder(qrels, task.conventions.compat)
+    faults.has_lines = False  # the rows of a table that lies elsewhere have no numbers
+    run = RunBuilder(faults, builder)
+    run.add(rows)
+    faults.raise_errors()
+    hits, queries = builder.build(), run.result().queries
     return BlockScores(
-        facts=JoinFacts.of(scan.hits, task.cutoffs),
-        values=query_values(scan.hits, task.measures),
-        unjudged=scan.queries.take(np.flatnonzero(is_unjudged)),
+        facts=JoinFacts.of(hits, task.cutoffs),
+        values=query_values(hits, task.measures),
+        unjudged=queries.take(np.flatnonzero(builder.numbers(queries) < 0)),
     )

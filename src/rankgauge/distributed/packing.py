@@ -15,7 +15,7 @@ from rankgauge.distributed.blocks import DOC, GRADE, JUDGED_QUERY, JUDGMENT, KIN
 from rankgauge.distributed.results import SAMPLE, STATUS, UNJUDGED
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.formats import arrow
-from rankgauge.io.rows import DUPLICATE_HINT
+from rankgauge.io.row_checks import DUPLICATE_HINT
 
 PACKED = "packed"  # the one column of packed tables
 PACKED_TYPES = f"{PACKED} binary"

@@ -1,5 +1,5 @@
 from rankgauge.core.hits import Hits as Hits
-from rankgauge.core.hits import join as join
+from rankgauge.core.hits_builder import join as join
 from rankgauge.evaluation.audit.ties import TieAudit as TieAudit
 from rankgauge.evaluation.audit.ties import audit_ties as audit_ties
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit as UnjudgedAudit

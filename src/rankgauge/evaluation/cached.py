@@ -23,12 +23,13 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, check_one_run, score
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.inputs import as_qrels, check_runs
-from rankgauge.io.join.joining import join_run, runs_and_notes
 from rankgauge.io.options import Reading
+from rankgauge.io.pipeline.joining import join_run
 from rankgauge.io.queries import as_queries
+from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import AtMost
+from rankgauge.io.sources import check_runs
 from rankgauge.measures.spec import Measure
 
 HEADER_SHAPE = {"status": [AtMost(max(Status))], "averaged": [bool], "without_relevant": [bool], "notes": [[str]]}

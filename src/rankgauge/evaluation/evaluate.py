@@ -102,8 +102,9 @@ def evaluate_measures(
     topics: Any = None,
 ) -> Evaluation:
     """The same for measures that have their grade of relevance already."""
-    from rankgauge.io.join.inputs import as_qrels, check_runs
-    from rankgauge.io.join.parallel import join_each
+    from rankgauge.io.pipeline.parallel import join_each
+    from rankgauge.io.read import as_qrels
+    from rankgauge.io.sources import check_runs
 
     reading = reading or Reading()
     judgments = as_qrels(qrels, reading)
@@ -131,7 +132,7 @@ def _scores_of_each(
 ) -> list[Scores]:
     """The scores of runs of which some are scored already."""
     from rankgauge.evaluation.scored_runs import scores_on
-    from rankgauge.io.join.parallel import join_each
+    from rankgauge.io.pipeline.parallel import join_each
 
     scores: list[Scores] = []
     for run in runs:

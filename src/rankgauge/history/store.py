@@ -288,7 +288,7 @@ class History(HtmlView):
 def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | None]:
     """The hash and the content of the judgments behind scores."""
     from rankgauge.history.packing import pack_qrels
-    from rankgauge.io.join.inputs import as_qrels
+    from rankgauge.io.read import as_qrels
 
     if qrels is None:
         if scores.qrels_sha256 is None:

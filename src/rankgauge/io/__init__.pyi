@@ -12,15 +12,15 @@ from rankgauge.io.corpus.corpus import Corpus as Corpus
 from rankgauge.io.corpus.corpus import CorpusDocument as CorpusDocument
 from rankgauge.io.corpus.corpus import InMemoryCorpus as InMemoryCorpus
 from rankgauge.io.corpus.reading import read_corpus as read_corpus
-from rankgauge.io.formats.frames import qrels_from_frame as qrels_from_frame
-from rankgauge.io.formats.frames import run_from_frame as run_from_frame
 from rankgauge.io.options import Reading as Reading
 from rankgauge.io.queries import Queries as Queries
 from rankgauge.io.queries import read_queries as read_queries
-from rankgauge.io.reading import looks_like_log as looks_like_log
-from rankgauge.io.reading import read_log as read_log
-from rankgauge.io.reading import read_qrels as read_qrels
-from rankgauge.io.reading import read_run as read_run
+from rankgauge.io.read import looks_like_log as looks_like_log
+from rankgauge.io.read import qrels_from_frame as qrels_from_frame
+from rankgauge.io.read import read_log as read_log
+from rankgauge.io.read import read_qrels as read_qrels
+from rankgauge.io.read import read_run as read_run
+from rankgauge.io.read import run_from_frame as run_from_frame
 from rankgauge.io.trec_writer import write_run as write_run
 
 __all__: list[str]

@@ -83,6 +83,19 @@ class ByteStream:
         self._file.seek(0)
         self._start()
 
+    def stored_size(self) -> int:
+        """The bytes of the file as it is stored; 0 if that is not known."""
+        try:
+            return os.fstat(self._file.fileno()).st_size
+        except (OSError, AttributeError):  # in memory, or something that is not a file
+            return len(self._file.getbuffer()) if isinstance(self._file, io.BytesIO) else 0
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, at least this many if there are; reading still starts with them."""
+        while len(self._head) < size and self.grow_head(size) is not None:
+            pass
+        return bytes(self._head)
+
     @property
     def seekable_file(self) -> IO[bytes] | None:
         """The file itself, for a reader that looks here and there in it; None if it is compressed."""

@@ -8,8 +8,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, cast
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
+from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import writers
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
@@ -17,8 +19,7 @@ from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.grouped import largest_grades
 from rankgauge.io.formats.names import Columns, Kind
 from rankgauge.io.formats.registry import Format
-from rankgauge.io.reading import read_rows
-from rankgauge.io.rows import Rows, build_qrels, build_run
+from rankgauge.io.read import build_qrels, read_rows, run_from_rows
 from rankgauge.io.trec_writer import DEFAULT_ITER
 from rankgauge.io.writing import write_atomically
 
@@ -97,16 +98,18 @@ class _Converter:
         source = self.source
         kind = self.kind or _detect_kind(source, self.from_format, self.limits)
         format = self._target_format(target, kind)
-        rows, source_format = read_rows(source, kind, format=self.from_format, columns=self.columns, limits=self.limits)
+        read = read_rows(source, kind, format=self.from_format, columns=self.columns, limits=self.limits)
+        rows, judgments = read.rows, read.judgments
+        source_format = read.format or ""
         if kind == "run":
-            build_run(rows, name="run")  # so that what is written is a valid run
+            run_from_rows(read, name="run")  # so that what is written is a valid run
         else:
-            keeps_iter = "iter" in format.keeps and rows.judgments == format.judgments
-            build_qrels(rows, name="qrels", by_subtopic=rows.iters is not None and keeps_iter)
-        if rows.judgments == "subtopics" and format.judgments == "grades":
-            rows = largest_grades(rows)
-        check_judgments(rows, format, source)
-        rows, lost = _drop_unsupported(rows, format, kind, source_format)
+            keeps_iter = "iter" in format.keeps and judgments == format.judgments
+            build_qrels(read, name="qrels", by_subtopic=rows.iters is not None and keeps_iter)
+        if judgments == "subtopics" and format.judgments == "grades":
+            rows, judgments = largest_grades(rows), "grades"
+        check_judgments(judgments, format, source)
+        rows, lost = _drop_unsupported(rows, judgments, format, kind, source_format)
         if not len(rows) and not (rows.empty and "empty" in format.keeps):
             raise InputError.at(source, None, "nothing to write: the file has no rows")
         if rows.tag is None and kind == "run" and format.name == "trec":
@@ -137,12 +140,14 @@ def _detect_kind(source: str | Path, from_format: str | None, limits: Limits) ->
     return formats.detect_kind(read_bytes(source, limits=limits)[0], str(source))
 
 
-def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str) -> tuple[Rows, tuple[str, ...]]:
+def _drop_unsupported(
+    rows: Batch, judgments: JudgmentKind, format: Format, kind: Kind, source_format: str
+) -> tuple[Batch, tuple[str, ...]]:
     """The rows without what the format cannot hold, and what that is. A column of default values is not a loss."""
     lost: list[str] = []
     if rows.iters is not None and all(value in (b"", DEFAULT_ITER[kind]) for value in rows.iters):
         rows = replace(rows, iters=None)
-    keeps = format.keeps if rows.judgments == format.judgments else format.keeps - {"iter"}
+    keeps = format.keeps if judgments == format.judgments else format.keeps - {"iter"}
     for name, attribute in (("iter", "iters"), ("rank", "rank"), ("tag", "tag")):
         if getattr(rows, attribute) is not None and name not in keeps:
             if not (name == "rank" and format.name == "msmarco"):
@@ -156,18 +161,18 @@ def _drop_unsupported(rows: Rows, format: Format, kind: Kind, source_format: str
     return rows, tuple(lost)
 
 
-def check_judgments(rows: Rows, format: Format, source: str | Path) -> None:
+def check_judgments(judgments: JudgmentKind, format: Format, source: str | Path) -> None:
     """Raise if a format cannot hold the kind of judgments. Grades become the judgments of one judge."""
-    if rows.judgments in ("grades", format.judgments):
+    if judgments in ("grades", format.judgments):
         return
-    writable = ", ".join(f.name for f in formats.FORMATS if f.judgments == rows.judgments and f.write is not None)
+    writable = ", ".join(f.name for f in formats.FORMATS if f.judgments == judgments and f.write is not None)
     hint = f"write {writable}"
-    if rows.judgments == "groups":
+    if judgments == "groups":
         other = "--from qrels_prefs reads the grades as preferences"
         if format.judgments == "grades":
             other = "--from ndeval keeps the largest grade of each document"
         hint += f"; {other}"
-    raise InputError.at(source, None, f"{format.name} cannot hold {HELD_JUDGMENTS[rows.judgments]}", hint=hint)
+    raise InputError.at(source, None, f"{format.name} cannot hold {HELD_JUDGMENTS[judgments]}", hint=hint)
 
 
 def _repeat_tag(name: str, count: int) -> Ids:

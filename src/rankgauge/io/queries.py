@@ -16,7 +16,7 @@ from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFil
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow, datasets, log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import Record, Records, describe_json, id_from_json, read_records
+from rankgauge.io.formats.json_records import Record, Records, describe_json, id_from_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import QUERY_ID_NAMES, TEXT_NAMES, normalize_name
 from rankgauge.io.formats.query_tables import read_query_table

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rankgauge.errors import InputError
 from rankgauge.io.checks.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
+CR_LINES = "carriage returns as line endings, expected newlines"
+CR_HINT = "convert it: tr '\\r' '\\n'"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # The rest of the range represents bytes that are not UTF-8.
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -27,32 +26,27 @@ def replace_lone_surrogates(text: str) -> str:
 
 
 def check_text(faults: Faults, data: bytes, *, has_lines: bool = True) -> bytes:
-    """Return the data without a byte order mark; raise if it is not text, or if its lines end in another way."""
+    """Return a whole text without a byte order mark; raise if it is not text, or if its lines end in another way."""
     source = faults.source
     if not data:
         raise InputError.at(source, None, "file is empty")
-    if looks_like_utf16(data):
-        raise InputError.at(source, None, "looks like UTF-16, expected UTF-8", hint="convert it: iconv -t utf-8")
+    check_not_utf16(source, data)
     if b"\0" in data:
         offset = data.index(b"\0")
         line = data.count(b"\n", 0, offset) + 1
         raise InputError.at(source, line, f"NUL byte at offset {offset}: not a text file")
     if has_lines and b"\r" in data and b"\r" in data.strip() and b"\n" not in data.strip():
-        raise InputError.at(
-            source, None, "carriage returns as line endings, expected newlines", hint="convert it: tr '\\r' '\\n'"
-        )
+        raise InputError.at(source, None, CR_LINES, hint=CR_HINT)
     if data.startswith(BOM):
         add_bom_warning(faults)
         data = data[len(BOM) :]
     return data
 
 
-def check_no_nul(faults: Faults, data: NDArray[np.uint8], lines_before: int) -> None:
-    """Raise if a later part of a file, which comes after some lines, contains a NUL byte."""
-    offsets = np.flatnonzero(data == 0)
-    if len(offsets):
-        line = lines_before + int((data[: offsets[0]] == 0x0A).sum()) + 1
-        raise InputError.at(faults.source, line, "NUL byte: not a text file")
+def check_not_utf16(source: str, head: bytes) -> None:
+    """Raise if a text begins as UTF-16."""
+    if looks_like_utf16(head):
+        raise InputError.at(source, None, "looks like UTF-16, expected UTF-8", hint="convert it: iconv -t utf-8")
 
 
 def looks_like_utf16(head: bytes) -> bool:

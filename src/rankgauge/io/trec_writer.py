@@ -12,12 +12,12 @@ from typing import IO
 import numpy as np
 
 from rankgauge.core import ranking
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.core.tables import offsets_of
 from rankgauge.errors import InputError, shown
 from rankgauge.io.formats.names import Kind
-from rankgauge.io.rows import Rows
 from rankgauge.io.writing import write_atomically
 
 RankedAnswer = tuple[str, Sequence[str], Sequence[float]]  # a query, its documents best first, their scores
@@ -63,7 +63,7 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def write_trec_rows(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def write_trec_rows(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """Write ``query iter document grade``, or ``query Q0 document rank score tag``."""
     if kind == "qrels":
         write_qrels_rows(rows, out, b" ")
@@ -76,15 +76,15 @@ def write_trec_rows(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b" ", zip(query, iters, doc, rank, scores, tag, strict=False))
 
 
-def write_qrels_rows(rows: Rows, out: IO[bytes], delimiter: bytes) -> None:
+def write_qrels_rows(rows: Batch, out: IO[bytes], delimiter: bytes) -> None:
     """Write ``query iter document grade``."""
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
     iters = words(rows.iters, "iter", DEFAULT_ITER["qrels"])
     write_lines(out, delimiter, zip(query, iters, doc, whole_grades(rows), strict=False))
 
 
-def with_ranks(rows: Rows) -> Rows:
-    """Rows with a rank column: their own, or one by score, and then sorted by it within each query."""
+def with_ranks(rows: Batch) -> Batch:
+    """Batch with a rank column: their own, or one by score, and then sorted by it within each query."""
     if rows.rank is not None:
         return rows
     group = rows.group()
@@ -146,7 +146,7 @@ def write_lines(out: IO[bytes], delimiter: bytes, rows: Iterable[tuple[bytes, ..
         out.write(delimiter.join(row) + b"\n")
 
 
-def whole_grades(rows: Rows) -> Iterator[bytes]:
+def whole_grades(rows: Batch) -> Iterator[bytes]:
     """The grades as text; raises if one of them is not a whole number."""
     fractional = np.flatnonzero(rows.value != np.floor(rows.value))
     if len(fractional):

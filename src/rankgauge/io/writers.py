@@ -1,4 +1,4 @@
-"""Rows to text in every format but TREC's: one function per format. An id that a format cannot contain is an error."""
+"""Batch to text in every format but TREC's: one function per format. An id that a format cannot contain is an error."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import IO
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, shown
 from rankgauge.io.formats.formulas import guard_formula, guard_marked
 from rankgauge.io.formats.names import Kind
-from rankgauge.io.rows import Rows
 from rankgauge.io.trec_writer import (
     int_if_exact,
     number_text,
@@ -27,7 +27,7 @@ from rankgauge.io.trec_writer import (
 QUOTE = '"'
 
 
-def msmarco(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def msmarco(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``query document rank`` separated by tabs, or TREC's judgments."""
     if kind == "qrels":
         write_qrels_rows(rows, out, b"\t")
@@ -38,12 +38,12 @@ def msmarco(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b"\t", zip(query, doc, rows.rank, strict=True))
 
 
-def beir(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def beir(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``query-id corpus-id score`` separated by tabs, below a header."""
     _write_table(out, "\t", ["query-id", "corpus-id", "score"], [rows.query, rows.doc], list(whole_grades(rows)))
 
 
-def delimited(rows: Rows, kind: Kind, out: IO[bytes], delimiter: str, *, escape_formulas: bool = False) -> None:
+def delimited(rows: Batch, kind: Kind, out: IO[bytes], delimiter: str, *, escape_formulas: bool = False) -> None:
     """Named columns; iter, rank and tag if there are any."""
     optional = _optional_columns(rows)
     names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
@@ -52,7 +52,7 @@ def delimited(rows: Rows, kind: Kind, out: IO[bytes], delimiter: str, *, escape_
     _write_table(out, delimiter, names, ids, values, escape_formulas=escape_formulas)
 
 
-def jsonl(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def jsonl(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """One object per row; iter, rank and tag if there are any."""
     _check_finite(rows)
     value_name = "relevance" if kind == "qrels" else "score"
@@ -65,7 +65,7 @@ def jsonl(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
         out.write(_json(row) + b"\n")
 
 
-def mapping(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def mapping(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``{query: {document: number}}``, one query per line."""
     _check_finite(rows)
     by_query: dict[str, dict[str, float | int]] = {}
@@ -77,7 +77,7 @@ def mapping(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     out.write(b"{\n" + b",\n".join(lines) + b"\n}\n")
 
 
-def _optional_columns(rows: Rows) -> list[tuple[str, Ids]]:
+def _optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
     columns = (("iter", rows.iters), ("rank", rows.rank), ("tag", rows.tag))
     return [(name, column) for name, column in columns if column]
 
@@ -101,7 +101,7 @@ def _write_table(
         out.write(delimiter.join(quoted).encode("utf-8", "surrogateescape") + delimiter.encode("ascii") + value + b"\n")
 
 
-def _check_finite(rows: Rows) -> None:
+def _check_finite(rows: Batch) -> None:
     infinite = np.flatnonzero(np.isinf(rows.value))
     if len(infinite):
         row = int(infinite[0])

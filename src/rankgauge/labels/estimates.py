@@ -19,8 +19,8 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
 from rankgauge.evaluation.intervals import interval_of, within
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.read import as_qrels
 from rankgauge.stats.prediction_powered import PredictionPowered, prediction_powered_mean
 from rankgauge.stats.results import Interval
 

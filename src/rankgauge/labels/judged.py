@@ -13,8 +13,8 @@ from rankgauge.core.tables import group_of
 from rankgauge.errors import InputError
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.judgments import is_judgment_record
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.read import as_qrels
 from rankgauge.labels.pooling import SAMPLED_STRATEGIES, PoolOptions
 from rankgauge.labels.reading import current_judgments, read_judgments
 

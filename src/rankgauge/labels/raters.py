@@ -13,8 +13,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, UsageError, printable, shown
 from rankgauge.evaluation.evaluate import unique_names
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.read import as_qrels
 from rankgauge.labels.judged import has_provenance
 from rankgauge.labels.reading import current_judgments, read_judgments
 

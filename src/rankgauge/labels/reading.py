@@ -11,7 +11,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.lines import document_limits
-from rankgauge.io.formats.jsonl import Record, describe_json, id_from_json, read_records
+from rankgauge.io.formats.json_records import Record, describe_json, id_from_json, read_records
 from rankgauge.io.formats.judgments import is_judgment_record
 from rankgauge.labels.records import Inclusion, Judgment, PoolItem
 

@@ -12,10 +12,10 @@ from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.lines import document_limits
-from rankgauge.io.formats.jsonl import id_from_json, read_records
+from rankgauge.io.formats.json_records import id_from_json, read_records
 from rankgauge.io.formats.judgments import is_judgment_record
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.read import as_qrels
 from rankgauge.io.trec_writer import int_if_exact
 from rankgauge.io.writing import write_atomically
 from rankgauge.labels.judged import has_provenance

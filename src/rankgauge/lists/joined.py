@@ -1,4 +1,4 @@
-"""The join of lists: what ``core.join`` makes of files, made of ids in memory without the cost of columns.
+"""The join of lists: judged rows looked up among ids in memory, without the cost of columns.
 
 If a document appears twice in a ranking, SPEC-003 counts it twice for precision. So precision and counts see every
 occurrence. Every other measure sees only the first occurrence of a document: a repeat keeps its rank, like an unjudged
@@ -14,10 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.core.hits_builder import JudgedQueries, JudgedRows, build_hits
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import LARGEST_GRADE, checked_grade
 from rankgauge.core.run import Status
-from rankgauge.core.tables import Column, Floats
+from rankgauge.core.tables import Column
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.lists.ids import AnyIds, id_list, ranked_ids
 from rankgauge.measures.spec import Measure
@@ -146,31 +147,26 @@ def hits_of(
     for ids, judged in zip(retrieved, judgments, strict=True):
         begin = judged_offsets[-1]
         ordinal_of = {doc: ordinal for ordinal, doc in enumerate(judged, begin)}
-        for rank, doc in enumerate(ids, 1):
+        for place, doc in enumerate(ids, 1):
             if doc in ordinal_of:
-                ranks.append(rank)
+                ranks.append(place)
                 ordinals.append(ordinal_of[doc])
         offsets.append(len(ranks))
         judged_offsets.append(begin + len(judged))
         grades += judged.values()
-    all_grades: Floats = np.array(grades, dtype=np.float64)
-    ordinal_column = np.array(ordinals, dtype=np.int64)
-    rank_column = np.array(ranks, dtype=np.int64)
+    rank = np.array(ranks, dtype=np.int64)
     sizes = [len(ids) for ids in retrieved]
-    status = [Status.ANSWERED if size else Status.EMPTY for size in sizes]
-    return Hits(
-        queries=_ONE_QUERY if len(sizes) == 1 else numbered_ids(len(sizes)),
-        status=np.array(status, dtype=np.uint8),
-        retrieved=np.array(sizes, dtype=np.int64),
-        offsets=np.array(offsets, dtype=np.int64),
-        rank=rank_column,
-        grade=all_grades[ordinal_column],
-        ordinal=ordinal_column,
-        tie_first=rank_column,
-        tie_last=rank_column,
-        judged_offsets=np.array(judged_offsets, dtype=np.int64),
-        judged=all_grades,
-        columns=columns or {},
+    query = np.repeat(np.arange(len(sizes)), np.diff(offsets)) if len(sizes) > 1 else np.zeros(len(rank), np.int64)
+    return build_hits(
+        JudgedQueries(
+            _ONE_QUERY if len(sizes) == 1 else numbered_ids(len(sizes)),
+            np.array(judged_offsets, dtype=np.int64),
+            np.array(grades, dtype=np.float64),
+            columns or {},
+        ),
+        JudgedRows(query, rank, rank, rank, np.array(ordinals, dtype=np.int64)),
+        np.array([Status.ANSWERED if size else Status.EMPTY for size in sizes], dtype=np.uint8),
+        np.array(sizes, dtype=np.int64),
     )
 
 

@@ -23,7 +23,7 @@ from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import normalize_name
-from rankgauge.io.rows import build_qrels
+from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.text import check_text
 from rankgauge.measures.weights import WEIGHT, checked_weights
 from rankgauge.rag.csv_cases import csv_records
@@ -67,7 +67,7 @@ def read_cases(test_cases: AnyCases) -> Cases:
     cases_log = log.load(faults, data)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
-    qrels = build_qrels(rows, name=title)
+    qrels = build_qrels(SourceRows(rows, faults), name=title)
     texts = cases_log.texts()
     text_key = cases_log.keys.get("text")
     columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}

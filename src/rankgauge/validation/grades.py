@@ -9,7 +9,7 @@ from rankgauge.core.ids import Ints, repeated
 from rankgauge.core.tables import count_by
 from rankgauge.errors import shown
 from rankgauge.io.checks.subtopics import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
-from rankgauge.io.rows import EXPECTED_JUDGMENTS, ONE_JUDGMENT
+from rankgauge.io.row_checks import EXPECTED_JUDGMENTS, ONE_JUDGMENT
 from rankgauge.validation.table import CheckedRows
 
 RELEVANT_DOCUMENT = "at least one relevant document per query"
@@ -20,7 +20,7 @@ def report_duplicate_judgments(table: CheckedRows, *, by_subtopic: bool = False)
 
     If there is one judgment for each subtopic, that is one fault.
     """
-    is_grouped = table.rows.judgments != "grades"
+    is_grouped = table.judgments != "grades"
     by_iter = by_subtopic or is_grouped
     group = table.rows.group(by_iter=True, by_subgroup=is_grouped) if by_iter else table.query
     first_rows, repeated_rows = repeated(table.rows.doc, group)
@@ -39,7 +39,7 @@ def _add_repeated(table: CheckedRows, code: str, first_rows: Ints, repeated_rows
     table.add(
         code,
         repeated_rows,
-        expected=EXPECTED_JUDGMENTS[table.rows.judgments],
+        expected=EXPECTED_JUDGMENTS[table.judgments],
         found=lambda at: (
             f"document {shown(table.rows.doc[int(repeated_rows[at])])} of "
             f"{table.describe_query(int(repeated_rows[at]))} again, with grade "

@@ -6,7 +6,7 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.io.checks.invisible import INVISIBLE_CHARACTER, VISIBLE_IDS, escape_id, rows_with_invisible
-from rankgauge.io.checks.odd import CONTIGUOUS_LINES, resumed_rows
+from rankgauge.io.row_checks import CONTIGUOUS_LINES, resumed_rows
 from rankgauge.validation.table import CheckedRows
 
 

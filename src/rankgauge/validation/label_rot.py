@@ -20,11 +20,11 @@ from rankgauge.io.byte_streams import AnyFile, LoadedFile, is_dataset, load_file
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.formats.jsonl import Records, read_records
+from rankgauge.io.formats.json_records import Records, read_records
 from rankgauge.io.formats.judgments import complete_lines, current_records, is_judgment_record
 from rankgauge.io.formats.names import find_columns
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.read import as_qrels
 
 LabelState = Literal["fits", "changed", "gone", "unverified"]
 LABEL_STATES: tuple[LabelState, ...] = ("fits", "changed", "gone", "unverified")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rankgauge.core.group_judgments import build_group_judgments
-from rankgauge.core.hits import join
+from rankgauge.core.hits_builder import join
 from rankgauge.core.preference_join import preferences_of
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError
@@ -15,7 +15,7 @@ from rankgauge.validation.table import CheckedRows
 def report_contradictory_preferences(table: CheckedRows) -> None:
     """Report the first contradiction of each query whose preferences contradict each other."""
     rows = table.rows
-    if rows.judgments != "preferences" or rows.iters is None or table.has_fault("conflicting-judgment"):
+    if table.judgments != "preferences" or rows.iters is None or table.has_fault("conflicting-judgment"):
         return
     qrels = build_group_judgments(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup)
     hits = join(qrels, Run.from_dict({}))

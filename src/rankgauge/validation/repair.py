@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.core.ids import Ints, repeated
+from rankgauge.io.byte_streams import LoadedFile
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import trec
-from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.names import Kind, Wanted
 from rankgauge.io.formats.tokens import NO_LINES
+from rankgauge.io.read import collect
+from rankgauge.io.sources import open_results
 from rankgauge.io.text import BOM
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.findings import Finding, Validation
@@ -124,6 +126,8 @@ def _renumber(lines: list[bytes], shortened_queries: set[bytes]) -> None:
 
 
 def _read_table(lines: list[bytes], kind: Kind) -> CheckedRows:
-    read_rows = trec.run_rows if kind == "run" else trec.qrels_rows
-    rows = read_rows(Faults("repair", limit=0), b"\n".join(lines))
-    return CheckedRows(rows, np.setdiff1d(np.arange(1, len(lines) + 1), rows.line))
+    faults = Faults("repair", limit=0)
+    text = LoadedFile("repair", b"\n".join(lines))
+    with open_results(text, kind, format="trec") as source:
+        rows = collect(source, Wanted(kind), faults)
+    return CheckedRows(rows, faults, np.setdiff1d(np.arange(1, len(lines) + 1), rows.line))

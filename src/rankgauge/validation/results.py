@@ -7,7 +7,7 @@ import numpy as np
 from rankgauge.core.ids import repeated, seeds
 from rankgauge.errors import shown
 from rankgauge.io.formats.tokens import NO_LINES
-from rankgauge.io.rows import ONE_DOCUMENT_ONCE
+from rankgauge.io.row_checks import ONE_DOCUMENT_ONCE
 from rankgauge.validation.table import CheckedRows
 
 

@@ -6,23 +6,25 @@ the plain reader, and so is every run if there is no extension.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from rankgauge.core import compiled
+from rankgauge.core.batch import NO_LINES, NO_ROWS
 from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.progress import phase
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream, is_dataset, open_source
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import trec
-from rankgauge.io.formats.tokens import NO_LINES, Bytes
-from rankgauge.io.join.scan import scan_blocks
-from rankgauge.io.reading import format_of
-from rankgauge.io.rows import Rows
-from rankgauge.io.text import BOM
+from rankgauge.io.formats import text_blocks, trec
+from rankgauge.io.formats.names import Wanted
+from rankgauge.io.formats.tokens import Bytes, pad, split_columns
+from rankgauge.io.pipeline import runs
+from rankgauge.io.pipeline.trec_scan import BLOCK_SHARE
+from rankgauge.io.sources import detect_format
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.reading import ValidatedFile
 from rankgauge.validation.table import CheckedRows
@@ -36,15 +38,17 @@ class _OddError(Exception):
 
 def scan_for_validation(source: object, options: ValidationOptions) -> ValidatedFile | None:
     """The rows of a TREC run that may have a fault; None if the run must be read as a whole."""
-    if compiled.scanner is None or not _is_rereadable(source) or options.format not in (None, "trec"):
+    if compiled.scanner is None or "clean" not in runs.SHORTCUTS:
+        return None
+    if not _is_rereadable(source) or options.format not in (None, "trec"):
         return None
     try:
         with open_source(str(source), limits=options.limits, hashed=options.hashed) as stream:
-            if options.format is None and format_of(stream, "run") != "trec":
+            if options.format is None and detect_format(stream, "run") != "trec":
                 return None
             checker = _Checker(stream, options)
             with phase("reading", "byte", Path(str(source)).stat().st_size) as reading:
-                scan_blocks(stream, checker.check_block, _check_first, reading.report)
+                checker.check(reading.report)
             faults = Faults(str(source), limit=options.max_places)
             return ValidatedFile(faults, checker.table(faults), stream.sha256, "trec")
     except (_OddError, InputError):
@@ -55,12 +59,6 @@ def _is_rereadable(source: object) -> bool:
     return isinstance(source, (str, Path)) and not is_dataset(source) and Path(source).is_file()
 
 
-def _check_first(buffer: Bytes, filled: int, is_last: bool) -> int:
-    if buffer[: len(BOM)].tobytes() == BOM:
-        raise _OddError
-    return filled
-
-
 class _Checker:
     """The state of a scan."""
 
@@ -69,6 +67,7 @@ class _Checker:
         none = (np.zeros(PADDING, dtype=np.uint8), NO_LINES, NO_LINES)
         offsets = np.zeros(1, dtype=np.int64)
         self._scanner = compiled.scanner.Scanner(none, none, offsets, False, stream.limits.line, compiled.SEED)
+        self._stream = stream
         self.cutoffs = np.array(options.cutoffs, dtype=np.int64)
         self.least, self.most = options.min_depth or 0, options.max_depth or ANY_DEPTH
         self.queries: set[bytes] = set()
@@ -77,7 +76,21 @@ class _Checker:
         self.lines: list[Ints] = []  # … and the numbers of their lines
         self.suspects = 0
 
-    def check_block(self, buffer: Bytes, is_last: bool) -> int:
+    def check(self, report: Callable[[int], None]) -> None:
+        """Check everything."""
+        faults = Faults(self._stream.path)
+        blocks = trec.open_lines(self._stream, Wanted("run"), faults, text_blocks.BLOCK_BYTES // BLOCK_SHARE)
+        if faults.counts:
+            raise _OddError  # a byte order mark
+        is_left = True
+        while is_left:
+            end = blocks.complete_lines()
+            if end > blocks.used:
+                blocks.used += self._check_block(blocks.buffer[blocks.used : end + PADDING], blocks.is_last)
+            is_left = blocks.advance()
+            report(self._stream.bytes_read)
+
+    def _check_block(self, buffer: Bytes, is_last: bool) -> int:
         """Remember the queries of a block that may have a fault, and return the size of its complete queries."""
         found = self._scanner.check(buffer, is_last, self.cutoffs, self.least, self.most)
         if found is None:
@@ -100,12 +113,12 @@ class _Checker:
         """The rows of the suspects, and how many others there are."""
         if not self.rows:
             raise _OddError
+        rows = NO_ROWS
         if self.suspects:
-            rows = trec.run_rows(faults, b"".join(self.texts))
+            lines = split_columns(pad(b"".join(self.texts)), len(trec.RUN_COLUMNS))
+            rows = trec.run_batch(faults, lines, len(trec.RUN_COLUMNS))
             rows = replace(rows, line=np.concatenate(self.lines)[rows.line - 1])
-        else:
-            empty = Ids.from_bytes([])
-            rows = Rows(faults, NO_LINES, empty, empty, np.zeros(0))
         if faults.examples or len(rows) != sum(map(len, self.lines)):
             raise _OddError
-        return CheckedRows(rows, NO_LINES, self.rows - len(rows), len(self.queries) - self.suspects)
+        clean_queries = len(self.queries) - self.suspects
+        return CheckedRows(rows, faults, clean_rows=self.rows - len(rows), clean_queries=clean_queries)

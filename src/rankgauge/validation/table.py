@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from rankgauge.core import ranking
+from rankgauge.core.batch import NO_LINES, Batch
 from rankgauge.core.ids import Ids, Interner, Ints
+from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.tables import Floats, offsets_of
 from rankgauge.errors import shown
-from rankgauge.io.checks.faults import Cause, HintText, MessageText
+from rankgauge.io.checks.faults import Cause, Faults, HintText, MessageText
 from rankgauge.io.checks.ranks import rank_numbers
-from rankgauge.io.rows import Rows
 from rankgauge.validation.codes import CODES
 
 
@@ -26,8 +27,10 @@ class CheckedRows:
     are the numbers of the others.
     """
 
-    rows: Rows
-    skipped: Ints
+    rows: Batch
+    faults: Faults
+    skipped: Ints = field(default_factory=lambda: NO_LINES)
+    judgments: JudgmentKind = "grades"
     clean_rows: int = 0
     clean_queries: int = 0
 
@@ -97,11 +100,12 @@ class CheckedRows:
 
     def first_place(self, row: int) -> str:
         """The line of an earlier row, for a message; nothing if the format has no lines."""
-        return f" (first on line {self.rows.line[row]})" if self.rows.line[row] else ""
+        line = self.faults.describe_line(int(self.rows.line[row]))
+        return f" (first on {line})" if line else ""
 
     def has_fault(self, code: str) -> bool:
         """Whether a fault of this code has been found already."""
-        return any(count for (known_code, _), count in self.rows.faults.counts.items() if known_code == code)
+        return any(count for (known_code, _), count in self.faults.counts.items() if known_code == code)
 
     def add(self, code: str, rows: Ints, *, expected: MessageText, found: MessageText, action: HintText = None) -> None:
         """Add faults on some rows."""
@@ -112,8 +116,8 @@ class CheckedRows:
     ) -> None:
         """Add faults on some lines; 0 means no line."""
         severity = CODES[code].severity
-        self.rows.faults.add(code, lines, expected=expected, found=found, action=action, severity=severity)
+        self.faults.add(code, lines, expected=expected, found=found, action=action, severity=severity)
 
     def add_cause(self, code: str, cause: Cause, *, expected: str, found: Callable[[Cause], str]) -> None:
         """Add rows that are wrong for one reason, as one fault."""
-        self.rows.faults.add_cause(code, cause, expected=expected, found=found, severity=CODES[code].severity)
+        self.faults.add_cause(code, cause, expected=expected, found=found, severity=CODES[code].severity)

@@ -11,9 +11,8 @@ from rankgauge.core.overlap import IdSide
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import AnyFile
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.queries import AnyQueries, read_query_ids
-from rankgauge.io.rows import Rows
+from rankgauge.io.read import SourceRows, as_qrels
 from rankgauge.validation import coverage, grades, ids, ranks, results
 from rankgauge.validation.findings import Validation, findings_by_code
 from rankgauge.validation.options import DEFAULT_OPTIONS, ValidationOptions
@@ -23,7 +22,7 @@ from rankgauge.validation.scanning import scan_for_validation
 
 
 def validate_run(
-    run: AnyFile | Rows | ValidatedFile,
+    run: AnyFile | SourceRows | ValidatedFile,
     qrels: Qrels | Mapping[str, Any] | AnyFile | None = None,
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
@@ -59,8 +58,8 @@ def validate_run(
 
 
 def validate_qrels(
-    qrels: AnyFile | Rows | ValidatedFile,
-    runs: Sequence[AnyFile | Rows] | IdSide = (),
+    qrels: AnyFile | SourceRows | ValidatedFile,
+    runs: Sequence[AnyFile | SourceRows] | IdSide = (),
     queries: AnyQueries | None = None,
     options: ValidationOptions = DEFAULT_OPTIONS,
 ) -> Validation:
@@ -74,7 +73,7 @@ def validate_qrels(
     table = file.table
     if table is not None and len(table):
         grades.report_duplicate_judgments(table, by_subtopic=options.by_subtopic)
-        if table.rows.judgments == "preferences":  # a level is not a grade
+        if table.judgments == "preferences":  # a level is not a grade
             report_contradictory_preferences(table)
         else:
             grades.report_low_grades(table)
@@ -98,7 +97,7 @@ def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | AnyFile) -> Q
         raise type(error)(error.message, hint="\nhint: ".join(hints)) from None
 
 
-def read_retrieved(runs: Sequence[AnyFile | Rows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
+def read_retrieved(runs: Sequence[AnyFile | SourceRows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
     """The results of all runs together; the faults of their lines are reported when they are validated."""
     options = replace(options, format=None, max_places=1)
     tables = [table for run in runs if (table := read_for_validation(run, "run", options).table) is not None]

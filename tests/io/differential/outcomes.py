@@ -17,8 +17,10 @@ from rankgauge import evaluate_runs, read_qrels, read_run
 from rankgauge.core import compiled
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import RankgaugeError, RankgaugeWarning
-from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.formats import arrow_batches, compiled_cells, delimited, json_lines, json_mapping, text_blocks
 from rankgauge.io.options import Reading
+from rankgauge.io.pipeline import runs
+from rankgauge.io.read import as_qrels
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "Judged@10", "NumRet"]
 
@@ -35,7 +37,8 @@ class Circumstances:
 
 
 USUAL = Circumstances()
-SHORTCUTS: tuple[str, ...] = ()
+SHORTCUTS = tuple(sorted(runs.SHORTCUTS))
+MODULES_WITH_ROOMS = (text_blocks, compiled_cells, delimited, json_lines, json_mapping)
 
 
 def draw_circumstances(rng: random.Random, *, is_compiled: bool) -> Circumstances:
@@ -52,26 +55,15 @@ def draw_circumstances(rng: random.Random, *, is_compiled: bool) -> Circumstance
 @contextmanager
 def under(circumstances: Circumstances) -> Iterator[None]:
     """Read under some circumstances."""
-    from rankgauge.io.formats import (
-        arrow_batches,
-        compiled_cells,
-        delimited_columns,
-        mappings,
-        record_columns,
-        text_blocks,
-    )
-    from rankgauge.io.join import scan
-
     patches: list[Any] = []
     if not circumstances.is_compiled:
         patches.append(mock.patch.object(compiled, "scanner", None))
     if (size := circumstances.block_bytes) is not None:
-        patches += [mock.patch.object(module, "BLOCK_BYTES", size) for module in (text_blocks, scan)]
-        patches.append(mock.patch.object(scan, "BATCH_BYTES", size))
+        patches += [mock.patch.object(text_blocks, name, size) for name in ("BLOCK_BYTES", "WHOLE_BYTES")]
     if (rows := circumstances.block_rows) is not None:
-        modules = (text_blocks, compiled_cells, delimited_columns, mappings, record_columns)
-        patches += [mock.patch.object(module, "BLOCK_ROWS", max(rows, 4)) for module in modules]
+        patches += [mock.patch.object(module, "BLOCK_ROWS", max(rows, 4)) for module in MODULES_WITH_ROOMS]
         patches.append(mock.patch.object(arrow_batches, "BATCH_ROWS", rows))
+    patches.append(mock.patch.object(runs, "SHORTCUTS", runs.SHORTCUTS - set(circumstances.without)))
     for patch in patches:
         patch.start()
     try:

@@ -57,7 +57,7 @@ def delimited(data: DataSet, rows: Sequence[Row], delimiter: str, tags: Sequence
     if tags:
         columns["run_name"] = list(tags)
     names = list(columns)
-    has_header = bool(tags) or len(names) != 3 or rng.random() < 0.6
+    has_header = bool(tags) or len(names) != 3 or not data.is_plain or delimiter == ";" or rng.random() < 0.6
     if has_header:
         rng.shuffle(names)
     out = io.StringIO(newline="")

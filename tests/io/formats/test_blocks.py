@@ -32,7 +32,7 @@ from rankgauge.io.formats import (
 )
 from rankgauge.io.formats.columns import rows_from_columns, scores_from_ranks
 from rankgauge.io.formats.entries import EntryRows
-from rankgauge.io.formats.jsonl import describe_json, read_records
+from rankgauge.io.formats.json_records import describe_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.text_blocks import NotInBlocksError, TextBlocks
 from rankgauge.io.formats.tokens import NO_LINES

@@ -22,7 +22,7 @@ from rankgauge.errors import InputError
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.read import as_qrels
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 

@@ -17,10 +17,10 @@ from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.io.byte_streams import source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
-from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.json_records import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import normalize_name
-from rankgauge.io.rows import build_qrels, build_run
+from rankgauge.io.read import SourceRows, build_qrels, run_from_rows
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 
@@ -113,7 +113,7 @@ class PipelineSteps:
             keys = [self.log.keys[role] for role in ("relevant", "grades") if role in self.log.keys]
             rows = self._rows_with(*keys).qrels_rows(self.faults)
             self.faults.raise_errors()
-            self._qrels = build_qrels(rows, name=source_name(self.faults.source))
+            self._qrels = build_qrels(SourceRows(rows, self.faults), name=source_name(self.faults.source))
         return self._qrels
 
     def _run(self, key: str) -> Run | None:
@@ -122,7 +122,7 @@ class PipelineSteps:
             return None
         rows = replace(answered, keys={**answered.keys, "retrieved": key}).run_rows(self.faults)
         self.faults.raise_errors()
-        return build_run(rows, name=key)
+        return run_from_rows(SourceRows(rows, self.faults), name=key)
 
     def _rows_with(self, *keys: str) -> log.Log:
         """The log with only the rows that have a list or an object under one of the keys."""

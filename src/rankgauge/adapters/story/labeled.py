@@ -18,7 +18,7 @@ from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import log
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.json_records import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
 
 QUERY_ID_KEYS = ("query_id", "qid", "question_id", "id", "_id")

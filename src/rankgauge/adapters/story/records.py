@@ -9,9 +9,9 @@ from typing import Any
 
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import jsonl
+from rankgauge.io.formats import json_records
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import describe_json, id_from_json
+from rankgauge.io.formats.json_records import describe_json, id_from_json
 from rankgauge.io.formats.jsontext import JsonPairs, parse_json
 from rankgauge.io.formats.names import normalize_name
 
@@ -53,7 +53,7 @@ def read_records(faults: Faults, data: bytes, inner_key: str) -> tuple[list[Sour
     if head.is_array:
         return records_of(parse_json(faults.source, None, head.data[head.begin :]), faults.source), None
     if head.record is not None and normalize_name(inner_key) not in map(normalize_name, head.record):
-        lines = jsonl.read_records(faults, data)
+        lines = json_records.read_records(faults, data)
         faults.raise_errors()
         return [
             SourceRecord(faults.source, line, record)

@@ -29,7 +29,7 @@ from rankgauge.errors import InputError, InputTypeError, location, shown
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import describe_json
+from rankgauge.io.formats.json_records import describe_json
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import normalize_name
 from rankgauge.io.text import check_text

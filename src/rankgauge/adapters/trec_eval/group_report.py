@@ -21,7 +21,8 @@ from rankgauge.adapters.trec_eval.values import family_values
 from rankgauge.adapters.trec_eval.zscores import ZScores
 from rankgauge.core import ranking
 from rankgauge.core.group_layers import Layer
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, repeated
 from rankgauge.core.preference_join import ascending_rank
 from rankgauge.core.run import Run

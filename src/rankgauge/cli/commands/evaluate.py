@@ -207,7 +207,7 @@ def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[A
     if runs:
         return qrels, list(runs)
     from rankgauge.io.byte_streams import is_dataset, open_source, source_name
-    from rankgauge.io.reading import is_log, log_from_stream
+    from rankgauge.io.read import is_log, log_from_stream
 
     not_a_log = UsageError(
         f"{qrels}: a single file must be a log with retrieved and relevant ids",

@@ -10,7 +10,7 @@ from rankgauge.cli.options.groups import Section, option, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable, shown
-from rankgauge.io.reading import read_run
+from rankgauge.io.read import read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_writable
 from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse

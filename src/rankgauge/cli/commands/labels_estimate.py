@@ -20,8 +20,8 @@ from rankgauge.cli.options.view import (
 )
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
-from rankgauge.io.join.inputs import as_run
 from rankgauge.io.options import Reading
+from rankgauge.io.read import as_run
 from rankgauge.labels.estimates import estimate_with_machine_labels
 from rankgauge.labels.reading import read_judgments
 from rankgauge.labels.sampled_means import estimate_from_sample

@@ -10,12 +10,11 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.groups import Section, option, out_option
 from rankgauge.cli.options.reading import reading_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
+from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
-from rankgauge.io.rows import Rows
+from rankgauge.io.read import as_qrels
 from rankgauge.io.trec_writer import write_trec_rows
 from rankgauge.io.writing import write_atomically
 from rankgauge.labels.export import with_undrawn
@@ -50,8 +49,7 @@ def command(labels: str, pool: str, out: str, reading: Reading) -> None:
     """
     with collected_notes() as notes, write_atomically(out, inputs=[labels, pool]) as file:
         qrels = with_undrawn(as_qrels(labels, reading), read_pool(pool))
-        rows = Rows(
-            Faults(labels),
+        rows = Batch(
             np.zeros(len(qrels), dtype=np.int64),
             qrels.queries.take(qrels.query),
             qrels.docs,

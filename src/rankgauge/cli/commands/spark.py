@@ -15,9 +15,9 @@ from rankgauge.distributed.spark.library import read_frame, spark_errors
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import source_name
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
+from rankgauge.io.read import as_qrels
 
 
 def evaluate_on_spark(

@@ -15,7 +15,7 @@ from rankgauge.cli.options.view import TOPICS
 from rankgauge.core.formatting import number, plural
 from rankgauge.errors import printable
 from rankgauge.io.queries import read_queries, read_query_ids
-from rankgauge.io.reading import read_qrels, read_run
+from rankgauge.io.read import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_writable
 from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full

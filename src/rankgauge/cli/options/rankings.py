@@ -54,7 +54,7 @@ def read_rankings(
     names: Sequence[str], queries: Queries | None, k: int, asking: Asking, reading: Reading
 ) -> tuple[list[Run], list[Note]]:
     """The runs of files, and what live retrievers answer, in the given order; with caveats about answers."""
-    from rankgauge.io.join.inputs import as_run
+    from rankgauge.io.read import as_run
 
     runs: list[Run] = []
     notes: list[Note] = []

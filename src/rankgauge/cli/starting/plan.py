@@ -73,7 +73,7 @@ def numbered_cases(path: Path) -> bytes | None:
     """Test cases with an id in each; None if they have ids already."""
     from rankgauge.io.byte_streams import read_bytes
     from rankgauge.io.checks.faults import Faults
-    from rankgauge.io.formats.jsonl import read_records
+    from rankgauge.io.formats.json_records import read_records
     from rankgauge.io.formats.names import QUERY_ID_NAMES, normalize_name
 
     data, _ = read_bytes(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,10 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.join.inputs import as_qrels
 from rankgauge.io.options import Reading
-from rankgauge.io.reading import rows_from_stream, run_from_rows
+from rankgauge.io.pipeline.runs import read_runs
+from rankgauge.io.read import as_qrels
+from rankgauge.io.sources import FileSource
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
 AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]
@@ -88,9 +90,9 @@ def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, B
         stored = baseline_from_stream(stream)
         if stored is not None:
             return None, stored
-        rows, _ = rows_from_stream(stream, "run", format=reading.run_format)
-        name = source_name(source)
-        return run_from_rows(rows, default_name=name, on_duplicate=reading.on_duplicate), None
+        run_file = FileSource(source, stream, "run", reading.run_format)
+        run_file.has_many_runs = False
+        return read_runs(run_file, replace(reading, columns=None))[0][0], None
 
 
 def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:

@@ -11,8 +11,8 @@ from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import score
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.join.joining import join_run
 from rankgauge.io.options import DEFAULT_READING
+from rankgauge.io.pipeline.joining import join_run
 from rankgauge.measures.spec import Measure
 
 Method = Literal["same labels", "both orders", "newer labels", "older labels", "joint"]

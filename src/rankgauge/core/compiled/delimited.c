@@ -1,4 +1,5 @@
-/* Lines of cells between delimiters, as Python's csv module reads them with `strict`; or without quotation marks. */
+/* Lines of cells between delimiters. A line with quotation marks is read as Python's csv module reads it with `strict`;
+   in one without them, a carriage return that does not end the line is part of its cell. */
 
 #include "scanner.h"
 
@@ -11,7 +12,7 @@ typedef struct {
 
 typedef struct {
     byte delimiter;
-    int is_quoted;          /* whether the file has quotation marks */
+    int is_quoted;          /* whether a cell may be in quotation marks */
     byte is_special[256];
     Cell cells[MAX_NAMES];
     uint32_t count;         /* of the current line; only the first cells are kept */
@@ -41,6 +42,7 @@ static int quoted_cell(byte delimiter, const byte **at, const byte *end, int is_
 /* The cells of a line, and where the next one begins: 1; 0 if the csv module must look, -1 if the line is not complete. */
 static int delimited_line(Delimited *file, const byte **at, const byte *end, int is_last, int64_t *lines) {
     const byte *here = *at;
+    int is_odd = 0; /* in a way that the csv module does not accept */
     file->count = 0;
     for (;;) {
         Cell other, *cell = file->count < MAX_NAMES ? file->cells + file->count : &other;
@@ -52,22 +54,26 @@ static int delimited_line(Delimited *file, const byte **at, const byte *end, int
         } else {
             cell->begin = here;
             cell->has_doubled = 0;
-            while (here < end && !file->is_special[*here]) here++;
+            for (;; here++) {
+                while (here < end && !file->is_special[*here]) here++;
+                if (here == end || *here != '\r') break;
+                if (here + 1 == end || here[1] == '\n') break;
+                is_odd = 1;
+            }
             cell->end = here;
         }
-        if (cell->end - cell->begin > MAX_CELL && file->is_quoted) return 0;
+        is_odd |= cell->end - cell->begin > MAX_CELL;
         if (here < end && *here == file->delimiter) {
             here++;
             continue;
         }
         if (here == end && !is_last) return -1;
-        if (here < end && *here == '\r') { /* only in a file with quotation marks */
+        if (here < end && *here == '\r') {
             if (here + 1 == end && !is_last) return -1;
             if (here + 1 < end && here[1] != '\n') return 0;
             here++;
-        } else if (!file->is_quoted && here > cell->begin && here[-1] == '\r') {
-            cell->end = here - 1;
         }
+        if (is_odd && file->is_quoted && memchr(*at, '"', (size_t)(here - *at))) return 0;
         ++*lines;
         *at = here < end ? here + 1 : end;
         return 1;
@@ -120,7 +126,7 @@ static RowsStatus read_delimited(Delimited *file, Columns *columns, Part *part) 
     const byte *text = part->text, *end = text + part->size;
     memset(file->is_special, 0, sizeof file->is_special);
     file->is_special[file->delimiter] = file->is_special['\n'] = 1;
-    file->is_special['\r'] = (byte)file->is_quoted;
+    file->is_special['\r'] = 1;
     while (text + part->used < end) {
         const byte *begin = text + part->used, *at = begin;
         int64_t lines = 0;

@@ -13,7 +13,7 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.names import find_columns
-from rankgauge.io.join.inputs import as_qrels
+from rankgauge.io.read import as_qrels
 
 if TYPE_CHECKING:
     from rankgauge.distributed.spark.library import DataFrame, SparkSession

@@ -7,7 +7,7 @@ other queries or measures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,7 +56,8 @@ def _shuffled(hits: Hits, query: int, samples: int, bits: RandomBits) -> Hits:
     by = np.argsort(rank, axis=1)
     each = np.arange(samples)
     width, judged = len(single.rank), len(single.judged)
-    return Hits(
+    return replace(
+        single,
         queries=single.queries.take(np.zeros(samples, dtype=np.int64)),
         status=np.repeat(single.status, samples),
         retrieved=np.repeat(single.retrieved, samples),
@@ -79,7 +80,8 @@ def _single(hits: Hits, query: int) -> Hits:
     """A single query. Hits.select would read every row, for every query."""
     rows = slice(*hits.offsets[query : query + 2])
     judged = slice(*hits.judged_offsets[query : query + 2])
-    return Hits(
+    return replace(
+        hits,
         queries=hits.queries.take(np.array([query])),
         status=hits.status[query : query + 1],
         retrieved=hits.retrieved[query : query + 1],

@@ -49,13 +49,15 @@ class Faults:
 
     The first are those on the first lines, in whatever order they are added. ``strict`` turns warnings into errors;
     notes stay notes. If the source is a folder, ``files`` has the name of each file and the number of rows before it.
+    If the source has no lines, rows are numbered instead, for the order of the faults only.
     """
 
     def __init__(self, source: str, *, limit: int | None = SHOWN_FAULTS, strict: bool = False) -> None:
         self.source = source
         self.limit = limit
         self.strict = strict
-        self.examples: list[Fault] = []
+        self.has_lines = True
+        self._placed: list[tuple[int, Fault]] = []  # the examples, each with its line or row
         self.counts: Counter[tuple[str, Severity]] = Counter()
         self.causes: dict[str, Cause] = {}
         self.files: list[tuple[str, int]] = []
@@ -77,25 +79,25 @@ class Faults:
         severity = "error" if self.strict and severity == "warning" else severity
         self.counts[code, severity] += len(line_numbers)
         for position in self._first_positions(code, severity, line_numbers):
-            self.examples.append(
-                Fault(
-                    code,
-                    int(line_numbers[position]) or None,
-                    found(position) if callable(found) else found,
-                    expected(position) if callable(expected) else expected,
-                    action(position) if callable(action) else action,
-                    severity,
-                )
+            line = int(line_numbers[position])
+            fault = Fault(
+                code,
+                (line or None) if self.has_lines else None,
+                found(position) if callable(found) else found,
+                expected(position) if callable(expected) else expected,
+                action(position) if callable(action) else action,
+                severity,
             )
+            self._placed.append((line, fault))
         if self.limit is not None:
             dropped = [f for f in self.examples_of(severity) if f.code == code][self.limit :]
-            self.examples = [fault for fault in self.examples if not any(fault is other for other in dropped)]
+            self._placed = [one for one in self._placed if not any(one[1] is other for other in dropped)]
 
     def _first_positions(self, code: str, severity: Severity, lines: NDArray[np.int64]) -> list[int]:
         """The positions of the lines that may be among the first ones with this code."""
         if self.limit is None:
             return list(range(len(lines)))
-        known = [fault.line or 0 for fault in self.examples if (fault.code, fault.severity) == (code, severity)]
+        known = [line for line, fault in self._placed if (fault.code, fault.severity) == (code, severity)]
         if len(known) >= self.limit and int(lines.min()) >= max(known, default=0):
             return []
         is_ascending = len(lines) <= self.limit or bool((lines[1:] >= lines[:-1]).all())
@@ -110,14 +112,18 @@ class Faults:
         self.causes[code] = cause
         if cause.rows:
             self.counts.pop((code, "error" if self.strict and severity == "warning" else severity), None)
-            self.examples = [fault for fault in self.examples if fault.code != code]
+            self._placed = [one for one in self._placed if one[1].code != code]
             hint = cause.hint if cause.is_systematic else None
             self.add(code, [cause.line], expected=expected, found=found(cause), action=hint, severity=severity)
 
+    @property
+    def examples(self) -> list[Fault]:
+        """The examples in the order of lines (or rows), and of codes on the same line."""
+        return [fault for _, fault in sorted(self._placed, key=lambda one: (one[0], one[1].code))]
+
     def examples_of(self, severity: Severity) -> list[Fault]:
-        """The examples of a severity, in the order of lines, and of codes on the same line."""
-        chosen = (fault for fault in self.examples if fault.severity == severity)
-        return sorted(chosen, key=lambda fault: (fault.line or 0, fault.code))
+        """The examples of a severity, in the same order."""
+        return [fault for fault in self.examples if fault.severity == severity]
 
     def total(self, severity: Severity) -> int:
         """The number of faults of a severity."""
@@ -149,7 +155,9 @@ class Faults:
         return location(f"{self.source}/{name}", line - rows_before)
 
     def describe_line(self, line: int) -> str:
-        """A line within a message."""
+        """A line within a message, as in "line 5"; nothing if the source has none."""
+        if not self.has_lines or not line:
+            return ""
         if not self.files:
             return f"line {line}"
         name, rows_before = self._file_of(line)
@@ -159,15 +167,21 @@ class Faults:
         return max((file for file in self.files if file[1] < line), key=lambda file: file[1])
 
     def copy(self, *, limit: int | None) -> Faults:
-        """The same faults in a collector of their own."""
+        """A collector of its own with the faults so far."""
         faults = Faults(self.source, limit=limit)
-        faults.examples, faults.counts = list(self.examples), self.counts.copy()
-        faults.causes = dict(self.causes)
+        faults._placed, faults.counts = list(self._placed), self.counts.copy()
+        faults.causes, faults.has_lines = dict(self.causes), self.has_lines
         return faults
+
+    def reset(self, other: Faults) -> None:
+        """Forget everything but the faults of another collector."""
+        self._placed, self.counts = list(other._placed), other.counts.copy()
+        self.causes, self.files = dict(other.causes), list(other.files)
 
     def errors_only(self) -> Faults:
         """The errors without warnings and notes, in a collector of their own."""
         faults = Faults(self.source, limit=self.limit)
-        faults.examples = self.examples_of("error")
+        faults.has_lines = self.has_lines
+        faults._placed = [one for one in self._placed if one[1].severity == "error"]
         faults.counts.update({key: count for key, count in self.counts.items() if key[1] == "error"})
         return faults

@@ -20,11 +20,17 @@ def report_invisible(faults: Faults, line: Ints, query: Ids, doc: Ids) -> None:
     positions = _invisible_positions(query.buffer)
     if query.buffer is doc.buffer and not len(positions):
         return
-    rows = _rows_at(query, positions)
-    rows = _first_rows(query, rows)
-    _add_warnings(faults, "query", query.take(rows), line[rows])
-    rows = _rows_at(doc, positions) if query.buffer is doc.buffer else rows_with_invisible(doc)
-    _add_warnings(faults, "document", doc.take(rows), line[rows])
+    query_rows = _first_rows(query, _rows_at(query, positions))
+    doc_rows = _rows_at(doc, positions) if query.buffer is doc.buffer else rows_with_invisible(doc)
+    rows = np.concatenate([query_rows, doc_rows])
+    order = np.argsort(rows, kind="stable")
+
+    def describe(at: int) -> str:
+        place = int(order[at])
+        what, ids = ("query", query) if place < len(query_rows) else ("document", doc)
+        return f"{what} {escape_id(ids[int(rows[place])])}"
+
+    faults.add(INVISIBLE_CHARACTER, line[rows[order]], expected=VISIBLE_IDS, found=describe, severity="warning")
 
 
 def _first_rows(query: Ids, rows: Ints) -> Ints:
@@ -33,16 +39,6 @@ def _first_rows(query: Ids, rows: Ints) -> Ints:
         return rows
     rows = rows[query.take(rows).changes()]
     return rows[np.sort(np.unique(Interner()(query.take(rows)), return_index=True)[1])]
-
-
-def _add_warnings(faults: Faults, what: str, ids: Ids, lines: Ints) -> None:
-    faults.add(
-        INVISIBLE_CHARACTER,
-        lines,
-        expected=VISIBLE_IDS,
-        found=lambda at: f"{what} {escape_id(ids[at])}",
-        severity="warning",
-    )
 
 
 def rows_with_invisible(ids: Ids) -> Ints:

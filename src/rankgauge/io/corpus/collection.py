@@ -10,7 +10,7 @@ from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import first_file, read_corpus
 from rankgauge.io.queries import Queries, read_queries
-from rankgauge.io.reading import read_qrels
+from rankgauge.io.read import read_qrels
 
 QUERIES_FILE_NAMES = ("queries.jsonl", "queries.jsonl.gz", "queries.parquet", "queries.tsv", "queries.csv")
 QRELS_FILE_NAMES = ("qrels.trec", "qrels.tsv", "qrels.txt", "qrels.jsonl")

@@ -10,7 +10,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.lines import document_limits, read_chunks, read_lines
-from rankgauge.io.formats.jsonl import id_from_json
+from rankgauge.io.formats.json_records import id_from_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, TEXT_NAMES, TITLE_NAMES, normalize_name
 from rankgauge.io.text import replace_lone_surrogates
 

@@ -13,7 +13,7 @@ from rankgauge.io.corpus.corpus import CorpusDocument
 from rankgauge.io.corpus.file import DocumentKeys, FileCorpus
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.delimited import csv_problem, delimiter_of
-from rankgauge.io.formats.jsonl import read_records
+from rankgauge.io.formats.json_records import read_records
 from rankgauge.io.formats.jsontext import parse_plain_json
 from rankgauge.io.formats.names import DOC_ID_NAMES, has_name
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import PADDING, Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, MissingExtraError, shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_from_columns
-from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.names import Kind
 
 BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
@@ -166,16 +165,6 @@ def _ids_from_dictionary(source: str, name: str, column: Any) -> Ids:
     return Ids(values.buffer, start[indices], length[indices])
 
 
-def parquet_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Judgments or results in Parquet."""
-    return rows_from_columns(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
-
-
-def ipc_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """Judgments or results in Arrow IPC (Feather 2), file or stream."""
-    return rows_from_columns(faults, ArrowTable(table_of(faults.source, data)), kind, columns)
-
-
 def table_of(source: str, data: bytes) -> Any:
     """The pyarrow table in a file's bytes, Parquet or IPC."""
     pyarrow = library(source)
@@ -258,7 +247,7 @@ def _chosen_columns(path: str, names: Sequence[str], choose_columns: ColumnChoic
     return list(dict.fromkeys(choose_columns(names)))
 
 
-def write(rows: Rows, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
+def write(rows: Batch, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
     """A function that writes the rows into an open file."""
     pyarrow = library("Parquet" if parquet else "Arrow")
     columns: dict[str, Any] = {"query_id": _texts(pyarrow, rows.query)}

@@ -1,17 +1,17 @@
-"""Runs in Parquet and Arrow IPC, read batch by batch: only the columns that matter, in the memory of one batch."""
+"""Parquet and Arrow IPC, read batch by batch: only the columns that matter, in the memory of one batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rankgauge.core.batch import Batch
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.columns import batch_from_columns
-from rankgauge.io.formats.names import Columns, find_columns
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.names import Wanted, find_columns
 
 BATCH_ROWS = 1 << 17
 BUFFER_BYTES = 1 << 20  # of each column, so that a column is never read at once
@@ -19,34 +19,33 @@ MAX_REPEATING_BYTES = 2  # per row
 REPEATING_ROLES = ("query", "tag")  # whose values are read once each, and rows refer to them
 
 
-def run_batches(faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
-    """The rows of a run, batch by batch."""
-    yield from ArrowFile(stream, columns).batches(faults)
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """The rows of a file, batch by batch."""
+    yield from ArrowFile(stream, wanted).batches(faults)
 
 
-def rows_of_batches(faults: Faults, batches: Iterable[Any], columns: Columns | None = None) -> Iterator[Rows]:
-    """The rows of a run in pyarrow record batches, each of which may end anywhere."""
+def rows_of_batches(faults: Faults, batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
+    """The rows in pyarrow record batches, each of which may end anywhere."""
     rows_before = 0
     for batch in batches:
-        roles = run_columns(faults.source, batch.schema.names, columns)
-        yield batch_from_columns(faults, arrow.ArrowTable(batch, rows_before), "run", roles)
+        roles = table_roles(faults.source, batch.schema.names, wanted)
+        yield batch_from_columns(faults, arrow.ArrowTable(batch, rows_before), wanted.kind, roles)
         rows_before += batch.num_rows
 
 
-def run_columns(source: str, names: Sequence[str], columns: Columns | None) -> dict[str, str]:
-    """Role → column for the columns of a run that an evaluation needs."""
+def table_roles(source: str, names: Sequence[str], wanted: Wanted) -> dict[str, str]:
+    """Role → column for the columns that are needed."""
     arrow.check_unique_names(source, names)
-    roles = find_columns(source, names, "run", columns)
-    return {role: name for role, name in roles.items() if role != "iter"}
+    roles = find_columns(source, names, wanted.kind, wanted.columns)
+    return {role: name for role, name in roles.items() if role != "iter" or wanted.is_kept}
 
 
 class ArrowFile:
     """An open Parquet or Arrow IPC file. ``constants`` are columns that have one value in all rows."""
 
-    def __init__(
-        self, stream: ByteStream, columns: Columns | None = None, constants: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, stream: ByteStream, wanted: Wanted, constants: Mapping[str, str] | None = None) -> None:
         self.source, self._stream, self._constants = stream.path, stream, constants or {}
+        self._kind = wanted.kind
         pyarrow = arrow.library(self.source)
         self.row_count = 0  # of the batches so far
         file = stream.seekable_file
@@ -62,9 +61,8 @@ class ArrowFile:
             raise
         except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
             raise arrow.unreadable(self.source, error) from None
-        self.roles = run_columns(
-            self.source, [*names, *(name for name in self._constants if name not in names)], columns
-        )
+        all_names = [*names, *(name for name in self._constants if name not in names)]
+        self.roles = table_roles(self.source, all_names, wanted)
         self._names = [name for name in dict.fromkeys(self.roles.values()) if name in names]
 
     def _open(self) -> Sequence[str]:
@@ -83,12 +81,12 @@ class ArrowFile:
         names = self._reader.schema.names
         return list(names)
 
-    def batches(self, faults: Faults, rows_before: int = 0) -> Iterator[Rows]:
+    def batches(self, faults: Faults, rows_before: int = 0) -> Iterator[Batch]:
         """The rows, batch by batch; ``rows_before`` are those of files that came before this one."""
         try:
             for batch, share in self._record_batches():
                 table = arrow.ArrowTable(self._with_constants(batch), rows_before + self.row_count)
-                rows = batch_from_columns(faults, table, "run", self.roles)
+                rows = batch_from_columns(faults, table, self._kind, self.roles)
                 self.row_count += batch.num_rows
                 self._stream.bytes_read = int(share * self._size)
                 yield rows

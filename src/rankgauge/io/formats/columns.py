@@ -1,4 +1,4 @@
-"""Rows from any table with named columns: delimited text, JSON Lines, Arrow, data frames."""
+"""Batches of rows from any table with named columns: delimited text, JSON Lines, Arrow, data frames."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import shown
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.names import Columns, Kind, find_columns
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.names import Columns, Kind, Wanted, find_columns
 
 SPACE = 0x20
 
 
-class NamedColumns(Protocol):
+class CellColumns(Protocol):
     """Columns by name. A cell that cannot be read becomes a fault, and an empty id or a NaN."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of the columns."""
 
     @property
     def line(self) -> Ints:
@@ -41,14 +37,23 @@ class NamedColumns(Protocol):
         """A column of numbers."""
 
 
-def rows_from_columns(faults: Faults, table: NamedColumns, kind: Kind, columns: Columns | None = None) -> Rows:
-    """The rows of a table, with a fault for each that is wrong."""
-    rows = batch_from_columns(faults, table, kind, find_columns(faults.source, table.names, kind, columns))
-    return scores_from_ranks(rows) if rows.has_ranks_only else rows
+class NamedColumns(CellColumns, Protocol):
+    """A table that knows the names of all its columns."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the columns."""
 
 
-def batch_from_columns(faults: Faults, table: NamedColumns, kind: Kind, names: Columns) -> Rows:
-    """The same for a part of a table; ``names`` has the column of each role.
+def batch_of_table(faults: Faults, table: NamedColumns, wanted: Wanted) -> Batch:
+    """The rows of a table whose columns are found by their names, with a fault for each row that is wrong."""
+    return batch_from_columns(
+        faults, table, wanted.kind, find_columns(faults.source, table.names, wanted.kind, wanted.columns)
+    )
+
+
+def batch_from_columns(faults: Faults, table: CellColumns, kind: Kind, names: Columns) -> Batch:
+    """The rows of a table or of a part of one; ``names`` has the column of each role.
 
     Ranks without scores stay ranks (``has_ranks_only``), because a query may continue in the next part.
     """
@@ -68,8 +73,7 @@ def batch_from_columns(faults: Faults, table: NamedColumns, kind: Kind, names: C
         value = table.numbers(faults, names["rank"], "rank")
         is_valid &= ~np.isnan(value)
     optional = {role: table.texts(names[role]) for role in ("iter", "rank", "tag") if role in names}
-    return Rows(
-        faults,
+    return Batch(
         table.line,
         query,
         doc,
@@ -88,7 +92,7 @@ def grades_within_limits(faults: Faults, grades: Floats, line: Ints, query: Ids,
         "grade",
         line[bad_rows],
         expected=f"a number from {-LARGEST_GRADE} to {LARGEST_GRADE} as grade",
-        found=lambda at: f"{grades[bad_rows[at]]:g}" + _describe_row(line, query, doc, int(bad_rows[at])),
+        found=lambda at: f"{grades[bad_rows[at]]:g}" + _describe_row(faults, query, doc, int(bad_rows[at])),
     )
     return np.abs(grades) <= LARGEST_GRADE
 
@@ -100,7 +104,7 @@ def report_infinite_scores(faults: Faults, scores: Floats, line: Ints, query: Id
         "infinite-score",
         line[infinite_rows],
         expected="a finite score",
-        found=lambda at: f"{scores[infinite_rows[at]]:g}" + _describe_row(line, query, doc, int(infinite_rows[at])),
+        found=lambda at: f"{scores[infinite_rows[at]]:g}" + _describe_row(faults, query, doc, int(infinite_rows[at])),
         severity="warning",
     )
 
@@ -120,20 +124,20 @@ def report_surrounding_spaces(faults: Faults, ids: Ids, line: Ints, what: str) -
     )
 
 
-def scores_from_ranks(rows: Rows) -> Rows:
-    """Rows whose value is a rank, with scores that give the same order: the deepest rank of a query gets 1."""
+def scores_from_ranks(faults: Faults, rows: Batch) -> Batch:
+    """Rows of whole queries whose value is a rank, with scores in that order: the deepest rank of a query gets 1."""
     rank, group = rows.value, rows.group(by_tag=True)
     bad_rows = np.flatnonzero((rank < 0) | (rank != np.floor(rank)) | (rank > 2**53))
-    rows.faults.add(
+    faults.add(
         "rank",
         rows.line[bad_rows],
         expected="a whole number as rank",
-        found=lambda at: f"{rank[bad_rows[at]]:g}" + _describe_row(rows.line, rows.query, rows.doc, int(bad_rows[at])),
+        found=lambda at: f"{rank[bad_rows[at]]:g}" + _describe_row(faults, rows.query, rows.doc, int(bad_rows[at])),
     )
     order = np.lexsort((rank, group))
     is_repeated = (rank[order][1:] == rank[order][:-1]) & (group[order][1:] == group[order][:-1])
     repeated_rows = order[1:][is_repeated]
-    rows.faults.add(
+    faults.add(
         "duplicate-rank",
         rows.line[repeated_rows],
         expected="each rank once per query",
@@ -146,6 +150,6 @@ def scores_from_ranks(rows: Rows) -> Rows:
     return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
 
 
-def _describe_row(line: Ints, query: Ids, doc: Ids, row: int) -> str:
-    """The query and document of a row that has no line."""
-    return "" if line[row] else f" for document {shown(doc[row])} of query {shown(query[row])}"
+def _describe_row(faults: Faults, query: Ids, doc: Ids, row: int) -> str:
+    """The query and document of a row, if the source has no lines."""
+    return "" if faults.has_lines else f" for document {shown(doc[row])} of query {shown(query[row])}"

@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.errors import InputError, MissingExtraError, shown
 from rankgauge.io.byte_streams import DATASET_PREFIX
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_from_columns
-from rankgauge.io.formats.jsonl import Records
-from rankgauge.io.formats.names import Kind
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.columns import batch_of_table
+from rankgauge.io.formats.json_records import Records
+from rankgauge.io.formats.names import Kind, Wanted
 
 ITER_FIELDS = ("iteration", "subtopic_id")
 
 
-def rows(path: str, kind: Kind) -> Rows:
+def dataset_batch(path: str, kind: Kind, faults: Faults) -> Batch:
     """The judgments of a collection, or the results that come with it."""
-    faults = Faults(path)
     items = _read_items(path, "qrels" if kind == "qrels" else "scoreddocs")
     value = "relevance" if kind == "qrels" else "score"
     iters = next((name for name in ITER_FIELDS if items and hasattr(items[0], name)), None)
@@ -28,7 +27,7 @@ def rows(path: str, kind: Kind) -> Rows:
     columns = {"query": "query_id", "doc": "doc_id", "grade" if kind == "qrels" else "score": value}
     if iters and kind == "qrels":
         columns["iter"] = iters
-    return rows_from_columns(faults, Records(np.arange(1, len(records) + 1), records), kind, columns)
+    return batch_of_table(faults, Records(np.arange(1, len(records) + 1), records), Wanted(kind, columns))
 
 
 def queries(path: str) -> list[dict[str, Any]]:

@@ -1,36 +1,65 @@
-"""CSV and TSV: columns by name if there is a header, otherwise by position.
+"""CSV and TSV, MS MARCO's runs among them: columns by name if there is a header, otherwise by position.
 
-A file without quotation marks is split all at once, without a Python object per cell; one that has them goes through
-Python's csv module. Ids keep their exact bytes.
+A line without quotation marks is split at its delimiters; one with them is read as Python's csv module reads it. The
+extension splits plain lines, NumPy those of a block without quotation marks. Ids keep their exact bytes.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core import compiled
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.columns import SPACE, rows_from_columns
+from rankgauge.io.formats.columns import SPACE, batch_from_columns
+from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
 from rankgauge.io.formats.formulas import GUARD, unguard_formula
-from rankgauge.io.formats.names import Columns, Kind, find_columns, is_header
+from rankgauge.io.formats.head import HEAD_BYTES, Head
+from rankgauge.io.formats.names import Kind, Wanted, find_columns, is_header
+from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
 from rankgauge.io.formats.tokens import pad
-from rankgauge.io.rows import Rows
 
 # The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
     "qrels": {3: ("query_id", "doc_id", "relevance"), 4: ("query_id", "iter", "doc_id", "relevance")},
     "run": {3: ("query_id", "doc_id", "score"), 6: ("query_id", "iter", "doc_id", "rank", "score", "tag")},
 }
+RANKED_NAMES = ("query_id", "doc_id", "rank")  # of MS MARCO's runs
+RANK = re.compile(rb"[0-9]{1,9}")
 NO_ROWS = np.zeros(0, dtype=np.int64)
 HEADER_HINT = "a header? name its columns: columns={'query': …}, --column query=NAME"
+CELL_ENDS_LATER = "unexpected end of data"  # in the words of the csv module
+
+
+def csv_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """Rows separated by commas, or by semicolons if the first line has them and no comma."""
+    head = Head(stream.head(HEAD_BYTES))
+    blocks = open_text(stream, faults, is_kept=wanted.is_kept)
+    return DelimitedReader(faults, blocks, wanted, comma_or_semicolon(head.line)).batches()
+
+
+def tsv_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """Rows separated by tabs."""
+    return DelimitedReader(faults, open_text(stream, faults, is_kept=wanted.is_kept), wanted, b"\t").batches()
+
+
+def msmarco_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """``query document rank`` separated by tabs, without scores; a quotation mark is part of an id here."""
+    blocks = open_text(stream, faults, is_kept=wanted.is_kept)
+    return DelimitedReader(faults, blocks, wanted, b"\t", positions=RANKED_NAMES).batches()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,26 +147,6 @@ def comma_or_semicolon(line: bytes) -> bytes:
     return b";" if b";" in line and b"," not in line else b","
 
 
-def rows_of_cells(faults: Faults, data: bytes, delimiter: bytes, kind: Kind, columns: Columns | None) -> Rows:
-    """The rows of a text, all of whose cells are split at once."""
-    cells = split_cells(faults, data, delimiter)
-    named = replace(_with_names(faults, cells, kind, columns), is_guarded=True)
-    return rows_from_columns(faults, named, kind, columns)
-
-
-def _with_names(faults: Faults, cells: Cells, kind: Kind, columns: Columns | None) -> Cells:
-    """The cells under the names of their header, or under those of their positions."""
-    first_row = [column[0].decode("utf-8", "surrogateescape") for column in cells.cells]
-    if is_header(first_row, kind, columns):
-        return with_header(cells)
-    names = POSITIONS[kind].get(len(first_row))
-    if names is None:
-        # The first row may be a header with unknown names: the error says what it lacks.
-        find_columns(faults.source, first_row, kind, columns)
-        raise InputError.at(faults.source, int(cells.line[0]), f"expected a header, found {len(first_row)} columns")
-    return Cells(names, cells.line, cells.cells)
-
-
 def with_header(cells: Cells) -> Cells:
     """The cells below the first row, under the names in it."""
     names = [column[0].decode("utf-8", "surrogateescape").strip() for column in cells.cells]
@@ -147,7 +156,7 @@ def with_header(cells: Cells) -> Cells:
 
 def split_cells(faults: Faults, data: bytes, delimiter: bytes, *, quoted: bool = True) -> Cells:
     """All cells; the first row sets the number of columns of every line."""
-    line, ragged = split_lines(faults, data, delimiter, quoted=quoted)
+    line, ragged, _, _ = Splitter(faults.source, delimiter, quoted).split(data)
     if not len(line):
         raise InputError.at(faults.source, None, "no lines with content")
     width = int(ragged.count[0])
@@ -177,21 +186,89 @@ class RaggedCells:
         return [self.cells.take(begins + number) for number in range(width)]
 
 
-def split_lines(faults: Faults, data: bytes, delimiter: bytes, *, quoted: bool = True) -> tuple[Ints, RaggedCells]:
-    """The lines that are not blank, and their cells."""
-    has_quotes = quoted and b'"' in data
-    return _split_quoted(faults, data, delimiter) if has_quotes else _split_plain(data, delimiter)
+class SplitLines(NamedTuple):
+    """Lines that are not blank, their cells, and how much of the text they are."""
+
+    line: Ints
+    ragged: RaggedCells
+    lines: int  # blank ones included
+    size: int  # bytes
 
 
-def _split_plain(data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:
+class Splitter(NamedTuple):
+    """How the lines of a file are split into cells."""
+
+    source: str
+    delimiter: bytes
+    is_quoted: bool = True  # whether a cell may be in quotation marks
+
+    def split(self, data: bytes, *, is_last: bool = True, before: int = 0) -> SplitLines:
+        """All lines of a text that comes after some others; what is not complete is left, unless it is the last."""
+        if self.is_quoted and b'"' in data:
+            return self._split_quoted(data, is_last, before)
+        return _split_plain(data if is_last else data[: data.rfind(b"\n") + 1], self.delimiter, before)
+
+    def split_first(self, data: bytes, *, is_last: bool, before: int) -> SplitLines:
+        """The first line that is not blank, and the blank ones before it."""
+        begin = lines = 0
+        while begin < len(data):
+            end = data.find(b"\n", begin) + 1 or (len(data) if is_last else 0)
+            if not end:
+                break
+            line = data[begin:end]
+            found = None
+            if self.is_quoted and b'"' in line:
+                found = self._split_quoted(data[begin:], is_last, before + lines, most=1)
+            elif line.removesuffix(b"\n").removesuffix(b"\r"):
+                found = _split_plain(line, self.delimiter, before + lines)
+            if found is not None:
+                return found._replace(lines=lines + found.lines, size=begin + found.size)
+            begin, lines = end, lines + 1
+        return SplitLines(NO_ROWS, RaggedCells(Ids.from_bytes([]), NO_ROWS, NO_ROWS), lines, begin)
+
+    def _split_quoted(self, data: bytes, is_last: bool, before: int, most: int | None = None) -> SplitLines:
+        """Split line by line: a cell in quotation marks may contain delimiters, quotation marks and newlines."""
+        # Only a newline ends a line: str.splitlines would also split at U+2028 and 0x1C, which are part of an id.
+        texts = data.decode("utf-8", "surrogateescape").split("\n")
+        rest = texts.pop()
+        if rest and is_last:
+            texts.append(rest)
+        mark = self.delimiter.decode()
+        lines: list[int] = []
+        rows: list[list[str]] = []
+        at = 0
+        while at < len(texts) and len(rows) != most:
+            row, size = texts[at].removesuffix("\r").split(mark), 1
+            if '"' in texts[at]:
+                reader = csv.reader((text + "\n" for text in islice(texts, at, None)), delimiter=mark, strict=True)
+                try:
+                    row = next(reader)
+                except csv.Error as error:
+                    if not is_last and CELL_ENDS_LATER in str(error):
+                        break
+                    raise InputError.at(self.source, before + at + 1, csv_problem(error)) from None
+                size = reader.line_num
+            if row != [""] or '"' in texts[at]:
+                lines.append(before + at + 1)
+                rows.append(row)
+            at += size
+        count = np.array([len(row) for row in rows], dtype=np.int64)
+        cells = Ids.from_bytes([cell.encode("utf-8", "surrogateescape") for row in rows for cell in row])
+        used = sum(len(text.encode("utf-8", "surrogateescape")) + 1 for text in texts[:at])
+        ragged = RaggedCells(cells, np.cumsum(count) - count, count)
+        return SplitLines(np.array(lines, dtype=np.int64), ragged, at, min(used, len(data)))
+
+
+def _split_plain(data: bytes, delimiter: bytes, before: int) -> SplitLines:
     """Split at every delimiter and newline."""
-    if not data.endswith(b"\n"):
+    size = len(data)
+    if size and not data.endswith(b"\n"):
         data += b"\n"
     buffer = pad(data)
     text = buffer[: len(data)]
     is_newline = text == 0x0A
     ends = np.flatnonzero(is_newline | (text == delimiter[0]))
-    start = np.concatenate([[0], ends[:-1] + 1]).astype(np.int64)
+    start = np.concatenate([[0], ends + 1])[:-1].astype(np.int64)
     length = ends - start
     is_last = is_newline[ends]
     # A carriage return before a newline belongs to the line ending.
@@ -200,29 +277,8 @@ def _split_plain(data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:
     count = np.diff(last_cells, prepend=-1)
     first = last_cells - count + 1
     lines = np.flatnonzero((count > 1) | (length[first] > 0))
-    return lines + 1, RaggedCells(Ids(buffer, start, length), first[lines], count[lines])
-
-
-def _split_quoted(faults: Faults, data: bytes, delimiter: bytes) -> tuple[Ints, RaggedCells]:
-    """Split as the csv module does; a cell may contain delimiters, quotation marks and newlines."""
-    text = data.decode("utf-8", "surrogateescape")
-    # Only a newline ends a line: str.splitlines would also split at U+2028 and 0x1C, which are part of an id.
-    reader = csv.reader((part + "\n" for part in text.split("\n")), delimiter=delimiter.decode(), strict=True)
-    lines: list[int] = []
-    sizes: list[int] = []
-    cells: list[bytes] = []
-    lines_before = 0
-    try:
-        for row in reader:
-            if row:
-                lines.append(lines_before + 1)
-                sizes.append(len(row))
-                cells += [cell.encode("utf-8", "surrogateescape") for cell in row]
-            lines_before = reader.line_num
-    except csv.Error as error:
-        raise InputError.at(faults.source, lines_before + 1, csv_problem(error)) from None
-    count = np.array(sizes, dtype=np.int64)
-    return np.array(lines, dtype=np.int64), RaggedCells(Ids.from_bytes(cells), np.cumsum(count) - count, count)
+    ragged = RaggedCells(Ids(buffer, start, length), first[lines], count[lines])
+    return SplitLines(before + lines + 1, ragged, len(last_cells), size)
 
 
 def unguarded(ids: Ids) -> tuple[Ids, Ints]:
@@ -251,3 +307,197 @@ def strip_spaces(ids: Ids) -> Ids:
 
 def _number_hint(text: bytes, line: int) -> str | None:
     return decimals.number_hint(text) or (HEADER_HINT if line == 1 else None)
+
+
+@dataclass(frozen=True, eq=False)
+class DelimitedColumns:
+    """Some columns of a delimited file, in the form in which any table is read."""
+
+    width: int  # the number of cells of a line
+    line: Ints
+    columns: Mapping[str, Ids]
+    values: Floats
+    bad_rows: Ints = field(default_factory=lambda: NO_ROWS)  # those without a number …
+    bad_tokens: Sequence[bytes] = ()  # … and what they have instead
+    wrong_lines: Ints = field(default_factory=lambda: NO_ROWS)  # lines with the wrong number of cells …
+    wrong_texts: Sequence[str] = ()  # … and what is on them
+    is_guarded: bool = True  # whether a mark against formulas is not part of a text
+
+    def ids(self, faults: Faults, name: str, what: str) -> Ids:
+        """A column of ids, none of them empty."""
+        return self._cells(name).ids(faults, name, what)
+
+    def texts(self, name: str) -> Ids:
+        """A column of texts, possibly empty."""
+        return self._cells(name).texts(name)
+
+    def numbers(self, faults: Faults, name: str, what: str) -> Floats:
+        """The column of decimal numbers."""
+        report_bad_numbers(faults, what, self.line[self.bad_rows], self.bad_tokens.__getitem__)
+        return self.values
+
+    def report_wrong_lines(self, faults: Faults) -> None:
+        """Add lines with the wrong number of cells."""
+        report_wrong_widths(faults, self.wrong_lines, self.width, self.wrong_texts.__getitem__)
+
+    def _cells(self, name: str) -> Cells:
+        return Cells([name], self.line, [self.columns[name]], self.is_guarded)
+
+
+class DelimitedReader:
+    """Reads the lines of a text. ``positions`` are the names of columns that never have a header."""
+
+    def __init__(
+        self,
+        faults: Faults,
+        blocks: TextBlocks,
+        wanted: Wanted,
+        delimiter: bytes,
+        *,
+        positions: Sequence[str] | None = None,
+    ) -> None:
+        self.faults, self.blocks, self.kind = faults, blocks, wanted.kind
+        self.splitter = Splitter(faults.source, delimiter, is_quoted=positions is None)
+        self.cells = CellReader(blocks)
+        names = self._read_names(wanted, positions)
+        self.roles = find_columns(faults.source, names, wanted.kind, wanted.columns)
+        self.wanted = WantedColumns.of_roles(names, self.roles, wanted.kind)
+
+    def _read_names(self, wanted: Wanted, positions: Sequence[str] | None) -> list[str]:
+        """The names of the header, which is read, or those of the positions."""
+        blocks, source = self.blocks, self.faults.source
+        before = blocks.used, blocks.line
+        line, first_row = self._first_row()
+        if positions is not None:
+            if len(first_row) != len(positions):
+                expected = f"expected {len(positions)} columns (query document rank)"
+                raise InputError.at(source, line, f"{expected}, found {len(first_row)}")
+            blocks.used, blocks.line = before
+            return list(positions)
+        if is_header(first_row, wanted.kind, wanted.columns):
+            return [name.strip() for name in first_row]
+        blocks.used, blocks.line = before
+        names = POSITIONS[wanted.kind].get(len(first_row))
+        if names is None:
+            # The first row may be a header with unknown names: the error says what it lacks.
+            find_columns(source, first_row, wanted.kind, wanted.columns)
+            raise InputError.at(source, line, f"expected a header, found {len(first_row)} columns")
+        return list(names)
+
+    def _first_row(self) -> tuple[int, list[str]]:
+        """The first line that is not blank, and its cells; it is read."""
+        blocks = self.blocks
+        while True:
+            found = self.splitter.split_first(blocks.rest(), is_last=blocks.is_last, before=blocks.line)
+            blocks.used += found.size
+            blocks.line += found.lines
+            if len(found.line):
+                return int(found.line[0]), [cell.decode("utf-8", "surrogateescape") for cell in found.ragged[0]]
+            if not blocks.advance():
+                raise InputError.at(self.faults.source, None, "no lines with content")
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows, block by block."""
+        for table in self._parts():
+            table.report_wrong_lines(self.faults)
+            yield batch_from_columns(self.faults, table, self.kind, self.roles)
+
+    def _parts(self) -> Iterator[DelimitedColumns]:
+        is_left = self.blocks.used < self.blocks.size or self.blocks.advance()
+        while is_left:
+            cells = self._read_compiled()
+            table = self._read_in_python() if cells is None else self._columns_of_cells(cells)
+            table = replace(table, is_guarded=self.splitter.is_quoted)
+            if len(table.line) or len(table.wrong_lines):
+                yield table
+            if cells is None or len(cells.line) < BLOCK_ROWS:
+                is_left = self.blocks.advance()
+
+    def _read_compiled(self) -> CompiledCells | None:
+        """Some lines of the block; None if Python must read it."""
+        if compiled.scanner is None or len(self.wanted.names) > MAX_NAMES:
+            return None
+        blocks, scanner, (_, delimiter, is_quoted) = self.blocks, compiled.scanner, self.splitter
+        return self.cells.read(
+            self.wanted,
+            BLOCK_ROWS,
+            lambda *arrays: scanner.delimited(
+                blocks.buffer, blocks.place, delimiter, is_quoted, self.wanted.uses, *arrays
+            ),
+        )
+
+    def _columns_of_cells(self, cells: CompiledCells) -> DelimitedColumns:
+        """The lines of the extension; those that it left are read by Python."""
+        width = len(self.wanted.names)
+        if not len(cells.odd_rows):
+            return DelimitedColumns(width, cells.line, cells.texts, cells.values)
+        spans = zip(cells.begin.tolist(), cells.end.tolist(), strict=True)
+        texts = [self.blocks.part(begin, end) for begin, end in spans]
+        data = b"".join(text if text.endswith(b"\n") else text + b"\n" for text in texts)
+        ragged = self.splitter.split(data).ragged
+        odd = self._columns(cells.line[cells.odd_rows], ragged)
+        is_wrong = ragged.count != width
+        keep = np.ones(len(cells.line), dtype=bool)
+        keep[cells.odd_rows[is_wrong]] = False
+        rows = cells.odd_rows[~is_wrong]
+        merged = cells.with_rows(rows, odd.columns, odd.values, keep)
+        return DelimitedColumns(
+            width,
+            merged.line,
+            merged.texts,
+            merged.values,
+            (np.cumsum(keep) - 1)[rows][odd.bad_rows],
+            odd.bad_tokens,
+            odd.wrong_lines,
+            odd.wrong_texts,
+        )
+
+    def _read_in_python(self) -> DelimitedColumns:
+        blocks = self.blocks
+        found = self.splitter.split(blocks.rest(), is_last=blocks.is_last, before=blocks.line)
+        blocks.used += found.size
+        blocks.line += found.lines
+        return self._columns(found.line, found.ragged)
+
+    def _columns(self, lines: Ints, ragged: RaggedCells) -> DelimitedColumns:
+        """The wanted columns of lines that are split."""
+        names = list(self.wanted.names)
+        keep = ragged.count == len(names)
+        wrong_rows = np.flatnonzero(~keep)
+        # Of two columns with one name, the first counts.
+        columns = dict(zip(reversed(names), reversed(ragged.columns(len(names), keep)), strict=True))
+        number = self.wanted.number
+        tokens = strip_spaces(columns[number]) if number is not None else Ids.from_bytes([])
+        values, bad_rows = read_numbers(tokens)
+        return DelimitedColumns(
+            len(names),
+            lines[keep],
+            {name: columns[name] for name in self.wanted.texts},
+            values,
+            bad_rows,
+            [tokens[row] for row in bad_rows.tolist()],
+            lines[wrong_rows],
+            [describe_line(ragged, row, self.splitter.delimiter) for row in wrong_rows.tolist()],
+        )
+
+
+def has_ranks(lines: Sequence[bytes]) -> bool:
+    """Whether the third of three columns is a rank: whole numbers that increase from 0 or 1 in each query.
+
+    Raises if they could as well be scores, as in 3, 1, 2.
+    """
+    rows = [line.split(b"\t") for line in lines]
+    if not rows or any(len(cells) != 3 or not RANK.fullmatch(cells[2]) for cells in rows):
+        return False
+    values: dict[bytes, list[int]] = {}
+    for query, _, number in rows:
+        values.setdefault(query, []).append(int(number))
+    if all(numbers[0] in (0, 1) and np.all(np.diff(numbers) > 0) for numbers in values.values()):
+        return True
+    never_increase = all(np.all(np.diff(numbers) <= 0) for numbers in values.values())
+    if never_increase and not all(sorted(numbers) == list(range(1, len(numbers) + 1)) for numbers in values.values()):
+        return False
+    raise InputError(
+        f"the third column may be a rank or a score: {shown(lines[0])}",
+        hint="choose one: format='msmarco' (ranks) or format='tsv' (scores), --run-format, --from",
+    )

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.columns import grades_within_limits, report_infinite_scores
-from rankgauge.io.formats.jsonl import describe_json, id_from_json, number_from_json
+from rankgauge.io.formats.json_records import describe_json, id_from_json, number_from_json
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import Kind, columns_for
-from rankgauge.io.rows import Rows
 
 Entry = tuple[object, object]  # an id and its number, or NO_NUMBER if only the order matters
 NO_NUMBER = object()  # not None: a null in place of a number is an error
@@ -92,6 +93,8 @@ class EntryRows:
             return False
         if not text.isascii() or "\0" in text or not all(docs):
             return False
+        if self.kind == "qrels" and any(abs(value) > LARGEST_GRADE for value in values):
+            return False  # reported one by one, in order
         self.docs += docs
         self.values += values
         return True
@@ -113,13 +116,17 @@ class EntryRows:
                 found = f"{describe_json(number)} for document {shown(doc_id)} of query {shown(query)}"
                 self.faults.add(what, [line], expected=f"a number as {what}", found=found)
                 continue
+            if self.kind == "qrels" and not grades_within_limits(
+                self.faults, np.array([value]), np.array([line]), Ids.from_bytes([query]), Ids.from_bytes([doc_id])
+            ):
+                continue
             self.docs.append(doc_id)
             self.values.append(value)
 
-    def rows(self) -> Rows:
+    def batch(self) -> Batch:
         """The rows, without those that cannot be read."""
         numbers = np.repeat(np.arange(len(self.queries)), np.array([rows for *_, rows in self.queries], dtype=np.int64))
-        return entries_to_rows(
+        return entries_to_batch(
             self.faults,
             self.kind,
             np.array([line for line, *_ in self.queries], dtype=np.int64)[numbers],
@@ -130,11 +137,11 @@ class EntryRows:
         )
 
 
-def entries_to_rows(
+def entries_to_batch(
     faults: Faults, kind: Kind, line: Ints, query: Ids, doc: Ids, value: Floats, empty: tuple[bytes, ...]
-) -> Rows:
+) -> Batch:
     """The rows of entries, with a fault or a warning for numbers out of range."""
-    rows = Rows(faults, line, query, doc, value, empty=empty)
+    rows = Batch(line, query, doc, value, empty=empty)
     if kind == "run":
         report_infinite_scores(faults, value, line, query, doc)
         return rows

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from rankgauge.core.batch import Batch
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import Limits, open_source, sha256_of_file
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.arrow_batches import ArrowFile
-from rankgauge.io.formats.columns import scores_from_ranks
-from rankgauge.io.formats.names import Columns
-from rankgauge.io.rows import Rows, concatenate_rows, report_long_ids
+from rankgauge.io.formats.names import Wanted
 
 SUFFIXES = (".parquet", ".pq")
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -24,8 +23,8 @@ class ParquetFolder:
     Messages name the file and the row in it.
     """
 
-    def __init__(self, path: str | Path, limits: Limits, columns: Columns | None = None) -> None:
-        self.name, self.limits, self.columns = str(path), limits, columns
+    def __init__(self, path: str | Path, limits: Limits) -> None:
+        self.name, self.limits = str(path), limits
         self.files = self._find_files(Path(path))
         self.bytes_read = 0
         if not self.files:
@@ -44,7 +43,7 @@ class ParquetFolder:
         except OSError as error:
             raise InputError.at(self.name, None, f"cannot read: {error.strerror or error}") from None
 
-    def batches(self, faults: Faults) -> Iterator[Rows]:
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """The rows of all files, batch by batch."""
         faults.files = []
         rows_before = bytes_before = 0
@@ -52,7 +51,7 @@ class ParquetFolder:
         for file in self.files:
             path = Path(self.name) / file
             with open_source(path, limits=self.limits) as stream:
-                table = ArrowFile(stream, self.columns, _partition_values(file))
+                table = ArrowFile(stream, wanted, _partition_values(file))
                 roles = set(table.roles)
                 first_roles = first_roles or roles
                 if roles != first_roles:
@@ -65,17 +64,6 @@ class ParquetFolder:
                     yield rows
                 rows_before += table.row_count
             bytes_before += path.stat().st_size
-
-    def rows(self, faults: Faults) -> Rows:
-        """All rows."""
-        batches = list(self.batches(faults))
-        if not any(map(len, batches)):
-            faults.raise_errors()
-            raise InputError.at(self.name, None, "no results in the file")
-        rows = concatenate_rows(batches)
-        rows = scores_from_ranks(rows) if rows.has_ranks_only else rows
-        report_long_ids(faults, rows.line, rows.query, rows.doc, self.limits.line)
-        return rows
 
     def sha256(self) -> str:
         """The hash of the lines that ``sha256sum`` prints for the files, sorted by path."""

@@ -9,18 +9,12 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, MissingExtraError, shown
-from rankgauge.io.checks import odd
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.columns import rows_from_columns
-from rankgauge.io.formats.jsonl import Records, number_from_json
+from rankgauge.io.formats.json_records import Records, number_from_json
 from rankgauge.io.formats.lazy_tables import is_lazy_table
-from rankgauge.io.formats.names import Columns
-from rankgauge.io.rows import build_qrels, build_run
 
 FRAME_ATTRIBUTES = ("__arrow_c_stream__", "__dataframe__", "__narwhals_dataframe__", "__narwhals_lazyframe__")
 
@@ -93,34 +87,14 @@ class FrameTable:
         return Records(self.line, [{name: value} for value in self.frame[name].to_list()])
 
 
-def qrels_from_frame(
-    frame: Any, *, columns: Columns | None = None, name: str = "qrels", by_subtopic: bool = False
-) -> Qrels:
-    """Judgments from a pandas, polars or pyarrow frame; columns are detected by name, or given as ``columns``."""
-    rows = rows_from_columns(Faults(name), _to_table(frame, name), "qrels", columns)
-    odd.report_odd_qrels(rows)
-    return build_qrels(rows, name=name, by_subtopic=by_subtopic)
-
-
-def run_from_frame(
-    frame: Any, *, columns: Columns | None = None, name: str = "run", on_duplicate: OnDuplicate = "error"
-) -> Run:
-    """A run from a pandas, polars or pyarrow frame; without scores, ranks give the order.
-
-    Ranks that contradict the scores are a warning, as in a file.
-    """
-    rows = rows_from_columns(Faults(name), _to_table(frame, name), "run", columns)
-    odd.report_odd_run(rows)
-    return build_run(rows, name=name, on_duplicate=on_duplicate)
-
-
 def frame_columns(frame: Any) -> dict[str, list[Any]]:
     """The columns of a frame as lists."""
-    table = _to_table(frame, "frame")
+    table = frame_table(frame, "frame")
     return {name: table.frame[name].to_list() for name in table.names}
 
 
-def _to_table(frame: Any, name: str) -> FrameTable:
+def frame_table(frame: Any, name: str) -> FrameTable:
+    """A frame of any library as a table; ``name`` is for messages."""
     try:
         import narwhals
     except ImportError:

@@ -5,23 +5,25 @@ The text is that of TREC judgments, with the judgment group in the second column
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import IO
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Interner, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.known_formats import is_prel
 from rankgauge.io.checks.swapped import SAMPLE_LINES, WHOLE_NUMBER, describe_columns
 from rankgauge.io.formats import decimals, trec
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
-from rankgauge.io.rows import Rows
-from rankgauge.io.text import check_text
+from rankgauge.io.formats.names import Kind, Wanted
+from rankgauge.io.formats.text_blocks import open_text
+from rankgauge.io.formats.tokens import TokenLines
 from rankgauge.io.trec_writer import number_text, whole_grades, words, write_lines
 
 GROUP_COLUMNS: dict[str, tuple[str, ...]] = {
@@ -69,27 +71,17 @@ def looks_like_preferences(head: Head, kind: Kind) -> bool:
     )
 
 
-def prefs_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+def prefs_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """``query group subgroup document level`` on each line."""
-    return _preference_rows(faults, data, "prefs")
+    return _preference_batches(stream, wanted, faults, "prefs")
 
 
-def qrels_prefs_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
+def qrels_prefs_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """``query group document level`` on each line; each group has one subgroup."""
-    return _preference_rows(faults, data, "qrels_prefs")
+    return _preference_batches(stream, wanted, faults, "qrels_prefs")
 
 
-def qrels_jg_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """``query group document grade`` on each line."""
-    return replace(trec.qrels_rows(faults, data), judgments="groups")
-
-
-def ndeval_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """``query subtopic document grade`` on each line."""
-    return replace(trec.qrels_rows(faults, data), judgments="subtopics")
-
-
-def largest_grades(rows: Rows) -> Rows:
+def largest_grades(rows: Batch) -> Batch:
     """One grade per document: the largest over the subtopics."""
     query, doc = rows.group(), Interner()(rows.doc)
     order = np.lexsort((-rows.value, doc, query))
@@ -97,14 +89,16 @@ def largest_grades(rows: Rows) -> Rows:
     is_best[1:] = (np.diff(query[order]) != 0) | (np.diff(doc[order]) != 0)
     keep = np.zeros(len(rows), dtype=bool)
     keep[order[is_best]] = True
-    return replace(rows.select(keep), iters=None, judgments="grades")
+    return replace(rows.select(keep), iters=None)
 
 
-def _preference_rows(faults: Faults, data: bytes, format: str) -> Rows:
+def _preference_batches(stream: ByteStream, wanted: Wanted, faults: Faults, format: str) -> Iterator[Batch]:
+    blocks = open_text(stream, faults, is_kept=wanted.is_kept)
+    return (_preference_batch(faults, lines, format) for lines in trec.token_lines(blocks, GROUP_COLUMNS[format]))
+
+
+def _preference_batch(faults: Faults, lines: TokenLines, format: str) -> Batch:
     names = GROUP_COLUMNS[format]
-    lines = split_columns(pad(check_text(faults, data)), len(names))
-    if not len(lines) and not len(lines.short):
-        raise InputError.at(faults.source, None, "no lines with content")
     trec.report_short_lines(faults, lines, names)
     wide_rows = np.flatnonzero(lines.count > len(names))
     faults.add(
@@ -124,20 +118,18 @@ def _preference_rows(faults: Faults, data: bytes, format: str) -> Rows:
     )
     keep = np.ones(len(lines), dtype=bool)
     keep[wide_rows] = keep[bad_rows] = False
-    return Rows(
-        faults,
+    return Batch(
         lines.line,
         columns.query,
         columns.doc,
         levels,
         iters=columns.group,
         subgroup=columns.subgroup,
-        judgments="preferences",
         blank=lines.blank,
     ).select(keep)
 
 
-def write_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def write_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``query group subgroup document level``, sorted."""
     rows = _sorted(rows)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
@@ -145,7 +137,7 @@ def write_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b" ", zip(query, group, subgroup, doc, map(number_text, rows.value.tolist()), strict=False))
 
 
-def write_qrels_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def write_qrels_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``query group document level``, sorted; raises if a group has several subgroups."""
     group = rows.group(by_iter=True)
     distinct = np.unique(np.stack([group, rows.group(by_iter=True, by_subgroup=True)]), axis=1)[0]
@@ -162,14 +154,14 @@ def write_qrels_prefs(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b" ", zip(query, groups, doc, map(number_text, rows.value.tolist()), strict=False))
 
 
-def write_qrels_jg(rows: Rows, kind: Kind, out: IO[bytes]) -> None:
+def write_qrels_jg(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     """``query group document grade``, sorted; the group is a judge or a subtopic."""
     rows = _sorted(rows)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
     write_lines(out, b" ", zip(query, words(rows.iters, "group", ONLY_GROUP), doc, whole_grades(rows), strict=False))
 
 
-def _sorted(rows: Rows) -> Rows:
+def _sorted(rows: Batch) -> Batch:
     """The rows by query, group, subgroup and document, in the order of their bytes."""
     order: Ints = np.arange(len(rows))
     for column in (rows.doc, rows.subgroup, rows.iters, rows.query):

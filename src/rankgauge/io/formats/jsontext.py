@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rankgauge.errors import InputError, shown
+from rankgauge.io.formats.text_blocks import TextBlocks
+from rankgauge.io.text import BOM
 
 
 class JsonLimitError(ValueError):
@@ -106,3 +109,84 @@ LINES_HINT = "if it has one object per line: format='jsonl' or 'log', --from"
 _PAIRS_DECODER = json.JSONDecoder(object_pairs_hook=JsonPairs, parse_constant=reject_constant)  # made once
 _STRICT_DECODER = json.JSONDecoder(parse_constant=reject_constant)
 _PLAIN_DECODER = json.JSONDecoder()
+_WHITE_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+class NotJsonError(Exception):
+    """A text is not JSON: only the decoder of the whole text says why."""
+
+
+class JsonItems:
+    """The values of an array, or the keys and values of an object, that is the whole text: decoded block by block.
+
+    ``blocks`` has read its first bracket or brace; or more, up to a comma (``has_begun``).
+    """
+
+    def __init__(self, blocks: TextBlocks, *, is_object: bool, has_begun: bool = False) -> None:
+        self._blocks, self._is_object = blocks, is_object
+        self._may_end = not has_begun  # nothing was read yet: the closing bracket may follow at once
+        self._is_ended = False  # whether the closing bracket was read
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        """The items, block by block; raises :class:`NotJsonError` if the text is not JSON."""
+        blocks = self._blocks
+        while not self._is_ended:
+            if items := self._read():
+                yield items
+            if not self._is_ended:
+                blocks.advance()
+        while blocks.used < blocks.size or blocks.advance():
+            if blocks.rest().strip(b" \t\n\r"):
+                raise NotJsonError
+            blocks.used = blocks.size
+
+    def _read(self) -> list[Any]:
+        """The items that are complete in the block; the rest is not read."""
+        blocks = self._blocks
+        text = blocks.rest().decode("utf-8", "surrogateescape")
+        items: list[Any] = []
+        at = 0
+        while not self._is_ended:
+            try:
+                item, end, self._is_ended = self._item(text, at)
+            except (ValueError, RecursionError, IndexError):
+                if blocks.is_last:
+                    raise NotJsonError from None
+                break  # or its end is in the next block
+            items += item
+            at, self._may_end = end, False
+        blocks.used += len(text[:at].encode("utf-8", "surrogateescape"))
+        return items
+
+    def _item(self, text: str, at: int) -> tuple[list[Any], int, bool]:
+        """The item at a place, none if there is the end; where the next one begins, and whether there is none."""
+        closing = "}" if self._is_object else "]"
+        at = _skip(text, at)
+        if self._may_end and text[at] == closing:
+            return [], at + 1, True
+        key = None
+        if self._is_object:
+            if text[at] != '"':
+                raise ValueError
+            key, at = _PAIRS_DECODER.raw_decode(text, at)
+            at = _skip(text, at)
+            if text[at] != ":":
+                raise ValueError
+            at = _skip(text, at + 1)
+        value, at = _PAIRS_DECODER.raw_decode(text, at)
+        at = _skip(text, at)
+        if text[at] not in (",", closing):
+            raise ValueError
+        return [(key, value) if self._is_object else value], at + 1, text[at] == closing
+
+
+def _skip(text: str, at: int) -> int:
+    """Where the next character is that is not white space."""
+    match = _WHITE_SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def parse_whole(blocks: TextBlocks, source: str) -> Any:
+    """The value of the whole text, whatever was read of it: the error of one that is not JSON names the line."""
+    blocks.stream.rewind()
+    return parse_json(source, None, blocks.stream.read().removeprefix(BOM))

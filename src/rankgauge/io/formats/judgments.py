@@ -7,19 +7,19 @@ grades the lower one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids
+from rankgauge.core.batch import Batch
 from rankgauge.errors import shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import rows_from_columns
-from rankgauge.io.formats.jsonl import Record, Records, read_records
-from rankgauge.io.formats.names import Columns, Kind
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.columns import batch_of_table
+from rankgauge.io.formats.json_records import Record, Records, read_records
+from rankgauge.io.formats.names import Wanted
 
 JUDGMENT_KEYS = ("query_id", "doc_id", "relevance", "assessor", "how")  # in every line
 
@@ -29,14 +29,13 @@ def is_judgment_record(record: Mapping[str, Any]) -> bool:
     return all(key in record for key in JUDGMENT_KEYS)
 
 
-def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """One grade for each document that has one."""
-    table = read_records(faults, complete_lines(faults, data))
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """One grade for each document that has one, all in one batch: a later line may replace any earlier one."""
+    table = read_records(faults, complete_lines(faults, stream.read()))
     valid = current_records(table.records)
-    if not valid:
-        return Rows(faults, np.zeros(0, dtype=np.int64), Ids.from_bytes([]), Ids.from_bytes([]), np.zeros(0))
-    kept = Records(table.line[valid], [table.records[row] for row in valid])
-    return _median_rows(rows_from_columns(faults, kept, kind, columns))
+    if valid:
+        kept = Records(table.line[valid], [table.records[row] for row in valid])
+        yield _median_rows(faults, batch_of_table(faults, kept, wanted))
 
 
 def complete_lines(faults: Faults, data: bytes) -> bytes:
@@ -67,7 +66,7 @@ def median_grade(grades: Sequence[float]) -> float:
     return sorted(grades)[(len(grades) - 1) // 2]
 
 
-def _median_rows(rows: Rows) -> Rows:
+def _median_rows(faults: Faults, rows: Batch) -> Batch:
     """One row per document, the first of each, with the median of its grades."""
     places: dict[tuple[bytes, bytes], list[int]] = {}
     for row, pair in enumerate(zip(rows.query, rows.doc, strict=True)):
@@ -78,7 +77,7 @@ def _median_rows(rows: Rows) -> Rows:
     for several in places.values():
         grades[several] = median_grade(grades[several].tolist())
     differing = [several for several in places.values() if len(set(rows.value[several].tolist())) > 1]
-    rows.faults.add(
+    faults.add(
         "assessors-differ",
         [int(rows.line[several[0]]) for several in differing],
         expected="assessors who agree",

@@ -5,19 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import encode_id
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.entries import NO_NUMBER, STRUCTURES, Entry, EntryRows, StructureError, read_entries
-from rankgauge.io.formats.jsonl import Record, Records, describe_json, id_from_json, number_from_json, read_records
+from rankgauge.io.formats.json_records import (
+    Record,
+    Records,
+    describe_json,
+    id_from_json,
+    number_from_json,
+    read_records,
+)
 from rankgauge.io.formats.jsontext import JsonPairs
-from rankgauge.io.formats.names import Columns, Kind, check_roles, normalize_name
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.names import Columns, Kind, Wanted, check_roles, normalize_name
 
 # Role → keys in tiers: the certain ones first, then those used if no certain one is there (they may contain texts).
 KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -49,11 +57,11 @@ class Log:
     keys: Mapping[str, str]
     queries: Mapping[int, bytes] = field(default_factory=dict)  # row → id; rows without one are faults
 
-    def run_rows(self, faults: Faults) -> Rows:
+    def run_rows(self, faults: Faults) -> Batch:
         """The retrieved documents."""
         return self._collect(faults, "run", self._retrieved)
 
-    def qrels_rows(self, faults: Faults) -> Rows:
+    def qrels_rows(self, faults: Faults) -> Batch:
         """The relevant documents, with the columns of each question."""
         return replace(self._collect(faults, "qrels", self._relevant), columns=self.columns())
 
@@ -74,7 +82,7 @@ class Log:
         values = {query: self.records.records[row].get(key) for row, query in self.queries.items() if key}
         return {query: text for query, text in values.items() if isinstance(text, str)}
 
-    def _collect(self, faults: Faults, kind: Kind, read: Callable[[Faults, int, Record], list[Entry]]) -> Rows:
+    def _collect(self, faults: Faults, kind: Kind, read: Callable[[Faults, int, Record], list[Entry]]) -> Batch:
         entry_rows = EntryRows(faults, kind)
         for row, query in self.queries.items():
             line = int(self.records.line[row])
@@ -83,7 +91,7 @@ class Log:
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
                 faults.add("shape", [line], expected=f"{STRUCTURES} as {what} documents", found=str(error))
-        return entry_rows.rows()
+        return entry_rows.batch()
 
     def _retrieved(self, faults: Faults, line: int, record: Record) -> list[Entry]:
         key = _required_key(faults.source, self.keys, "retrieved")
@@ -132,10 +140,10 @@ def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
     return Log(faults, records, keys, _query_ids(faults, records, keys))
 
 
-def rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    """One side of a log."""
-    log = load(faults, data, columns)
-    return log.run_rows(faults) if kind == "run" else log.qrels_rows(faults)
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """One side of a log, in one batch: which key is which is known at its end."""
+    log = load(faults, stream.read(), wanted.columns)
+    yield log.run_rows(faults) if wanted.kind == "run" else log.qrels_rows(faults)
 
 
 def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:

@@ -9,11 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, UsageError, nearest, shown
 
 Kind = Literal["qrels", "run"]
 Columns = Mapping[str, str]  # role → the name of its column
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a reader of a format is asked for."""
+
+    kind: Kind
+    columns: Columns | None = None  # as the caller names them
+    names: tuple[str, ...] = ()  # keys that are known from an earlier attempt to read the source
+    is_kept: bool = False  # whether all rows are kept in memory, so that batches may be large
+
 
 # Role → names in tiers: the certain ones first, then those that are used if no certain one is there.
 COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -11,7 +11,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import decimals, delimited
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import Record, Records
+from rankgauge.io.formats.json_records import Record, Records
 from rankgauge.io.formats.names import DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES, has_name
 from rankgauge.io.text import check_text
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
@@ -17,40 +18,29 @@ from rankgauge.io.formats import (
     arrow,
     arrow_batches,
     delimited,
-    delimited_rows,
     grouped,
+    json_lines,
+    json_mapping,
     judgments,
     log,
-    mappings,
-    msmarco,
-    record_rows,
     trec,
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import Columns, Kind, columns_for, is_header
-from rankgauge.io.rows import Rows
+from rankgauge.io.formats.names import Kind, Wanted, columns_for, is_header
 from rankgauge.io.trec_writer import write_trec_rows
 
 
-class ReadRows(Protocol):
-    """A function from bytes to rows; what is wrong is added to the faults."""
-
-    def __call__(self, faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-        """Read the rows."""
-
-
 class ReadBatches(Protocol):
-    """A function from the open file of a run to its rows, batch by batch: for runs that are larger than memory.
+    """The only reader of a format: from an open file to its rows, batch by batch.
 
-    Batches come in the order of the file, end anywhere (a query may continue in the next one), and together are the
-    rows that ``ReadRows`` gives, with the same lines, faults and errors. Memory is that of one batch. Each batch has
-    the same columns; ``iters`` may be left out. If there are ranks and no scores, ``Rows.has_ranks_only`` is true and
-    the values are the ranks. After each batch, ``stream.bytes_read`` says how much of the file was read (text formats
-    have that from ``stream.readinto``). Raises ``NotInBlocksError`` if only the whole file can be read.
+    Batches come in the order of the file and end anywhere (a query may continue in the next one). Memory is that of one
+    batch. Each batch has the same columns. If there are ranks and no scores, ``Batch.has_ranks_only`` is true and the
+    values are the ranks. What is wrong with a row is added to the faults, with its line; how large the batches are
+    changes nothing. Raises ``Restart`` if a late key changes which column is which.
     """
 
-    def __call__(self, faults: Faults, stream: ByteStream, columns: Columns | None = None) -> Iterator[Rows]:
+    def __call__(self, stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """Read the batches."""
 
 
@@ -62,26 +52,24 @@ class Format:
     summary: str
     columns: Mapping[Kind, str]  # its columns, for each kind that it supports
     matches: Callable[[Head, Kind], bool]
-    read: ReadRows
-    write: Callable[[Rows, Kind, IO[bytes]], None] | None = None
+    read: ReadBatches
+    write: Callable[[Batch, Kind, IO[bytes]], None] | None = None
     keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
     judgments: JudgmentKind = "grades"
-    read_batches: ReadBatches | None = None  # of runs, if the format can be read in parts
+    is_text: bool = True
 
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
         return kind in self.columns
 
 
-def _trec_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    return trec.qrels_rows(faults, data) if kind == "qrels" else trec.run_rows(faults, data)
-
-
-def _beir_rows(faults: Faults, data: bytes, kind: Kind, columns: Columns | None = None) -> Rows:
-    return delimited_rows.tsv_rows(faults, data, kind, columns)
+def _msmarco_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """MS MARCO's runs; its judgments are TREC's."""
+    read = trec.read_batches if wanted.kind == "qrels" else delimited.msmarco_batches
+    return read(stream, wanted, faults)
 
 
 def _cells(head: Head, delimiter: bytes) -> list[str]:
@@ -106,7 +94,7 @@ def _is_tsv(head: Head, kind: Kind) -> bool:
         return True
     if kind == "qrels" or len(cells) != 3:
         return False
-    return bool(DECIMAL.fullmatch(cells[2].encode("utf-8", "surrogateescape"))) and not msmarco.has_ranks(head.lines)
+    return bool(DECIMAL.fullmatch(cells[2].encode("utf-8", "surrogateescape"))) and not delimited.has_ranks(head.lines)
 
 
 def _is_mapping(head: Head, kind: Kind) -> bool:
@@ -123,11 +111,11 @@ def _is_chosen_only(head: Head, kind: Kind) -> bool:
     return False
 
 
-def _write_delimited(delimiter: str) -> Callable[[Rows, Kind, IO[bytes]], None]:
+def _write_delimited(delimiter: str) -> Callable[[Batch, Kind, IO[bytes]], None]:
     return lambda rows, kind, out: writers.delimited(rows, kind, out, delimiter)
 
 
-def _write_arrow(*, parquet: bool) -> Callable[[Rows, Kind, IO[bytes]], None]:
+def _write_arrow(*, parquet: bool) -> Callable[[Batch, Kind, IO[bytes]], None]:
     return lambda rows, kind, out: arrow.write(rows, kind, parquet=parquet)(out)
 
 
@@ -143,26 +131,26 @@ FORMATS = (
         "Parquet, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
-        arrow.parquet_rows,
+        arrow_batches.read_batches,
         _write_arrow(parquet=True),
         ALL_PARTS,
         (".parquet", ".pq"),
         has_names=True,
         extra="arrow",
-        read_batches=arrow_batches.run_batches,
+        is_text=False,
     ),
     Format(
         "arrow",
         "Arrow IPC (Feather), file or stream, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
-        arrow.ipc_rows,
+        arrow_batches.read_batches,
         _write_arrow(parquet=False),
         ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
         has_names=True,
         extra="arrow",
-        read_batches=arrow_batches.run_batches,
+        is_text=False,
     ),
     Format(
         "log",
@@ -172,7 +160,7 @@ FORMATS = (
             "run": "query_id or question; retrieved_ids, optionally scores",
         },
         lambda head, kind: head.is_json and head.record is not None and log.is_log_record(head.record, kind),
-        log.rows,
+        log.read_batches,
         has_names=True,
     ),
     Format(
@@ -181,7 +169,7 @@ FORMATS = (
         "several assessors the median",
         {"qrels": "query_id doc_id relevance assessor how"},
         lambda head, kind: kind == "qrels" and head.record is not None and judgments.is_judgment_record(head.record),
-        judgments.rows,
+        judgments.read_batches,
         has_names=True,
     ),
     Format(
@@ -189,30 +177,28 @@ FORMATS = (
         "one JSON object of queries, as pytrec_eval and ranx write it",
         {"qrels": "{query: {document: grade}} or {query: [document]}", "run": "{query: {document: score}} or lists"},
         _is_mapping,
-        mappings.rows,
+        json_mapping.read_batches,
         writers.mapping,
         frozenset({"score", "empty"}),
         (".json",),
-        read_batches=mappings.run_batches,
     ),
     Format(
         "jsonl",
         "JSON Lines, one judgment or result per line (or an array of such objects)",
         NAMED_COLUMNS,
         lambda head, kind: head.is_json,
-        record_rows.rows,
+        json_lines.read_batches,
         writers.jsonl,
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
-        read_batches=record_rows.run_batches,
     ),
     Format(
         "beir",
         "BEIR's tab-separated judgments",
         {"qrels": "query-id corpus-id score, below a header"},
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
-        _beir_rows,
+        delimited.tsv_batches,
         writers.beir,
         has_names=True,
     ),
@@ -221,19 +207,18 @@ FORMATS = (
         "comma- or semicolon-separated, with or without a header",
         NAMED_COLUMNS,
         _is_csv,
-        delimited_rows.csv_rows,
+        delimited.csv_batches,
         _write_delimited(","),
         ALL_PARTS,
         (".csv",),
         has_names=True,
-        read_batches=delimited_rows.csv_batches,
     ),
     Format(
         "msmarco",
         "MS MARCO's tab-separated files; a run has ranks and no scores",
         {"qrels": "query iter document grade", "run": "query document rank"},
-        lambda head, kind: kind == "run" and msmarco.has_ranks(head.lines),
-        msmarco.rows,
+        lambda head, kind: kind == "run" and delimited.has_ranks(head.lines),
+        _msmarco_batches,
         writers.msmarco,
         frozenset({"iter"}),
     ),
@@ -242,19 +227,18 @@ FORMATS = (
         "tab-separated, with or without a header",
         NAMED_COLUMNS,
         _is_tsv,
-        delimited_rows.tsv_rows,
+        delimited.tsv_batches,
         _write_delimited("\t"),
         ALL_PARTS,
         (".tsv", ".tab"),
         has_names=True,
-        read_batches=delimited_rows.tsv_batches,
     ),
     Format(
         "prefs",
         "preferences of several judges, as trec_eval -R prefs reads them",
         {"qrels": "query group subgroup document level"},
         grouped.looks_like_preferences,
-        grouped.prefs_rows,
+        grouped.prefs_batches,
         grouped.write_prefs,
         frozenset({"iter"}),
         (".prefs",),
@@ -265,7 +249,7 @@ FORMATS = (
         "judgments whose grades are preferences, as trec_eval -R qrels_prefs reads them; only if chosen",
         {"qrels": "query group document level"},
         _is_chosen_only,
-        grouped.qrels_prefs_rows,
+        grouped.qrels_prefs_batches,
         grouped.write_qrels_prefs,
         frozenset({"iter"}),
         judgments="preferences",
@@ -275,7 +259,7 @@ FORMATS = (
         "judgments of several judges, as trec_eval -R qrels_jg reads them; only if chosen",
         {"qrels": "query group document grade"},
         _is_chosen_only,
-        grouped.qrels_jg_rows,
+        trec.read_batches,
         grouped.write_qrels_jg,
         frozenset({"iter"}),
         judgments="groups",
@@ -286,7 +270,7 @@ FORMATS = (
         "if chosen",
         {"qrels": "query subtopic document grade"},
         _is_chosen_only,
-        grouped.ndeval_rows,
+        trec.read_batches,
         grouped.write_qrels_jg,
         frozenset({"iter"}),
         judgments="subtopics",
@@ -296,7 +280,7 @@ FORMATS = (
         "TREC files, separated by white space; the default if no other format matches",
         {"qrels": "query iter document grade", "run": "query Q0 document rank score tag"},
         lambda head, kind: True,
-        _trec_rows,
+        trec.read_batches,
         write_trec_rows,
         ALL_PARTS,
         (".trec", ".txt", ".qrels", ".run", ".res"),
@@ -352,7 +336,7 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
         return "qrels" if looks_like_qrels else "run"
     if not names and not head.is_json:
         width = len(head.line.split())
-        if width in (4, 6) or (width == 3 and msmarco.has_ranks(head.lines)):
+        if width in (4, 6) or (width == 3 and delimited.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
         if grouped.looks_like_preferences(head, "qrels"):
             return "qrels"

@@ -1,39 +1,61 @@
-"""A text in blocks, for readers that keep only what they need of it."""
+"""A text in blocks, for readers that keep only what they need of it; and what must be true of any text.
+
+What is wrong with a text as a whole (a NUL byte, UTF-16, carriage returns as line endings) is an error at once, however
+large the blocks are.
+"""
 
 from __future__ import annotations
-
-import io
-from collections.abc import Callable
 
 import numpy as np
 
 from rankgauge.core.ids import PADDING
+from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.tokens import NEWLINE, Bytes
-from rankgauge.io.text import BOM, add_bom_warning, looks_like_utf16
+from rankgauge.io.formats.tokens import Bytes
+from rankgauge.io.text import BOM, CR_HINT, CR_LINES, add_bom_warning, check_not_utf16
 
 BLOCK_BYTES = 1 << 22  # in memory at once
 BLOCK_ROWS = 1 << 16
+WHOLE_BYTES = 1 << 25  # a file up to this size is one block if all of its rows are kept anyway
+UTF16_BYTES = 64  # by which UTF-16 is recognized
+SEARCHED_BYTES = 1 << 26  # in which a NUL byte is looked for if something else is wrong
 
 
-class NotInBlocksError(Exception):
-    """A file that must be read as a whole: it is wrong, or later lines change the meaning of earlier ones."""
+def check_no_nul(stream: ByteStream) -> None:
+    """Raise if there is a NUL byte in a text, near its beginning."""
+    blocks = TextBlocks(stream, BLOCK_BYTES)
+    while blocks.offset < SEARCHED_BYTES and blocks.advance():
+        blocks.line += blocks.part(0, blocks.size).count(b"\n")
+        blocks.used = blocks.size
 
 
-class NewColumnError(NotInBlocksError):
-    """A column that appears late changes which column is which."""
+class Restart(Exception):
+    """What was read so far is void: a late key changes which column is which, or a query comes again after others.
+
+    ``names`` are all keys known by now; none if the queries are the reason.
+    """
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        super().__init__(*names)
+        self.names = names
 
 
 class TextBlocks:
     """The block that is being read, with zeros behind it. What a reader leaves of it comes first in the next."""
 
-    def __init__(self, read: Callable[[memoryview], int], size: int) -> None:
-        self._read, self._room = read, size
-        self._data = np.zeros(size + PADDING, dtype=np.uint8)
+    def __init__(self, stream: ByteStream, block_bytes: int) -> None:
+        self.stream = stream
+        self._make_room(block_bytes)
         self.size = self.used = 0  # bytes of the block, and of it those that are read
+        self.offset = 0  # where the block begins in the text
         self.line = 0  # lines that are read, in the whole file
         self.is_last = False
+
+    def _make_room(self, room: int) -> None:
+        self._room = room
+        self._text = bytearray(room + PADDING)  # which finds a byte faster than an array does
+        self._data = np.frombuffer(self._text, dtype=np.uint8)
 
     @property
     def buffer(self) -> Bytes:
@@ -45,55 +67,98 @@ class TextBlocks:
         """Where to read on, for the extension."""
         return self.used, self.line, self.is_last
 
-    def bytes(self, begin: int, end: int) -> bytes:
+    def part(self, begin: int, end: int) -> bytes:
         """A part of the block."""
-        return self._data[begin:end].tobytes()
+        return bytes(self._text[begin:end])
+
+    def rest(self) -> bytes:
+        """What is not read of the block."""
+        return self.part(self.used, self.size)
+
+    def is_ended_by(self, closing: bytes) -> bool:
+        """Whether everything is read, and the last of it is a closing bracket."""
+        return self.is_last and self.used == self.size and self.part(0, self.size).rstrip().endswith(closing)
+
+    def complete_lines(self) -> int:
+        """Where the last complete line that is not read ends; the end of the block if it is the last one."""
+        if self.is_last:
+            return self.size
+        end = self._text.rfind(b"\n", self.used, self.size) + 1
+        if end:
+            return end
+        limit = self.stream.limits.line
+        if self.size - self.used > limit:
+            raise InputError.at(
+                self.stream.path, None, f"a line of more than {limit} bytes", hint="raise the limit with --max-line"
+            )
+        return self.used
 
     def advance(self) -> bool:
         """Drop what is read and read more of the file; whether anything is left. A block with nothing read grows."""
         left = self._data[self.used : self.size]
         if self.is_last:
             return bool(len(left))
+        self.offset += self.used
         if len(left) == self._room:
-            self._room *= 2
-        if len(self._data) < self._room + PADDING:
-            data = np.zeros(self._room + PADDING, dtype=np.uint8)
-            data[: len(left)] = left
-            self._data = data
-        else:
-            self._data[: len(left)] = left
+            self._make_room(2 * self._room)
+        self._data[: len(left)] = left
         self.size, self.used = len(left), 0
         view = self._data.data
         while self.size < self._room:
-            count = self._read(view[self.size : self._room])
+            count = self.stream.readinto(view[self.size : self._room])
             if not count:
                 self.is_last = True
                 break
             self.size += count
         self._data[self.size : self.size + PADDING] = 0
+        self._check_no_nul(len(left))
         return self.size > 0
 
+    def _check_no_nul(self, begin: int) -> None:
+        """Raise if there is a NUL byte in what was read last."""
+        at = self._text.find(0, begin, self.size)
+        if at < 0:
+            return
+        line = self.line + self._text.count(b"\n", 0, at) + 1
+        raise InputError.at(self.stream.path, line, f"NUL byte at offset {self.offset + at}: not a text file")
 
-def blocks_of_bytes(data: bytes) -> TextBlocks:
-    """A text in memory, in blocks."""
-    return TextBlocks(io.BytesIO(data).readinto, max(1, min(BLOCK_BYTES, len(data))))
 
+def open_text(
+    stream: ByteStream,
+    faults: Faults,
+    *,
+    has_lines: bool = True,
+    is_kept: bool = False,
+    block_bytes: int | None = None,
+) -> TextBlocks:
+    """A text from its first byte on, of which the first block is read.
 
-def blocks_of_stream(faults: Faults, stream: ByteStream) -> TextBlocks:
-    """An open file, in blocks; the first is there. Raises :class:`NotInBlocksError` for what is not text."""
-
-    def read(view: memoryview) -> int:
-        count = stream.readinto(view)
-        if count and not np.frombuffer(view[:count], dtype=np.uint8).all():
-            raise NotInBlocksError
-        return count
-
-    blocks = TextBlocks(read, BLOCK_BYTES)
-    head = blocks.bytes(0, 64) if blocks.advance() else b""
-    text = blocks.buffer[: blocks.size]
-    if not head or looks_like_utf16(head) or ((text == 0x0D).any() and not (text == NEWLINE).any()):
-        raise NotInBlocksError
-    if head.startswith(BOM):
+    ``is_kept`` says that all rows are kept anyway, so that a file of ordinary size may be one block.
+    """
+    size = min(WHOLE_BYTES, stream.stored_size() or BLOCK_BYTES) if is_kept else BLOCK_BYTES
+    blocks = TextBlocks(stream, block_bytes or size)
+    faults.has_lines = has_lines
+    if not blocks.advance():
+        raise InputError.at(faults.source, None, "file is empty")
+    while blocks.size < UTF16_BYTES and not blocks.is_last:
+        blocks.advance()
+    check_not_utf16(faults.source, blocks.part(0, min(blocks.size, UTF16_BYTES)))
+    if has_lines:
+        _check_line_endings(blocks, faults.source)
+    if blocks.part(0, len(BOM)) == BOM:
         add_bom_warning(faults)
         blocks.used = len(BOM)
     return blocks
+
+
+def _check_line_endings(blocks: TextBlocks, source: str) -> None:
+    """Raise if nothing but carriage returns ends the lines; the first block has a complete line then, or everything."""
+    while True:
+        text = blocks.part(0, blocks.size).strip()
+        if b"\n" in text or (not blocks.is_last and blocks.size > blocks.stream.limits.line):
+            return
+        if blocks.is_last:
+            if b"\r" in text:
+                raise InputError.at(source, None, CR_LINES, hint=CR_HINT)
+            return
+        blocks.advance()

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankgauge.errors import InputError
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.jsonl import Record, Records
+from rankgauge.io.formats.json_records import Record, Records
 from rankgauge.io.formats.sgml import Tag, decode, find_tags, without_tags
 from rankgauge.io.text import check_text
 

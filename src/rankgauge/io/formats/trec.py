@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from rankgauge.core.ids import PADDING, Ids, Ints
+from rankgauge.core.batch import Batch
+from rankgauge.core.ids import DELETE, PADDING, Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.swapped import COLUMNS, WHOLE_NUMBER, check_kind, describe_columns
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.names import Kind
-from rankgauge.io.formats.tokens import TokenLines, pad, split_columns
-from rankgauge.io.rows import Rows
-from rankgauge.io.text import check_no_nul, check_text
+from rankgauge.io.formats.names import Wanted
+from rankgauge.io.formats.text_blocks import TextBlocks, open_text
+from rankgauge.io.formats.tokens import TokenLines, split_columns
 
 QRELS_COLUMNS, RUN_COLUMNS = COLUMNS["qrels"], COLUMNS["run"]
 FIRST_LINE_BYTES = 4096
+SAMPLED_BYTES = 1 << 16  # from which the kind of a file is seen
+NOT_PLAIN = (b"{", b"[", b",", b";", b"\t")  # a first line with one of these may be of another format
 SPLIT_ID_HINT = "a document id that contains a space? columns are separated by white space"
 
 
 def is_certainly_trec(head: bytes, kind: str) -> bool:
     """Whether the first line proves that a file is a TREC file, so that no other format need be considered."""
-    fields = head[:FIRST_LINE_BYTES].split(b"\n", 1)[0].split()
+    line = head[:FIRST_LINE_BYTES].split(b"\n", 1)[0]
+    if any(mark in line for mark in NOT_PLAIN) or b"\0" in head:
+        return False
+    fields = line.split()
     if kind == "qrels":
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
     return len(fields) == len(RUN_COLUMNS) and bool(
@@ -31,9 +39,49 @@ def is_certainly_trec(head: bytes, kind: str) -> bool:
     )
 
 
-def qrels_rows(faults: Faults, data: bytes) -> Rows:
-    """``query iter document grade`` on each line."""
-    lines = _split_lines(faults, data, "qrels")
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """The rows of a file: ``query iter document grade`` or ``query Q0 document rank score tag`` on each line."""
+    blocks = open_lines(stream, wanted, faults)
+    if wanted.kind == "qrels":
+        return (qrels_batch(faults, lines) for lines in token_lines(blocks, QRELS_COLUMNS))
+    return run_batches(faults, blocks)
+
+
+def run_batches(faults: Faults, blocks: TextBlocks, usual_columns: int = 0) -> Iterator[Batch]:
+    """The rows of a run; ``usual_columns`` is the number of columns of its first row, if that is known."""
+    for lines in token_lines(blocks, RUN_COLUMNS):
+        usual_columns = usual_columns or (int(lines.count[0]) if len(lines) else 0)
+        yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS))
+
+
+def open_lines(stream: ByteStream, wanted: Wanted, faults: Faults, block_bytes: int | None = None) -> TextBlocks:
+    """The text of a file; raises if its first lines are those of another kind of file."""
+    head = stream.head(SAMPLED_BYTES)
+    blocks = open_text(stream, faults, is_kept=wanted.is_kept, block_bytes=block_bytes)
+    complete = head if len(head) < SAMPLED_BYTES else head[: head.rfind(b"\n", 0, SAMPLED_BYTES) + 1]
+    check_kind(faults.source, complete, wanted.kind)
+    return blocks
+
+
+def token_lines(blocks: TextBlocks, names: tuple[str, ...]) -> Iterator[TokenLines]:
+    """The lines of a text, block by block, split into columns; raises if there is none."""
+    has_content, is_left = False, blocks.used < blocks.size or blocks.advance()
+    while is_left:
+        end = blocks.complete_lines()
+        if end > blocks.used:
+            text = np.zeros(end - blocks.used + PADDING, dtype=np.uint8)  # the block itself is used again
+            text[: end - blocks.used] = blocks.buffer[blocks.used : end]
+            lines = split_columns(text, len(names), before=blocks.line)
+            blocks.used, blocks.line = end, blocks.line + lines.total
+            has_content |= bool(len(lines) or len(lines.short))
+            yield lines
+        is_left = blocks.advance()
+    if not has_content:
+        raise InputError.at(blocks.stream.path, None, "no lines with content")
+
+
+def qrels_batch(faults: Faults, lines: TokenLines) -> Batch:
+    """The judgments on some lines."""
     report_short_lines(faults, lines, QRELS_COLUMNS)
     wide_rows = np.flatnonzero(lines.count > len(QRELS_COLUMNS))
     faults.add(
@@ -52,31 +100,18 @@ def qrels_rows(faults: Faults, data: bytes) -> Rows:
     )
     keep = np.ones(len(lines), dtype=bool)
     keep[wide_rows] = keep[bad_rows] = False
-    return Rows(faults, lines.line, query, doc, grades, iters=iters, blank=lines.blank).select(keep)
+    return Batch(lines.line, query, doc, grades, iters=iters, blank=lines.blank).select(keep)
 
 
-def run_rows(faults: Faults, data: bytes) -> Rows:
-    """``query Q0 document rank score tag`` on each line."""
-    lines = _split_lines(faults, data, "run")
-    return rows_from_lines(faults, lines, int(lines.count[0]) if len(lines) else len(RUN_COLUMNS))
-
-
-def rows_from_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> Rows:
-    """The rows of some lines of a run; ``usual_columns`` is the number of columns of the file's first row."""
+def run_batch(faults: Faults, lines: TokenLines, usual_columns: int) -> Batch:
+    """The results on some lines; ``usual_columns`` is the number of columns of the file's first row."""
     scores, wrong_rows = read_run_lines(faults, lines, usual_columns)
     query, iters, doc, rank, _, tag = (lines.column(number) for number in range(6))
     keep = np.ones(len(lines), dtype=bool)
     keep[wrong_rows] = False
-    return Rows(faults, lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag).select(keep)
-
-
-def _split_lines(faults: Faults, data: bytes, kind: Kind) -> TokenLines:
-    data = check_text(faults, data)
-    check_kind(faults.source, data, kind)
-    lines = split_columns(pad(data), len(COLUMNS[kind]))
-    if not len(lines) and not len(lines.short):
-        raise InputError.at(faults.source, None, "no lines with content")
-    return lines
+    is_visible = lines.regular and int(lines.buffer.max(initial=0)) < DELETE
+    rows = Batch(lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag, is_visible=is_visible)
+    return rows.select(keep)
 
 
 def read_run_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> tuple[Floats, Ints]:
@@ -87,7 +122,6 @@ def read_run_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> tup
     """
     if lines.regular and usual_columns == len(RUN_COLUMNS):
         return read_scores(faults, lines.column(4), lines.line)
-    check_no_nul(faults, lines.buffer[: len(lines.buffer) - PADDING], lines.before)
     report_short_lines(faults, lines, RUN_COLUMNS)
     scores, bad_rows = read_scores(faults, lines.column(4), lines.line)
     wide_rows = np.flatnonzero(lines.count > len(RUN_COLUMNS))

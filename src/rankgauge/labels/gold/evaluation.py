@@ -16,9 +16,10 @@ from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.join.inputs import as_run, check_runs
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
+from rankgauge.io.read import as_run
+from rankgauge.io.sources import check_runs
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.matching import MatchProgress, match_labels

@@ -17,7 +17,7 @@ from rankgauge.errors import InputError, InputTypeError, Note, nearest, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes, source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.lines import document_limits
-from rankgauge.io.formats.jsonl import Record, describe_json, id_from_json, read_records
+from rankgauge.io.formats.json_records import Record, describe_json, id_from_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.log import KEYS
 from rankgauge.io.formats.names import normalize_name

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, Note, shown
-from rankgauge.io.checks.faults import Faults
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.rows import Rows
 from rankgauge.labels.gold.labels import GoldLabels
 from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.options import GoldOptions
@@ -36,20 +35,19 @@ class ResolvedLabels(HtmlView):
     def __repr__(self) -> str:
         return f"ResolvedLabels({self.labels!r}, {len(self.matches.missing)} missing, {len(self.split)} split)"
 
-    def subtopic_rows(self) -> Rows:
+    def subtopic_rows(self) -> Batch:
         """Judgments by subtopic: the passages of a query are its subtopics, numbered from 1."""
         names = self.labels.passage_names()
         return self._rows([(passage, chunk, names[passage]) for passage, chunk in self.pairs])
 
-    def plain_rows(self) -> Rows:
+    def plain_rows(self) -> Batch:
         """One judgment per chunk that finds at least one passage of a query."""
         queries = [passage.query for passage in self.labels.passages]
         firsts = {(queries[passage], chunk): (passage, chunk, "0") for passage, chunk in reversed(self.pairs)}
         return self._rows(list(reversed(firsts.values())))
 
-    def _rows(self, rows: list[tuple[int, int, str]]) -> Rows:
-        return Rows(
-            Faults(self.labels.name),
+    def _rows(self, rows: list[tuple[int, int, str]]) -> Batch:
+        return Batch(
             np.zeros(len(rows), dtype=np.int64),
             Ids.from_text([self.labels.passages[passage].query for passage, _, _ in rows], "query id"),
             Ids.from_bytes([self.matches.chunk_ids[chunk] for _, chunk, _ in rows]),

@@ -16,7 +16,7 @@ from rankgauge.io.formats import log
 from rankgauge.io.formats.entries import ID_KEYS
 from rankgauge.io.formats.frames import frame_columns, is_frame
 from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import Record, id_from_json, read_records
+from rankgauge.io.formats.json_records import Record, id_from_json, read_records
 from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.io.formats.names import columns_for, normalize_name
 from rankgauge.io.options import Reading

@@ -1,4 +1,4 @@
-"""JSON Lines: one object per line (or one array of objects), with columns by name."""
+"""JSON objects, one per line or in an array, as Python objects: for files of which every key matters."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def read_records(faults: Faults, data: bytes) -> Records:
 
 def _read_values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:
     """Each value and its line, one at a time: a million objects as pairs would take much memory."""
-    if data.lstrip()[:1] == b"[":
+    faults.has_lines = data.lstrip()[:1] != b"["
+    if not faults.has_lines:
         yield from ((0, value) for value in parse_json(faults.source, None, data))
         return
     for number, text in enumerate(data.split(b"\n"), 1):

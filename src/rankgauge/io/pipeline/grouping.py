@@ -1,4 +1,7 @@
-"""Runs whose queries are scattered over a file: their rows are grouped, in memory or in a temporary file.
+"""Whole queries out of rows in any order.
+
+Usually the rows of a query are contiguous, and only the last query of a batch waits for the next one. If queries are
+scattered over a source, rows are grouped first, in memory or in a temporary file.
 
 Rows collect in memory up to a limit. If there are more, all of them go into a temporary file, partitioned by a hash of
 the query; then one partition after the other is read back, grouped and handed on. A partition above the limit is
@@ -8,20 +11,51 @@ partitioned again. The rows of one query must fit into memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.core.ids import Ints, number_ids, order_by_group
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.odd import report_split_queries
-from rankgauge.io.join.spill import MarkedRows, Spill, concatenate_marked
-from rankgauge.io.rows import Rows
+from rankgauge.io.pipeline.spill import MarkedRows, Spill, concatenate_marked
+from rankgauge.io.row_checks import report_split_queries
 
 MAX_DEPTH = 3
 MEMORY_SHARE = 16  # rows take up to this share of the memory budget: grouping and ranking them take a multiple of it
 FREED_BYTES = 30 << 20
-RunRows = tuple[int, Rows]  # the number of a run, and rows of whole queries of it
+RunGroup = tuple[int, Batch]  # the number of a run, and rows of whole queries of it
 Report = Callable[[float], None]
+
+
+class WholeQueries:
+    """Batches that end anywhere become batches that end where a query ends."""
+
+    def __init__(self) -> None:
+        self._held: list[Batch] = []  # of one query, of which more may follow
+
+    def push(self, rows: Batch) -> Iterator[Batch]:
+        """The rows of queries that are complete, as far as that is known."""
+        if rows.empty:
+            yield replace(rows.slice(0, 0), empty=rows.empty)
+            rows = replace(rows, empty=())
+        if not len(rows):
+            return
+        begins = rows.query.changes()
+        if self._held and self._held[-1].query[0] == rows.query[0]:
+            self._held.append(rows.slice(0, int(begins[1]) if len(begins) > 1 else len(rows)))
+            begins = begins[1:]
+        if len(begins):
+            yield from self.finish()
+            if begins[-1] > begins[0]:
+                yield rows.slice(int(begins[0]), int(begins[-1]))
+            self._held = [rows.slice(int(begins[-1]), len(rows))]
+
+    def finish(self) -> Iterator[Batch]:
+        """The rows of the last query."""
+        if self._held:
+            held, self._held = self._held, []
+            yield concatenate_batches(held)
 
 
 class Grouping:
@@ -34,7 +68,7 @@ class Grouping:
         self._spill = Spill()
         self._last: dict[int, bytes] = {}  # the query of the last row of each run
         self._has_ranks_only = False
-        np.empty(FREED_BYTES, dtype=np.uint8)  # so that glibc keeps the memory of arrays (see io/join/blocks.py)
+        np.empty(FREED_BYTES, dtype=np.uint8)  # so that glibc keeps the memory of arrays (see core/tables.py)
 
     def __enter__(self) -> Grouping:
         return self
@@ -42,7 +76,7 @@ class Grouping:
     def __exit__(self, *_: object) -> None:
         self._spill.close()
 
-    def add(self, run: int, rows: Rows) -> None:
+    def add(self, run: int, rows: Batch) -> None:
         """Add the next rows of a run."""
         if not len(rows):
             return
@@ -63,7 +97,7 @@ class Grouping:
             self._spill.write(concatenate_marked(self._rows))
         self._rows, self._size = [], 0
 
-    def by_query(self, progress: Report) -> Iterator[RunRows]:
+    def by_query(self, progress: Report) -> Iterator[RunGroup]:
         """The rows of whole queries; ``progress`` receives the share that was handed on."""
         if self._spill.is_empty:
             if self._rows:
@@ -72,7 +106,7 @@ class Grouping:
         self._flush()
         yield from self._partitions(self._spill, progress)
 
-    def _partitions(self, spill: Spill, progress: Report) -> Iterator[RunRows]:
+    def _partitions(self, spill: Spill, progress: Report) -> Iterator[RunGroup]:
         sizes = spill.sizes()
         for number, size in enumerate(sizes.tolist()):
             if size > self.limit and spill.depth < MAX_DEPTH and spill.is_mixed(number):
@@ -84,7 +118,7 @@ class Grouping:
                 yield from self._group(spill.read(spill.segments[number]))
             progress(float(sizes[: number + 1].sum() / sizes.sum()))
 
-    def _group(self, marked: MarkedRows) -> Iterator[RunRows]:
+    def _group(self, marked: MarkedRows) -> Iterator[RunGroup]:
         """The rows by run and query, with notes on queries that resume after others."""
         run = np.zeros(len(marked), dtype=np.int64) if marked.run is None else marked.run
         group, groups = number_ids(marked.query, run)
@@ -94,10 +128,9 @@ class Grouping:
         for number in [0] if marked.run is None else np.unique(marked.run).tolist():
             yield number, self._rows_of(marked if marked.run is None else marked.take(marked.run == number))
 
-    def _rows_of(self, marked: MarkedRows) -> Rows:
+    def _rows_of(self, marked: MarkedRows) -> Batch:
         query, doc, *rank = marked.ids
-        return Rows(
-            self.faults,
+        return Batch(
             marked.mark >> 1,
             query,
             doc,

@@ -20,16 +20,16 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import RankgaugeError, RankgaugeWarning, location, warn_user
 from rankgauge.io.byte_streams import is_folder
-from rankgauge.io.join.inputs import check_runs
-from rankgauge.io.join.joining import join_any
 from rankgauge.io.options import Reading
+from rankgauge.io.pipeline.joining import join_any
+from rankgauge.io.sources import check_runs
 
 if TYPE_CHECKING:
     import subprocess
 
 MIN_BYTES_FOR_PROCESSES = 1 << 26  # starting processes costs more than it saves below this
 # The folder of the package comes last, in case nothing but the caller's program finds it.
-WORKER_CODE = "import sys; sys.path.append(sys.argv[1]); from rankgauge.io.join.parallel import work; work()"
+WORKER_CODE = "import sys; sys.path.append(sys.argv[1]); from rankgauge.io.pipeline.parallel import work; work()"
 TaskResult = tuple[list[Joined] | Exception, list[str]]  # the joins or why it failed, and the warnings
 
 

@@ -1,41 +1,69 @@
-"""Columns of JSON objects, block by block: no object is kept.
+"""Judgments or results as JSON objects, one per line or in an array: columns by name, block by block.
 
 The extension reads plain objects. Any other one, and all of them without the extension, is read by Python's decoder,
-which also says what is wrong with it.
+which also says what is wrong with it. No object is kept.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rankgauge.core import compiled
-from rankgauge.core.ids import Ids, Ints, concatenate
+from rankgauge.core.batch import Batch
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.columns import batch_from_columns
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
-from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.jsonl import describe_json, id_from_json, number_from_json
-from rankgauge.io.formats.jsontext import BLANKS, read_records_of_lines
-from rankgauge.io.formats.names import Columns, Kind, find_columns
-from rankgauge.io.formats.text_blocks import BLOCK_ROWS, NewColumnError, NotInBlocksError, TextBlocks
+from rankgauge.io.formats.head import HEAD_BYTES, Head
+from rankgauge.io.formats.json_records import describe_json, id_from_json, number_from_json
+from rankgauge.io.formats.jsontext import (
+    BLANKS,
+    JsonItems,
+    JsonPairs,
+    NotJsonError,
+    parse_whole,
+    read_records_of_lines,
+)
+from rankgauge.io.formats.names import Wanted, find_columns
+from rankgauge.io.formats.text_blocks import BLOCK_ROWS, Restart, TextBlocks, open_text
 
 Record = dict[str, Any]
 BadCells = list[tuple[int, str]]  # the row, and what was found
 SAMPLED_LINES = 64  # whose keys are known before the first block is read
-SAMPLED_BYTES = 1 << 16
+NEVER_A_KEY = b'"'  # in the text of a file
+
+
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """The rows of a file."""
+    head = Head(stream.head(HEAD_BYTES))
+    is_array = head.text.lstrip()[:1] == b"["
+    blocks = open_text(stream, faults, has_lines=not is_array, is_kept=wanted.is_kept)
+    reader = RecordReader(faults, blocks, wanted, head, is_array=is_array)
+    count = 0
+    for table in reader.parts():
+        count += len(table.line)
+        table.report_not_objects(faults)
+        if reader.roles:
+            yield batch_from_columns(faults, table, wanted.kind, reader.roles)
+    if not count:
+        faults.raise_errors()
+        raise InputError.at(faults.source, None, "no lines with content")
+    if not reader.roles:
+        find_columns(faults.source, list(reader.names), wanted.kind, wanted.columns)  # raises
 
 
 @dataclass(frozen=True, eq=False)
 class RecordColumns:
     """Some columns of objects, in the form in which any table is read. A cell that cannot be read is empty or NaN."""
 
-    names: Sequence[str]
     line: Ints
     columns: Mapping[str, Ids]
     values: Floats
@@ -70,28 +98,16 @@ class RecordColumns:
 class RecordReader:
     """Reads the objects of a text, one per line or in an array, with the columns of a kind of file.
 
-    Raises :class:`NewColumnError` if a key that appears late changes which column is which: ``names`` has it then.
+    Raises :class:`Restart` if a key that appears late changes which column is which.
     """
 
-    def __init__(
-        self,
-        faults: Faults,
-        blocks: TextBlocks,
-        kind: Kind,
-        columns: Columns | None,
-        names: Sequence[str] = (),
-    ) -> None:
-        self.faults, self.blocks, self.kind, self.chosen = faults, blocks, kind, columns
-        self.names = dict.fromkeys(names)
+    def __init__(self, faults: Faults, blocks: TextBlocks, wanted: Wanted, head: Head, *, is_array: bool) -> None:
+        self.faults, self.blocks, self.is_array = faults, blocks, is_array
+        self.kind, self.chosen = wanted.kind, wanted.columns
+        self.names = dict.fromkeys(wanted.names)
         self.cells = CellReader(blocks)
-        if not blocks.size:
-            blocks.advance()
-        head = blocks.bytes(blocks.used, min(blocks.size, blocks.used + SAMPLED_BYTES))
-        stripped = head.lstrip()
-        self.is_array = stripped[:1] == b"["
+        self._items = 0  # of the array, so far
         self._sample_names(head)
-        if self.is_array:
-            blocks.used += len(head) - len(stripped) + 1
         self.roles = self.find_roles()
 
     def find_roles(self) -> dict[str, str]:
@@ -101,12 +117,12 @@ class RecordReader:
         except (InputError, UsageError):
             return {}
 
-    def _sample_names(self, head: bytes) -> None:
+    def _sample_names(self, head: Head) -> None:
         """Learn the keys of the first objects; what is wrong with them is reported later."""
         if self.is_array:
-            self.names.update(dict.fromkeys(Head(head).record or ()))
+            self.names.update(dict.fromkeys(head.record or ()))
             return
-        for text in head.decode("utf-8", "surrogateescape").split("\n")[:SAMPLED_LINES]:
+        for text in head.text.decode("utf-8", "surrogateescape").split("\n")[:SAMPLED_LINES]:
             try:
                 value = read_records_of_lines(self.faults.source, [1], [text])[0]
             except InputError:
@@ -115,65 +131,98 @@ class RecordReader:
 
     def parts(self) -> Iterator[RecordColumns]:
         """The columns, block by block."""
-        blocks = self.blocks
-        is_left, is_ended = self.is_array or blocks.used < blocks.size or blocks.advance(), not self.is_array
-        while is_left:
-            is_ended |= blocks.is_last  # an array ends in the last block, where the extension checks that
-            if compiled.scanner is None or len(self.names) > MAX_NAMES:
-                rows, is_done = self._read_in_python(), True
-            else:
-                rows, is_done = self._read_compiled()
+        read = self._array_parts if self.is_array else self._line_parts
+        for rows in read():
             if len(rows.line) or rows.not_objects:
                 yield rows
-            if is_done:
-                is_left = blocks.advance()
-        if not is_ended:
-            raise NotInBlocksError
+
+    @property
+    def _is_compiled(self) -> bool:
+        return compiled.scanner is not None and len(self.names) <= MAX_NAMES
+
+    def _line_parts(self) -> Iterator[RecordColumns]:
+        is_left = self.blocks.used < self.blocks.size or self.blocks.advance()
+        while is_left:
+            cells = self._read_compiled() if self._is_compiled else None
+            yield self._lines_in_python() if cells is None else self._columns(cells)
+            if cells is None or len(cells.line) < BLOCK_ROWS:
+                is_left = self.blocks.advance()
+
+    def _array_parts(self) -> Iterator[RecordColumns]:
+        blocks = self.blocks
+        try:
+            self._skip_bracket()
+            yield from self._compiled_array()
+            if not blocks.is_ended_by(b"]"):
+                for values in JsonItems(blocks, is_object=False, has_begun=self._items > 0):
+                    yield self._from_pairs(values)
+        except (NotJsonError, InputError):
+            # What is not JSON, anywhere, is said before anything else.
+            for value in parse_whole(blocks, self.faults.source):
+                if isinstance(value, JsonPairs):
+                    value.to_dict(self.faults.source, None)
+            raise
+
+    def _skip_bracket(self) -> None:
+        text = self.blocks.rest()
+        while not text.strip() and self.blocks.advance():
+            text = self.blocks.rest()
+        self.blocks.used += len(text) - len(text.lstrip()) + 1
+
+    def _compiled_array(self) -> Iterator[RecordColumns]:
+        """The objects that the extension reads; it stops behind a comma, or at the end."""
+        while self._is_compiled and not self.blocks.is_ended_by(b"]"):
+            cells = self._read_compiled()
+            if cells is None:
+                return
+            yield self._columns(cells)
+            if len(cells.line) < BLOCK_ROWS and not self.blocks.is_last:
+                self.blocks.advance()
 
     @property
     def wanted(self) -> WantedColumns:
         """The columns that are read, among those known so far."""
         return WantedColumns.of_roles(list(self.names), self.roles, self.kind)
 
-    def _read_compiled(self) -> tuple[RecordColumns, bool]:
+    def _read_compiled(self) -> CompiledCells | None:
+        """Some rows of the block; None if Python must read it."""
         assert compiled.scanner is not None
         wanted = self.wanted
         blocks, scanner = self.blocks, compiled.scanner
-        names = tuple(name.encode("utf-8", "surrogateescape") for name in wanted.names)
+        names = tuple(map(_key_bytes, wanted.names))
         cells = self.cells.read(
             wanted,
             BLOCK_ROWS,
             lambda *arrays: scanner.records(blocks.buffer, blocks.place, self.is_array, names, wanted.uses, *arrays),
         )
-        if cells is None:
-            raise NotInBlocksError
-        is_done = len(cells.line) < BLOCK_ROWS
+        if cells is None or not self.is_array:
+            return cells
+        return replace(cells, line=self._number(len(cells.line)))
+
+    def _number(self, count: int) -> Ints:
+        """The numbers of the next items of the array."""
+        self._items += count
+        return np.arange(self._items - count, self._items) + 1
+
+    def _columns(self, cells: CompiledCells) -> RecordColumns:
+        """The rows of the extension; those that it left are read by Python."""
         if not len(cells.odd_rows):
-            names_of_ids: dict[str, BadCells] = {name: [] for name in wanted.ids}
-            return RecordColumns(list(self.names), cells.line, cells.texts, cells.values, names_of_ids, [], []), is_done
+            bad_ids: dict[str, BadCells] = {name: [] for name in self.wanted.ids}
+            return RecordColumns(cells.line, cells.texts, cells.values, bad_ids, [], [])
         lines = cells.line[cells.odd_rows].tolist()
         spans = zip(cells.begin.tolist(), cells.end.tolist(), strict=True)
-        texts = [blocks.bytes(begin, end).decode("utf-8", "surrogateescape") for begin, end in spans]
-        try:
-            odd = self.from_texts(lines, texts)
-        except InputError:
-            if self.is_array:
-                raise NotInBlocksError from None  # something later may be wrong first: that it is not JSON
-            raise
-        return self._merged(cells, odd), is_done
+        texts = [self.blocks.part(begin, end).decode("utf-8", "surrogateescape") for begin, end in spans]
+        return self._merged(cells, self.from_texts(lines, texts))
 
     def _merged(self, cells: CompiledCells, odd: RecordColumns) -> RecordColumns:
         """The rows of the extension with those that Python read."""
         keep = np.ones(len(cells.line), dtype=bool)
-        is_object = np.ones(len(cells.odd_rows), dtype=bool)
-        # Lines of an array are 0, but everything in it is an object: it would not have been read otherwise.
-        is_object[np.isin(cells.line[cells.odd_rows], [line for line, _ in odd.not_objects])] = False
+        is_object = ~np.isin(cells.line[cells.odd_rows], [line for line, _ in odd.not_objects])
         keep[cells.odd_rows[~is_object]] = False
         rows = cells.odd_rows[is_object]
         merged = cells.with_rows(rows, odd.columns, odd.values, keep)
         place = (np.cumsum(keep) - 1)[rows].tolist()  # of each odd row among those that are kept
         return RecordColumns(
-            odd.names,
             merged.line,
             merged.texts,
             merged.values,
@@ -182,11 +231,9 @@ class RecordReader:
             odd.not_objects,
         )
 
-    def _read_in_python(self) -> RecordColumns:
-        if self.is_array:
-            raise NotInBlocksError
+    def _lines_in_python(self) -> RecordColumns:
         blocks = self.blocks
-        data = blocks.bytes(blocks.used, blocks.size)
+        data = blocks.rest()
         size = len(data) if blocks.is_last else data.rfind(b"\n") + 1
         texts = data[:size].decode("utf-8", "surrogateescape").split("\n")
         if not texts[-1]:
@@ -199,6 +246,12 @@ class RecordReader:
             lines = [line for line, text in zip(lines, texts, strict=True) if text.strip(BLANKS)]
             texts = [text for text in texts if text.strip(BLANKS)]
         return self.from_texts(lines, texts)
+
+    def _from_pairs(self, values: Sequence[Any]) -> RecordColumns:
+        """The columns of objects in an array that Python decoded."""
+        source = self.faults.source
+        records = [value.to_dict(source, None) if isinstance(value, JsonPairs) else value for value in values]
+        return self.from_values(self._number(len(records)).tolist(), records)
 
     def from_texts(self, lines: Sequence[int], texts: Sequence[str]) -> RecordColumns:
         """The columns of objects in their texts."""
@@ -219,7 +272,6 @@ class RecordReader:
         number = wanted.number
         numbers, bad_numbers = _numbers([record.get(number) for record in records] if number is not None else [])
         return RecordColumns(
-            list(self.names),
             np.array([line for line, value in items if type(value) is dict], dtype=np.int64),
             columns,
             numbers if number is not None else np.zeros(len(records)),
@@ -234,7 +286,7 @@ class RecordReader:
             if not self.names.keys() >= record.keys():
                 self.names.update(dict.fromkeys(record))
         if len(self.names) > before and self.find_roles() != self.roles:
-            raise NewColumnError
+            raise Restart(tuple(self.names))
 
 
 def _ids(values: Sequence[object], name: str) -> tuple[Ids, BadCells]:
@@ -265,19 +317,9 @@ def _numbers(values: Sequence[Any]) -> tuple[Floats, BadCells]:
     return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64), bad
 
 
-def joined_parts(parts: Sequence[RecordColumns]) -> RecordColumns:
-    """One table of several; the names are those of the last one, which knows all."""
-    first_rows = np.cumsum([0, *(len(part.line) for part in parts)]).tolist()
-    placed = list(zip(first_rows, parts, strict=False))
-    return RecordColumns(
-        parts[-1].names,
-        np.concatenate([part.line for part in parts]),
-        {name: concatenate([part.columns[name] for part in parts]) for name in parts[0].columns},
-        np.concatenate([part.values for part in parts]),
-        {
-            name: [(before + row, found) for before, part in placed for row, found in part.bad_ids[name]]
-            for name in parts[0].bad_ids
-        },
-        [(before + row, found) for before, part in placed for row, found in part.bad_numbers],
-        [item for part in parts for item in part.not_objects],
-    )
+def _key_bytes(name: str) -> bytes:
+    """A key as it is in the text of a file, for the extension. One with half a character is only written in escapes."""
+    try:
+        return name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return NEVER_A_KEY

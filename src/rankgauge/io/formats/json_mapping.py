@@ -1,0 +1,181 @@
+"""``{query: {document: number}}`` as one JSON document: what pytrec_eval and ranx dump.
+
+The extension reads queries with an object of plain ids and numbers, block by block. Any other query, and all of them
+without the extension, is decoded by Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core import compiled
+from rankgauge.core.batch import Batch, concatenate_batches
+from rankgauge.core.ids import PADDING, Ids, Ints, encode_id
+from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import ByteStream
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.entries import STRUCTURES, EntryRows, StructureError, entries_to_batch, read_entries
+from rankgauge.io.formats.json_records import describe_json
+from rankgauge.io.formats.jsontext import JsonItems, JsonPairs, NotJsonError, parse_json, parse_whole
+from rankgauge.io.formats.names import Kind, Wanted
+from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
+
+QUERY_PARTS = 5  # in the extension: start and length of the id, entries; begin and end if the query is odd
+BLANKS = b" \t\r\n"
+
+
+def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """The rows of the document. Its lines mean nothing, so a fault names its query and document."""
+    blocks = open_text(stream, faults, has_lines=False, is_kept=wanted.is_kept)
+    try:
+        yield from MappingReader(faults, blocks, wanted.kind).batches()
+    except (NotJsonError, InputError):
+        # What is not JSON, anywhere, is said before anything else.
+        document = parse_whole(blocks, faults.source)
+        if not isinstance(document, JsonPairs):
+            raise InputError.at(
+                faults.source, None, f"expected an object of queries, found {describe_json(document)}"
+            ) from None
+        raise
+
+
+class MappingPart:
+    """Some queries, as the extension read them."""
+
+    def __init__(self, queries: Ints, entries: Ints, values: Any, buffer: Any, odd: list[bytes]) -> None:
+        self.values = values
+        self.docs = Ids(buffer, entries[0], entries[1])
+        start, length, self.sizes, _, end = queries.T
+        self.query = Ids(buffer, start, length)
+        self.is_odd = end > 0
+        self.odd = odd  # the texts of the queries that were not read
+
+    def batch(self, faults: Faults, kind: Kind, begin: int, end: int, numbers_before: int) -> Batch:
+        """The rows of the queries from one to before another, none of which is odd."""
+        offsets = np.concatenate([[0], np.cumsum(self.sizes)])
+        sizes = self.sizes[begin:end]
+        rows = np.repeat(np.arange(begin, end), sizes)
+        entries = slice(int(offsets[begin]), int(offsets[end]))
+        return entries_to_batch(
+            faults,
+            kind,
+            numbers_before + rows + 1,
+            self.query.take(rows),
+            Ids(self.docs.buffer, self.docs.start[entries], self.docs.length[entries]),
+            self.values[entries],
+            tuple(self.query.take(begin + np.flatnonzero(sizes == 0))),
+        )
+
+
+class MappingReader:
+    """Reads the queries of a document. In place of lines, rows have the number of their query."""
+
+    def __init__(self, faults: Faults, blocks: TextBlocks, kind: Kind) -> None:
+        self.faults, self.blocks, self.kind = faults, blocks, kind
+        self._seen_queries: set[bytes] = set()
+        self._queries = 0  # so far
+        byte = self._skip_blanks()
+        if byte != b"{":
+            raise NotJsonError  # or not an object
+        blocks.used += 1
+
+    def _skip_blanks(self) -> bytes:
+        """The next byte that is not white space."""
+        blocks = self.blocks
+        while blocks.used < blocks.size or blocks.advance():
+            byte = blocks.part(blocks.used, blocks.used + 1)
+            if byte not in BLANKS:
+                return byte
+            blocks.used += 1
+        return b""
+
+    def batches(self) -> Iterator[Batch]:
+        """The rows, block by block."""
+        for part in self._compiled_parts():
+            yield self._batch_of_part(part)
+        if self.blocks.is_ended_by(b"}"):
+            return
+        for items in JsonItems(self.blocks, is_object=True, has_begun=self._queries > 0):
+            entry_rows = EntryRows(self.faults, self.kind)
+            for key, value in items:
+                self._add_query(entry_rows, key, value)
+            yield entry_rows.batch()
+
+    def _compiled_parts(self) -> Iterator[MappingPart]:
+        """The queries that the extension reads; it stops behind a comma, or at the end."""
+        blocks, room = self.blocks, BLOCK_ROWS
+        while compiled.scanner is not None and not blocks.is_ended_by(b"}"):
+            queries = np.empty((room // 4, QUERY_PARTS), dtype=np.int64)
+            entries, values = np.empty(2 * room, dtype=np.int64), np.empty(room)
+            texts = np.empty(blocks.size + PADDING, dtype=np.uint8)
+            found = compiled.scanner.mapping(
+                blocks.buffer, blocks.place, queries, entries, values, texts[: blocks.size]
+            )
+            if found is None:
+                return
+            blocks.used, count, rows, size = found
+            texts[size : size + PADDING] = 0
+            queries = queries[:count].copy()
+            if count:
+                odd = [blocks.part(begin, end) for begin, end in queries[queries[:, 4] > 0, 3:].tolist()]
+                table = entries.reshape(2, room)[:, :rows].copy()
+                yield MappingPart(queries, table, values[:rows].copy(), texts[: size + PADDING].copy(), odd)
+            else:
+                room *= 2  # a query of more entries; or of more bytes, then the block grows
+            if not blocks.is_last:
+                blocks.advance()
+
+    def _batch_of_part(self, part: MappingPart) -> Batch:
+        """The rows of queries that the extension read; those that it left are read by Python."""
+        odd_texts = iter(part.odd)
+        parts: list[Batch] = []
+        entry_rows: EntryRows | None = None  # of the odd queries that come last
+        begin, before = 0, self._queries  # begin: of the other queries that come last
+        for number, is_odd in enumerate(part.is_odd.tolist()):
+            if not is_odd and not self._is_seen(part.query[number], before + number + 1):
+                if entry_rows is not None:
+                    parts.append(entry_rows.batch())
+                    entry_rows = None
+                continue
+            if begin < number:
+                parts.append(part.batch(self.faults, self.kind, begin, number, before))
+            begin = number + 1
+            if is_odd:
+                entry_rows = EntryRows(self.faults, self.kind) if entry_rows is None else entry_rows
+                self._queries = before + number
+                ((key, value),) = parse_json(self.faults.source, None, b"{" + next(odd_texts) + b"}")
+                self._add_query(entry_rows, key, value)
+        if entry_rows is not None:
+            parts.append(entry_rows.batch())
+        if begin < len(part.sizes) or not parts:
+            parts.append(part.batch(self.faults, self.kind, begin, len(part.sizes), before))
+        self._queries = before + len(part.sizes)
+        return concatenate_batches(parts)
+
+    def _add_query(self, entry_rows: EntryRows, key: str, value: Any) -> None:
+        """Add one query and its entries, whatever their structure."""
+        self._queries += 1
+        number = self._queries
+        try:
+            query = encode_id(key, "query id")
+        except InputError as error:
+            self.faults.add("id", [number], expected="a query id", found=error.message)
+            return
+        if self._is_seen(query, number):
+            return
+        try:
+            entry_rows.add(number, query, read_entries(value, self.kind))
+        except StructureError as error:
+            self.faults.add("shape", [number], expected=STRUCTURES, found=f"{error} for query {shown(query)}")
+
+    def _is_seen(self, query: bytes, number: int) -> bool:
+        """Whether a query was there before, which is a fault."""
+        if query in self._seen_queries:
+            found = f"query {shown(query)} again"
+            self.faults.add("duplicate-query", [number], expected="each query once", found=found)
+            return True
+        self._seen_queries.add(query)
+        return False

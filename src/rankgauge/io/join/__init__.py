@@ -1,1 +1,0 @@
-"""From files to the join without a run in memory."""

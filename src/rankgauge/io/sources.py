@@ -1,0 +1,229 @@
+"""Anything that holds results or judgments, opened as batches of rows.
+
+A source knows its name and its batches, which can be read again from the start. A file or a pipe, a folder of Parquet
+files, a collection of ir_datasets, a data frame or lazy table: each has a small adapter here. Dicts, lists and the
+answers of a live retriever become a ``Run``; the partitions of another engine are batches already.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.core.batch import Batch
+from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, InputTypeError, UsageError, shown
+from rankgauge.io.byte_streams import (
+    DEFAULT_LIMITS,
+    AnyFile,
+    ByteStream,
+    Limits,
+    LoadedFile,
+    is_dataset,
+    is_folder,
+    open_source,
+    rereadable,
+    source_name,
+)
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats import trec
+from rankgauge.io.formats.names import Columns, Kind, Wanted
+from rankgauge.io.formats.text_blocks import check_no_nul
+
+if TYPE_CHECKING:
+    from rankgauge.io.formats.registry import Format
+
+DETECTION_BYTES = 1 << 16
+TAGGED_FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")  # whose column of tags separates runs
+
+# Other formats than TREC's, and their detection, are imported only if a file is not certainly a TREC file.
+
+
+class Source:
+    """Something that holds results or judgments. ``title`` is the name of a run that has no other."""
+
+    format: str | None = None
+    judgments: JudgmentKind = "grades"
+    has_many_runs = False  # whether a column of tags separates runs
+
+    def __init__(self, name: str, title: str) -> None:
+        self.name, self.title = name, title
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """All rows from the start, batch by batch; what is wrong with them is added to the faults."""
+        raise NotImplementedError
+
+    def position(self) -> int:
+        """The number of bytes that were read."""
+        return 0
+
+    def sha256(self) -> str | None:
+        """The hash of what is stored, after the last batch; None if it has none, or it was not requested."""
+        return None
+
+    def check_columns(self, columns: Columns | None) -> None:
+        """Raise if columns are named and the source has no names."""
+
+
+class FileSource(Source):
+    """A file that is open, of a format that is known."""
+
+    def __init__(self, path: AnyFile, stream: ByteStream, kind: Kind, format: str | None) -> None:
+        super().__init__(stream.path, source_name(path))
+        self.stream = stream
+        self.format = format or detect_format(stream, kind)
+        self._is_fresh = True
+        self._reader: Format | None = None
+        if self.format != "trec":
+            from rankgauge.io.formats.registry import format_named
+
+            self._reader = format_named(self.format, kind)
+            self.judgments = self._reader.judgments
+        self.has_many_runs = kind == "run" and self.format in TAGGED_FORMATS
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """All rows from the start."""
+        self.start()
+        try:
+            yield from (trec.read_batches if self._reader is None else self._reader.read)(self.stream, wanted, faults)
+        except InputError:
+            if self._reader is None or self._reader.is_text:
+                self.stream.rewind()
+                check_no_nul(self.stream)  # which says more than what is wrong with a line
+            raise
+
+    def start(self) -> None:
+        """Begin with the first byte."""
+        if not self._is_fresh:
+            self.stream.rewind()
+        self._is_fresh = False
+
+    def position(self) -> int:
+        """The number of bytes that were read."""
+        return self.stream.bytes_read
+
+    def sha256(self) -> str | None:
+        """The hash of the file as it is stored."""
+        return self.stream.sha256
+
+    def check_columns(self, columns: Columns | None) -> None:
+        """Raise if columns are named and the format has no names."""
+        if columns and not (self._reader is not None and self._reader.has_names):
+            raise UsageError(
+                f"{self.name} is read as {self.format}, whose columns have no names",
+                hint=f"remove columns, --column {shown(next(iter(columns)))}, or choose another format",
+            )
+
+
+def detect_format(stream: ByteStream, kind: Kind) -> str:
+    """The name of a file's format, from its first bytes; reading the stream still starts with these."""
+    data = b""
+    while (b"\n" not in data and len(data) <= stream.limits.line) or len(data) < DETECTION_BYTES:
+        more = stream.grow_head(DETECTION_BYTES)
+        if more is None:
+            break
+        data = more
+        if trec.is_certainly_trec(data, kind):
+            return "trec"
+    from rankgauge.io.formats import registry as formats
+
+    return formats.detect_format(data, kind, stream.path).name
+
+
+class FolderSource(Source):
+    """A folder of Parquet files."""
+
+    format = "parquet"
+    has_many_runs = True
+
+    def __init__(self, path: str | Path, limits: Limits, *, hashed: bool) -> None:
+        from rankgauge.io.formats.folders import ParquetFolder
+
+        super().__init__(str(path), source_name(path))
+        self._folder, self._is_hashed = ParquetFolder(path, limits), hashed
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """All rows of all files."""
+        return self._folder.batches(wanted, faults)
+
+    def position(self) -> int:
+        """The number of bytes that were read."""
+        return self._folder.bytes_read
+
+    def sha256(self) -> str | None:
+        """The hash of the hashes of the files."""
+        return self._folder.sha256() if self._is_hashed else None
+
+
+class DatasetSource(Source):
+    """A collection of ir_datasets."""
+
+    format = "irds"
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """All rows, in one batch."""
+        from rankgauge.io.formats.datasets import dataset_batch
+
+        yield dataset_batch(self.name, wanted.kind, faults)
+
+
+class TableSource(Source):
+    """A data frame, or a lazy table, which computes its batches as they are read."""
+
+    def __init__(self, table: Any, name: str) -> None:
+        from rankgauge.io.formats.lazy_tables import is_lazy_table
+
+        super().__init__(name, name)
+        self._table, self.has_many_runs = table, is_lazy_table(table)
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """All rows."""
+        if self.has_many_runs and wanted.kind == "run":
+            from rankgauge.io.formats.arrow_batches import rows_of_batches
+            from rankgauge.io.formats.lazy_tables import record_batches
+
+            yield from rows_of_batches(faults, record_batches(self._table), wanted)
+            return
+        from rankgauge.io.formats.columns import batch_of_table
+        from rankgauge.io.formats.frames import frame_table
+
+        yield batch_of_table(faults, frame_table(self._table, self.name), wanted)
+
+
+@contextmanager
+def open_results(
+    data: Any, kind: Kind, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
+) -> Iterator[Source]:
+    """Open whatever a caller has; raises if it is nothing that holds results or judgments."""
+    if is_dataset(data):
+        yield DatasetSource(str(data), str(data))
+    elif kind == "run" and is_folder(data) and format in (None, "parquet"):
+        yield FolderSource(data, limits, hashed=hashed)
+    elif isinstance(data, LoadedFile):
+        with open_source(data, limits=limits, hashed=hashed) as stream:
+            yield FileSource(data, stream, kind, format)
+    elif isinstance(data, (str, Path)):
+        with (
+            rereadable(data, limits=limits) as file,
+            open_source(file, source=str(data), limits=limits, hashed=hashed) as stream,
+        ):
+            yield FileSource(data, stream, kind, format)
+    else:
+        yield TableSource(data, kind)
+
+
+def check_runs(runs: Any) -> None:
+    """Raise if something that is one run, or no list at all, is given as a list of runs."""
+    is_one = isinstance(runs, (str, bytes, os.PathLike, Run, Mapping)) or isinstance(getattr(runs, "run", None), Run)
+    if is_one or hasattr(runs, "columns") or not isinstance(runs, Iterable):  # a frame has columns
+        what = f"the path {shown(str(runs))}" if isinstance(runs, (str, os.PathLike)) else type(runs).__name__
+        raise InputTypeError(f"runs must be a list of runs, found {what}", hint="put one run in a list: [run]")
+
+
+def is_graded(rankings: Mapping[str, Any]) -> bool:
+    """Whether a dict of queries maps documents to numbers, rather than listing them."""
+    return not rankings or isinstance(next(iter(rankings.values())), Mapping)
