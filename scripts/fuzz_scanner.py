@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core import compiled
-from rankgauge.core.hits import join
+from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
@@ -35,7 +35,7 @@ from rankgauge.io.join import scan as scanning
 from rankgauge.io.join import spilled_scan
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.options import Reading
-from rankgauge.io.reading import rows_from_stream, run_from_rows
+from rankgauge.io.read import rows_from_stream, run_from_rows
 from scripts.compile_scanner import compile_scanner
 
 ROOT = Path(__file__).parents[1]

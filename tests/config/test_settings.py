@@ -31,8 +31,8 @@ from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined
 from rankgauge.evaluation import Evaluation, evaluate_runs_cached
-from rankgauge.io.join import parallel as reading_in_parallel
-from rankgauge.io.join.joining import join_any
+from rankgauge.io.pipeline import parallel as reading_in_parallel
+from rankgauge.io.pipeline.joining import join_any
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 from rankgauge.stats.tests import paired_t

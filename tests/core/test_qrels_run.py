@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankgauge import InputError, Qrels, Run, evaluate
-from rankgauge.core.hits import join
+from rankgauge.core.hits_builder import join
 from rankgauge.core.run import Status
 from rankgauge.errors import InputTypeError
 

@@ -27,7 +27,7 @@ from rankgauge.history import EntryFacts, GitState, History
 from rankgauge.history.reading import read_entry, read_labels
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import read_queries, read_query_ids
-from rankgauge.io.reading import read_qrels, read_run
+from rankgauge.io.read import read_qrels, read_run
 from rankgauge.rag.cases import read_cases
 from rankgauge.render.text.history import list_table
 from rankgauge.report import manifest as manifests

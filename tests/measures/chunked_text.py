@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.passage_judgments import Unit
 from rankgauge.core.passage_tables import ChunkRows, PassageRows, PieceRows, build_passage_judgments

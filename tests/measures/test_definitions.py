@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.measures.registry import DEFINITIONS as DECLARED
 from rankgauge.measures.spec import Measure
 from tests.measures.definitions import DEFINITIONS

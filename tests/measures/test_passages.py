@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, MeasureError, evaluate, parse_measure
 from rankgauge.comparison.attribution import explain
-from rankgauge.core.hits import concatenate, join
+from rankgauge.core.hits import concatenate
+from rankgauge.core.hits_builder import join
 from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.passage_segments import UNRANKED
 from rankgauge.core.run import Run

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge.core.hits import Hits, concatenate, join
+from rankgauge.core.hits import Hits, concatenate
+from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats

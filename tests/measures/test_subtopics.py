@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Conventions, MeasureError, evaluate, parse_measure
-from rankgauge.core.hits import Hits, concatenate, join
+from rankgauge.core.hits import Hits, concatenate
+from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.io.reading import read_qrels, read_run
+from rankgauge.io.read import read_qrels, read_run
 
 DATA = Path(__file__).parents[1] / "data" / "ndeval"
 NDEVAL = {

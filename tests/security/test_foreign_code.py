@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from rankgauge import RankgaugeError, Reading, evaluate_runs
-from rankgauge.io.join import parallel
+from rankgauge.io.pipeline import parallel
 
 Command = Callable[..., Any]
 TRAP = "open('ran', 'w').close()\nraise SystemExit('code of the working folder')\n"

@@ -96,7 +96,7 @@ def test_the_findings_are_those_of_the_plain_reader(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("block", [64, 200, 1000])
 def test_lines_are_numbered_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr("rankgauge.io.join.scan.BLOCK_BYTES", block)
+    monkeypatch.setattr("rankgauge.io.formats.text_blocks.BLOCK_BYTES", block)
     path, rng = tmp_path / "run", random.Random(block)
     for _ in range(20):
         path.write_bytes(run_text(rng, 12, 12))

@@ -15,7 +15,7 @@ import rankgauge
 from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validate_run
 from rankgauge.core.ids import Ids
 from rankgauge.core.near import folded, normalized, unquoted, without_zeros
-from rankgauge.io.reading import read_rows
+from rankgauge.io.read import read_rows
 from rankgauge.render.text.validation import as_text
 from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES, SEVERITIES

@@ -171,7 +171,7 @@ def read_run(
 
 
 def run_from_rows(read: SourceRows, *, name: str, on_duplicate: OnDuplicate = "error") -> Run:
-    """A run from its rows; raises if anything is wrong, and warns of what is odd."""
+    """A run from its rows, whose faults are known; raises if there are any, or if a document appears twice."""
     return run_from_batches(read.faults, [read.rows], name=name, sha256=read.sha256, on_duplicate=on_duplicate)
 
 

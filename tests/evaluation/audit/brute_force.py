@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.measures.spec import Measure

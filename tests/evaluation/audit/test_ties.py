@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from rankgauge import Conventions, Qrels, Run, UsageError, evaluate, parse_measure
-from rankgauge.core.hits import Hits, PerQuery, join
+from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.core.hits_builder import join
 from rankgauge.evaluation.audit import sampling
 from rankgauge.evaluation.audit.expected import first_relevant_at
 from rankgauge.evaluation.audit.orders import extreme_orders, has_extreme_orders

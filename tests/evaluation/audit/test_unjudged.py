@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from rankgauge import InputError, MeasureError, Qrels, Run, evaluate, parse_measure
-from rankgauge.core.hits import Hits, join
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.evaluation.audit.completion import completed
 from rankgauge.evaluation.audit.unjudged import audit_unjudged, has_bounds
 from tests.evaluation.audit.brute_force import Tied, tied

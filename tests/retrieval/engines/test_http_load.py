@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge import evaluate_retriever
-from rankgauge.io.reading import read_run
+from rankgauge.io.read import read_run
 from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError, MissingExtraError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
-from rankgauge.io.reading import read_run
+from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines import postgres_client, postgres_pool

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankgauge.io.reading import read_run
+from rankgauge.io.read import read_run
 
 pytest.importorskip("bm25s")
 Command = Callable[..., Any]

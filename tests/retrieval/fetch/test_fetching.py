@@ -15,7 +15,7 @@ import pytest
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
-from rankgauge.io.reading import read_run
+from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.asking.answers import RankedResults
 from rankgauge.retrieval.asking.calls import RetrieverCalls

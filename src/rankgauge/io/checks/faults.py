@@ -118,12 +118,13 @@ class Faults:
 
     @property
     def examples(self) -> list[Fault]:
-        """The examples in the order of lines (or rows), and of codes on the same line."""
-        return [fault for _, fault in sorted(self._placed, key=lambda one: (one[0], one[1].code))]
+        """The examples in the order in which they were added."""
+        return [fault for _, fault in self._placed]
 
     def examples_of(self, severity: Severity) -> list[Fault]:
-        """The examples of a severity, in the same order."""
-        return [fault for fault in self.examples if fault.severity == severity]
+        """The examples of a severity, in the order of lines (or rows), and of codes on the same line."""
+        chosen = [one for one in self._placed if one[1].severity == severity]
+        return [fault for _, fault in sorted(chosen, key=lambda one: (one[0], one[1].code))]
 
     def total(self, severity: Severity) -> int:
         """The number of faults of a severity."""
@@ -176,7 +177,7 @@ class Faults:
     def reset(self, other: Faults) -> None:
         """Forget everything but the faults of another collector."""
         self._placed, self.counts = list(other._placed), other.counts.copy()
-        self.causes, self.files = dict(other.causes), list(other.files)
+        self.causes, self.files, self.has_lines = dict(other.causes), list(other.files), other.has_lines
 
     def errors_only(self) -> Faults:
         """The errors without warnings and notes, in a collector of their own."""

@@ -23,7 +23,8 @@ SEARCHED_BYTES = 1 << 26  # in which a NUL byte is looked for if something else 
 
 
 def check_no_nul(stream: ByteStream) -> None:
-    """Raise if there is a NUL byte in a text, near its beginning."""
+    """Raise if a text is UTF-16, or has a NUL byte near its beginning."""
+    check_not_utf16(stream.path, stream.head(UTF16_BYTES))
     blocks = TextBlocks(stream, BLOCK_BYTES)
     while blocks.offset < SEARCHED_BYTES and blocks.advance():
         blocks.line += blocks.part(0, blocks.size).count(b"\n")
@@ -80,18 +81,20 @@ class TextBlocks:
         return self.is_last and self.used == self.size and self.part(0, self.size).rstrip().endswith(closing)
 
     def complete_lines(self) -> int:
-        """Where the last complete line that is not read ends; the end of the block if it is the last one."""
-        if self.is_last:
-            return self.size
-        end = self._text.rfind(b"\n", self.used, self.size) + 1
-        if end:
-            return end
-        limit = self.stream.limits.line
-        if self.size - self.used > limit:
-            raise InputError.at(
-                self.stream.path, None, f"a line of more than {limit} bytes", hint="raise the limit with --max-line"
-            )
-        return self.used
+        """Where the last complete line that is not read ends; the end of the block if it is the last one.
+
+        Raises if one of them is too long.
+        """
+        end = self.size if self.is_last else self._text.rfind(b"\n", self.used, self.size) + 1
+        limit, begin = self.stream.limits.line, self.used
+        while (end or self.size) - begin > limit + 1:
+            newline = self._text.rfind(b"\n", begin, begin + limit + 1)
+            if newline < 0:
+                raise InputError.at(
+                    self.stream.path, None, f"a line of more than {limit} bytes", hint="raise the limit with --max-line"
+                )
+            begin = newline + 1
+        return end or self.used
 
     def advance(self) -> bool:
         """Drop what is read and read more of the file; whether anything is left. A block with nothing read grows."""
@@ -135,19 +138,17 @@ def open_text(
 
     ``is_kept`` says that all rows are kept anyway, so that a file of ordinary size may be one block.
     """
+    check_not_utf16(faults.source, stream.head(UTF16_BYTES))
     size = min(WHOLE_BYTES, stream.stored_size() or BLOCK_BYTES) if is_kept else BLOCK_BYTES
     blocks = TextBlocks(stream, block_bytes or size)
-    faults.has_lines = has_lines
     if not blocks.advance():
         raise InputError.at(faults.source, None, "file is empty")
-    while blocks.size < UTF16_BYTES and not blocks.is_last:
-        blocks.advance()
-    check_not_utf16(faults.source, blocks.part(0, min(blocks.size, UTF16_BYTES)))
     if has_lines:
         _check_line_endings(blocks, faults.source)
     if blocks.part(0, len(BOM)) == BOM:
         add_bom_warning(faults)
         blocks.used = len(BOM)
+    faults.has_lines = has_lines
     return blocks
 
 

@@ -30,7 +30,6 @@ from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.text_blocks import Restart
 from rankgauge.io.options import DEFAULT_READING, Reading
-from rankgauge.io.pipeline.grouping import Grouping, WholeQueries
 from rankgauge.io.pipeline.trec_scan import TrecScan
 from rankgauge.io.row_checks import check_results, report_duplicates
 from rankgauge.io.sources import FileSource, Source
@@ -68,10 +67,11 @@ class RunBuilder:
         builder: HitsBuilder | None,
         *,
         is_kept: bool = False,
+        is_checked: bool = True,
         on_duplicate: OnDuplicate = "error",
         max_id_bytes: int = DEFAULT_LIMITS.line,
     ) -> None:
-        self.faults, self.builder = faults, builder
+        self.faults, self.builder, self._is_checked = faults, builder, is_checked
         self.on_duplicate, self.max_id_bytes = on_duplicate, max_id_bytes
         self.tag = b""  # to be set by the caller
         self._kept: list[Batch] | None = [] if is_kept else None
@@ -98,7 +98,8 @@ class RunBuilder:
         self.see(list(queries), np.diff(offsets), rows.line[begins])
         if rows.has_ranks_only:
             rows = scores_from_ranks(self.faults, rows)
-        check_results(self.faults, rows, offsets, self.max_id_bytes)
+        if self._is_checked:
+            check_results(self.faults, rows, offsets, self.max_id_bytes)
         rows = self._joined(rows, queries, offsets)
         if self._kept is not None:
             self._kept.append(rows)
@@ -198,6 +199,8 @@ class RunReader:
         TrecScan(self.source.stream, run, self.faults).run(self._report)
 
     def _read_contiguous(self, wanted: Wanted) -> None:
+        from rankgauge.io.pipeline.grouping import WholeQueries  # a TREC file is usually scanned
+
         whole: dict[bytes, WholeQueries] = {}
         for batch in self.source.batches(wanted, self.faults):
             for key, rows in self._by_run(batch):
@@ -209,6 +212,8 @@ class RunReader:
                 self._builders[key].add(group)
 
     def _read_scattered(self, wanted: Wanted) -> None:
+        from rankgauge.io.pipeline.grouping import Grouping  # few sources need it
+
         memory = ANY_MEMORY if self.is_kept else self.reading.memory  # what is kept is in memory anyway
         with Grouping(self.faults, memory) as grouping:
             for batch in self.source.batches(wanted, self.faults):
@@ -276,8 +281,10 @@ def run_from_batches(
     sha256: str | None = None,
     on_duplicate: OnDuplicate = "error",
 ) -> Run:
-    """A run from all its rows; raises if anything is wrong with them, and warns of what is odd."""
-    rows = RunBuilder(faults, None, is_kept=True, on_duplicate=on_duplicate)
+    """A run from all its rows, whose faults are known; raises if there are any, or if a document appears twice."""
+    from rankgauge.io.pipeline.grouping import Grouping
+
+    rows = RunBuilder(faults, None, is_kept=True, is_checked=False, on_duplicate=on_duplicate)
     with Grouping(faults, ANY_MEMORY) as grouping:
         for batch in batches:
             rows.add(replace(batch.slice(0, 0), empty=batch.empty))

@@ -1,4 +1,4 @@
-"""The scanner gives what the plain way gives, whatever the file looks like and wherever a block ends."""
+"""The scan of a TREC file gives what the pipeline gives, whatever the file looks like and wherever a block ends."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_runs
 from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
+from rankgauge.core.run import Run
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.join import joining, parallel, scan
-from rankgauge.io.join.blocks import ScatteredError
-from rankgauge.io.join.joining import join_file
+from rankgauge.io.formats import text_blocks
 from rankgauge.io.options import Reading
+from rankgauge.io.pipeline import parallel, runs
+from rankgauge.io.pipeline.joining import join_any
 from tests.needs import require
 
 QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]
@@ -103,17 +104,12 @@ def outcome(path: Path, way: str) -> Found | str:
     with warnings.catch_warnings(record=True) as caught, pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("always")
         if way == "plain":
-            patch.setattr(joining, "scan", scattered)
-            patch.setattr(joining, "scan_scattered", lambda *_, **__: None)
+            patch.setattr(runs, "SHORTCUTS", runs.SHORTCUTS - {"trec"})
         try:
-            joined = join_file(QRELS, path, Reading(run_format="trec"), "trec_eval-9")[0]
+            joined = join_any(QRELS, path, Reading(run_format="trec"), "trec_eval-9")[0]
         except RankgaugeError as error:
             return str(error)
     return Found(joined, sorted(str(item.message) for item in caught))
-
-
-def scattered(*_: object, **__: object) -> None:
-    raise ScatteredError
 
 
 ways = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -123,10 +119,10 @@ ways = settings(max_examples=150, suppress_health_check=[HealthCheck.function_sc
 @pytest.mark.parametrize("block", [48, 200, 1 << 20])
 @given(data=files())
 @ways
-def test_the_scanner_and_the_plain_way_agree(
+def test_the_scan_and_the_pipeline_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, data: bytes
 ) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", block)
     path = tmp_path / "run"
     path.write_bytes(data)
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
@@ -143,13 +139,11 @@ def test_the_scanner_and_the_plain_way_agree(
 def test_what_is_wrong_is_found_on_the_same_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, data: bytes
 ) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", block)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", block)
     path = tmp_path / "run"
     path.write_bytes(data)
     scanned, plain = outcome(path, "scan"), outcome(path, "plain")
-    if isinstance(plain, str) and "NUL" in plain:
-        assert isinstance(scanned, str)
-    elif isinstance(plain, Found) and isinstance(scanned, Found):
+    if isinstance(plain, Found) and isinstance(scanned, Found):
         assert same(scanned, plain)
     else:
         assert scanned == plain
@@ -164,7 +158,7 @@ def test_any_bytes_are_a_result_or_one_error(tmp_path: Path, data: bytes) -> Non
     path.write_bytes(data)
     for form in ("trec", None):
         with contextlib.suppress(RankgaugeError):
-            join_file(QRELS, path, Reading(run_format=form), "trec_eval-9")
+            join_any(QRELS, path, Reading(run_format=form), "trec_eval-9")
 
 
 @pytest.mark.slow
@@ -182,15 +176,14 @@ def test_a_byte_changed_anywhere_is_a_result_or_one_error(tmp_path: Path) -> Non
         if isinstance(scanned, Found) and isinstance(plain, Found):
             assert same(scanned, plain)
         else:
-            assert isinstance(scanned, str)
-            assert isinstance(plain, str)
+            assert scanned == plain
 
 
 def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 1 << 10)
     path = tmp_path / "run"
     path.write_bytes(b"".join(b"1 Q0 d%d 1 %d tag\n" % (n, 5000 - n) for n in range(5000)))
-    hits = join_file(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading(), "trec_eval-9")[0].hits
+    hits = join_any(Qrels.from_dict({"1": {"d4999": 1}}), path, Reading(), "trec_eval-9")[0].hits
     assert hits.rank.tolist() == [5000]
     assert hits.retrieved.tolist() == [5000]
 
@@ -198,7 +191,7 @@ def test_a_query_larger_than_a_block_is_read_whole(tmp_path: Path, monkeypatch: 
 def test_a_scan_keeps_no_run_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run"
     path.write_bytes(b"1 Q0 a 1 2 tag\n1 Q0 b 2 1 tag\n")
-    monkeypatch.setattr(joining, "rows_from_stream", lambda *_, **__: pytest.fail("the plain reader was asked"))
+    monkeypatch.setattr(Run, "build", lambda *_, **__: pytest.fail("a run was built"))
     assert evaluate({"1": {"a": 1}}, path, "RR")["RR"] == 1.0
 
 
@@ -309,7 +302,7 @@ def _quietly(*paths: Path) -> list[Scores]:
 
 
 def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
     path = tmp_path / "run"
     path.write_bytes(b"".join(b"%d Q0 a 1 2 tag\n" % n for n in range(50)))
     seen: list[tuple[int, int]] = []

@@ -53,7 +53,7 @@ def test_a_lazy_table_never_becomes_a_run(table: Any, path: Path, monkeypatch: p
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the table is in memory")
 
-    monkeypatch.setattr("rankgauge.io.join.joining.as_run", refuse)
+    monkeypatch.setattr("rankgauge.io.pipeline.joining.as_run", refuse)
     assert evaluate(JUDGED, table(path), "AP")["AP"] is not None
 
 

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from rankgauge import Qrels, RankgaugeError, evaluate
 from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
-from rankgauge.io.formats import arrow_batches
-from rankgauge.io.join import joining, scan, spill
-from rankgauge.io.join.joining import join_file
+from rankgauge.io.formats import arrow_batches, text_blocks
 from rankgauge.io.options import Reading
+from rankgauge.io.pipeline import joining, spill
+from rankgauge.io.pipeline.joining import join_any
 from tests.needs import require
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -67,7 +67,7 @@ def outcome(path: Path, reading: Reading) -> Outcome | str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            joins = join_file(QRELS, path, reading, "trec_eval-9")
+            joins = join_any(QRELS, path, reading, "trec_eval-9")
         except RankgaugeError as error:
             return f"{error} {getattr(error, 'hint', None)}"
     return Outcome(joins, [str(item.message) for item in caught])
@@ -175,7 +175,7 @@ def test_a_scattered_trec_file_in_little_memory_gives_what_memory_gives(
     )
     path.write_text("".join(lines), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan, "BATCH_BYTES", block)
+        patch.setattr(text_blocks, "BLOCK_BYTES", block)
         spilled = outcome(path, Reading(run_format="trec", memory=memory))
     assert_same(spilled, outcome(path, Reading(run_format="trec", keep_rankings=True)))
 
@@ -194,7 +194,7 @@ def test_every_row_is_looked_at_once_for_the_notes_on_ids(tmp_path: Path, monkey
 KILLED = """
 import os, signal, sys
 from rankgauge import Qrels, evaluate
-from rankgauge.io.join import grouping
+from rankgauge.io.pipeline import grouping
 from rankgauge.io.options import Reading
 
 def die(*_):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rankgauge import InputError, Run, Scores, evaluate
-from rankgauge.io.join import joining
+from rankgauge.io.pipeline import joining
 
 JUDGED = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
 FOUND = {"q1": {"A": 2.0, "B": 1.0}, "q2": {"C": 1.0}}
@@ -90,5 +90,5 @@ def test_nothing_is_imported_for_it_if_ids_match(tmp_path: Path) -> None:
     arguments = [sys.executable, "-c", code, "evaluate", str(tmp_path / "q"), str(tmp_path / "r")]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert "rankgauge.io.join.scan" in loaded
-    assert not loaded & {"rankgauge.io.join.nearby", "rankgauge.core.near", "rankgauge.core.overlap", "unicodedata"}
+    assert "rankgauge.io.pipeline.trec_scan" in loaded
+    assert not loaded & {"rankgauge.io.pipeline.nearby", "rankgauge.core.near", "rankgauge.core.overlap", "unicodedata"}

@@ -11,31 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, Run, evaluate
-from rankgauge.core import compiled, dicts, ranking
-from rankgauge.core.dicts import join_dict
-from rankgauge.core.hits import Hits, join
+from rankgauge.core import compiled, ranking
+from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.io.pipeline import dict_lookup
+from rankgauge.io.pipeline.dict_lookup import dict_hits
 from tests.strategies import Case, cases
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("compat", COMPATS)
-@pytest.mark.parametrize(("batch", "dense"), [(1, 0), (1 << 18, 16), (1 << 18, 0)])
-@given(case=cases(queries=6))
-@settings(max_examples=150)
-def test_a_dict_joins_like_the_run_made_from_it(compat: Compat, batch: int, dense: int, case: Case) -> None:
-    results = {query: dict(rows) for query, rows in case.results.items()}
-    scanner, compiled.scanner = compiled.scanner, None
-    before, dicts.ENTRIES_PER_BATCH = dicts.ENTRIES_PER_BATCH, batch
-    limit, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = ranking.MIN_HITS_FOR_SEARCH_PER_QUERY, dense
-    try:
-        quick = join_dict(case.qrels, results, compat=compat)
-    finally:
-        dicts.ENTRIES_PER_BATCH, ranking.MIN_HITS_FOR_SEARCH_PER_QUERY = before, limit
-        compiled.scanner = scanner
-    plain = join(case.qrels, Run.from_dict(results), compat=compat)
-    assert_same(quick, plain)
+def join_dict(qrels: Qrels, results: Any, compat: Compat = "trec_eval-9") -> Hits:
+    """The join of a dict, by the extension if it takes it."""
+    found = dict_hits(qrels, results, compat)
+    return join(qrels, Run.from_dict(results), compat=compat) if found is None else found
 
 
 def assert_same(quick: Hits, plain: Hits) -> None:
@@ -157,7 +146,7 @@ def test_the_order_of_ties_has_one_home_for_dicts_and_runs(monkeypatch: pytest.M
 
 
 def test_ids_are_ordered_in_descending_order_in_one_file_only() -> None:
-    source = Path(dicts.__file__).parents[1]
+    source = Path(dict_lookup.__file__).parents[2]
     users = [path.name for path in source.rglob("*.py") if "descending=True" in path.read_text(encoding="utf-8")]
     assert users == ["ranking.py"]
 
