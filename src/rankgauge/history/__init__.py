@@ -19,7 +19,6 @@ baselines     a baseline for a gate: the mean since the last change point, and a
 checks        QualityChange: recent change points of all systems
 alerts        which changes were reported already
 delivery      a report to a program or a webhook
-sequences     BuildSequence: gated builds over which errors are controlled
 pruning       which old entries are deleted
 """
 

@@ -17,7 +17,6 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     false_alarms       false_alarm_quantile: how often an unchanged system fails against the mean of a few runs
     change_detection   change_points: when the mean of many series changed, by joint sign flips of whole series
     contrasts          the means before and after the splits of a sequence
-    online             online_level  sign_flip_e_value: errors over a sequence of tests
     detectable         the smallest difference that a new sample would show
     max_t              maxt: systems × measures against a baseline, by joint sign flips
     tukey_hsd          tukey: all pairs of systems, by joint permutations

@@ -29,8 +29,6 @@ from rankgauge.stats.joint import JointResult as JointResult
 from rankgauge.stats.joint import JointRow as JointRow
 from rankgauge.stats.joint import joint_test as joint_test
 from rankgauge.stats.max_t import maxt as maxt
-from rankgauge.stats.online import online_level as online_level
-from rankgauge.stats.online import sign_flip_e_value as sign_flip_e_value
 from rankgauge.stats.power_analysis import Power as Power
 from rankgauge.stats.power_analysis import detectable_difference as detectable_difference
 from rankgauge.stats.power_analysis import power as power

@@ -8,7 +8,5 @@ Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered"]
 PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
-OnlineControl = Literal["any", "lond", "e-lond"]
-ONLINE_CONTROLS: tuple[OnlineControl, ...] = get_args(OnlineControl)
 PERMUTATIONS = 100_000  # the default number for tests that permute
 RESAMPLES = 10_000  # the default number for bootstraps
