@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core import ids as ids_module
 from rankgauge.core import ranking
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import Column, Floats, count_true, group_of, offsets_of, running, sum_by
-from rankgauge.errors import InputError, Note, shown
+from rankgauge.errors import Note
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
@@ -291,63 +290,3 @@ def join(qrels: Qrels, run: Run, *, compat: ranking.Compat = "trec_eval-9") -> H
         columns=qrels.columns,
         by_group=qrels.groups_for(compat),
     )
-
-
-def concatenate(parts: Sequence[Hits]) -> Hits:
-    """One Hits made of parts with different queries, in any order."""
-    queries = ids_module.concatenate([part.queries for part in parts])
-    order = queries.order()
-    same = np.flatnonzero(queries.same(order[1:], queries, order[:-1]))
-    if len(same):
-        raise InputError(f"query {shown(queries[int(order[same[0]])])} appears in more than one part")
-    sizes = np.array([len(part) for part in parts])
-    judged_sizes = np.array([len(part.judged) for part in parts])
-    query_shift = np.cumsum(sizes) - sizes
-    judged_shift = np.cumsum(judged_sizes) - judged_sizes
-    new_number = np.empty_like(order)
-    new_number[order] = np.arange(len(order))
-    query = new_number[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
-    judged_query = new_number[np.concatenate([p.judged_query + by for p, by in zip(parts, query_shift, strict=True)])]
-    rows = np.argsort(query, kind="stable")
-    judged_rows = np.argsort(judged_query, kind="stable")
-    moved = np.empty_like(judged_rows)
-    moved[judged_rows] = np.arange(len(judged_rows))
-    ordinal = np.concatenate([p.ordinal + by for p, by in zip(parts, judged_shift, strict=True)])
-
-    def column(name: str) -> NDArray[np.generic]:
-        return np.concatenate([getattr(part, name) for part in parts])[rows]
-
-    shared = set.intersection(*(set(part.columns) for part in parts))
-    return Hits(
-        queries=queries.take(order),
-        status=np.concatenate([part.status for part in parts])[order],
-        retrieved=np.concatenate([part.retrieved for part in parts])[order],
-        offsets=offsets_of(query[rows], len(order)),
-        rank=column("rank"),  # type: ignore[arg-type]  # a column keeps its own type
-        grade=column("grade"),  # type: ignore[arg-type]  # as above
-        ordinal=moved[ordinal[rows]],
-        tie_first=column("tie_first"),  # type: ignore[arg-type]  # as above
-        tie_last=column("tie_last"),  # type: ignore[arg-type]  # as above
-        judged_offsets=offsets_of(judged_query[judged_rows], len(order)),
-        judged=np.concatenate([part.judged for part in parts])[judged_rows],
-        columns={name: np.concatenate([part.columns[name] for part in parts])[order] for name in sorted(shared)},
-        by_group=_concatenate_groups(parts, new_number, moved),
-    )
-
-
-def _concatenate_groups(
-    parts: Sequence[Hits], new_number: Ints, moved: Ints
-) -> GroupJudgments | PassageJudgments | None:
-    """The judgments behind the grades of all parts, with the new numbers of queries and documents, if there are any."""
-    if len({part.judgments for part in parts}) > 1:
-        raise InputError(f"parts have different kinds of judgments: {', '.join(part.judgments for part in parts)}")
-    if parts[0].judgments == "grades":
-        return None
-    from rankgauge.core.group_judgments import GroupJudgments, concatenate_groups
-    from rankgauge.core.passage_judgments import PassageJudgments, concatenate_passages
-
-    groups = [part.by_group for part in parts if isinstance(part.by_group, GroupJudgments)]
-    if groups:
-        return concatenate_groups(groups, new_number, moved)
-    passages = [part.by_group for part in parts if isinstance(part.by_group, PassageJudgments)]
-    return concatenate_passages(passages, new_number, moved)
