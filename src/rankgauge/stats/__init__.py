@@ -2,14 +2,13 @@
 
 Nothing here knows about queries, runs or measures. Every public function is importable from ``rankgauge.stats``:
 
-    intervals          mean_interval  difference_interval  median_interval  median_difference_interval
-                       geometric_mean_interval  ratio_interval
+    intervals          mean_interval  difference_interval  geometric_mean_interval
     proportions        wilson_interval  newcombe_interval
     bootstrap          bootstrap_test; the resampled means behind the bootstrap intervals
     tests              paired_test (any paired test by name)  paired_t  sign_test  welch  student_t  equivalence
     signed_rank        wilcoxon
     randomization      randomization_test
-    correction         correct (any correction by name)  bonferroni  holm  benjamini_hochberg  benjamini_yekutieli
+    correction         correct (any correction by name)  bonferroni  holm  benjamini_hochberg
     joint              joint_test: systems × measures, p values and simultaneous intervals from the same bootstrap draws
     draws              the bootstrap draws of several rows at once
     sparse_rows        an exact test and an interval for a row that hardly varies
