@@ -5,7 +5,7 @@ entries       EntrySummary, SavedEntry: what an entry says, without and with the
 filters       EntryFilter: which entries are meant
 rows          entries and judgments as rows of the tables
 saving        what is saved of an evaluation
-tables        the tables of the file, and the migrations between their versions
+tables        the tables of the file
 packing       scores, judgments and runs as compressed bytes, exact to the last bit
 repository    the git commit, branch and state of the working folder
 location      where the file is
