@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rankgauge.io.join import scan as scanning
+from rankgauge.io.join import spilled_scan
+from rankgauge.io.join.blocks import Scan, ScatteredError
 
 from rankgauge.core import compiled
 from rankgauge.core.hits_builder import join
@@ -31,9 +34,6 @@ from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.byte_streams import ByteStream, Limits, LoadedFile, open_source
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.join import scan as scanning
-from rankgauge.io.join import spilled_scan
-from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.options import Reading
 from rankgauge.io.read import rows_from_stream, run_from_rows
 from scripts.compile_scanner import compile_scanner

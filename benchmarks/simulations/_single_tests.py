@@ -14,7 +14,7 @@ from rankgauge.stats.results import Alternative, PairedTest
 
 DRAWS, RESAMPLES = 1000, 499
 SIZES = (20, 50, 100)
-OTHERS: tuple[PairedTest, ...] = ("randomization", "t", "wilcoxon", "sign", "bootstrap-centered")
+OTHERS: tuple[PairedTest, ...] = ("randomization", "t", "wilcoxon", "sign")
 
 
 def nulls(population: Population) -> dict[str, Null]:

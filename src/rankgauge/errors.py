@@ -162,6 +162,14 @@ def _is_shown_once(message: str) -> bool:
     return True
 
 
+def other_version(source: str | Path, kind: str, found: int | str, expected: int | str, action: str) -> InputError:
+    """The error for a file of our own that has another version; ``action`` says what to do."""
+    version = printable(str(found))
+    return InputError.at(
+        source, None, f"{kind} of version {version}, but this rankgauge reads version {expected}: {action}"
+    )
+
+
 def location(source: str | Path | None, line: int | None) -> str:
     """The ``file:line: `` that precedes a message."""
     if source is None:

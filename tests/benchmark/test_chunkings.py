@@ -187,3 +187,6 @@ def test_the_configuration_decides_how_passages_are_matched(folder: Path) -> Non
     assert report.scores[0].values.tolist() == strict.values.tolist()
     assert strict.values.tolist() != usual.values.tolist()
     assert verify_benchmark(out).ok
+    del manifest["data"]["test collection"]["matching"]
+    with pytest.raises(InputError, match=r"expected an object at data\.test collection\.matching, found nothing"):
+        read_report(out, manifest)

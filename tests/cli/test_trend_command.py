@@ -77,51 +77,24 @@ def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) 
     assert "baseline: mean of 4 entries of main, since 2026-11-07; anchor: 2026-11-01 (the first entry)" in text
     command("history", "tag", "2026-11-08", "anchor")
     assert command(*gate).code == 0
-    (folder / "config.yaml").write_text("gate:\n  against: history:main\n  online: 50\n  measures: [RR@10]\n")
+    (folder / "config.yaml").write_text("gate:\n  against: history:main\n  measures: [RR@10]\n")
     done = command("gate", "labels.json", "now.json", "--config", "config.yaml")
     assert done.code == 0
-    assert "online: build 1 of 50" in done.out
+    assert "since 2026-11-07; anchor: 2026-11-08 (tag anchor)" in " ".join(done.out.split())
     assert command("gate", "labels.json", "now.json", "--against", "history:").code == 64
     missing = command("gate", "labels.json", "now.json", "--against", "history:other")
     assert missing.code == 2
     assert "no entries of branch 'other'" in missing.err
 
 
-def test_a_sequence_is_kept_and_the_same_run_spends_nothing(command: Command, folder: Path) -> None:
-    for name, seed in (("first", 60), ("second", 61)):
-        (folder / f"{name}.json").write_text(json.dumps(ranking(seed)))
-    gate = (
-        "gate",
-        "labels.json",
-        "--against",
-        "first.json",
-        "--online",
-        "20",
-        "--history",
-        "other.db",
-        "--format",
-        "json",
-    )
-    builds = [json.loads(command(*gate, f"{run}.json").out)["gate"]["online"] for run in ("first", "second", "first")]
-    assert [build["number"] for build in builds] == [1, 2, 1]
-    assert [build["repeated"] for build in builds] == [False, False, True]
-    assert builds[0]["level"] == pytest.approx(0.0025)
-    changed = command(*gate, "second.json", "--online-control", "lond")
-    assert changed.code == 2
-    assert "--online-restart" in changed.err
-    restarted = command(*gate, "second.json", "--online-control", "e-lond", "--online-restart")
-    assert json.loads(restarted.out)["gate"]["online"]["number"] == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--online", "20", "--require", "RR@10>=0"), "--online is for a gate with a baseline"),
-        (("--online-restart", "--against", "run.json"), "--online-restart is for a sequence of builds"),
-        (("--history", "h.db", "--against", "run.json"), "--history is for a result that is saved"),
-    ],
-)
-def test_options_that_contradict_each_other(command: Command, options: tuple[str, ...], message: str) -> None:
-    done = command("gate", "labels.json", "run.json", *options)
+def test_a_gate_that_neither_saves_nor_reads_a_history_refuses_one(command: Command) -> None:
+    done = command("gate", "labels.json", "run.json", "--history", "h.db", "--against", "run.json")
     assert done.code == 64
-    assert message in done.err
+    assert "--history is for a result that is saved" in done.err
+
+
+def test_a_confidence_that_no_number_of_draws_can_reach_is_refused(command: Command) -> None:
+    done = command("history", "trend", "--confidence", "0.999999")
+    assert done.code == 64
+    assert "needs more than 1,000,000 draws" in done.err
+    assert "hint: lower the confidence" in done.err

@@ -154,48 +154,25 @@ def test_entries_are_compared_although_labels_grew(history: History, save: Save)
     assert (found.method, found.changes, found.comparison) == ("joint", None, None)
 
 
-def test_a_newer_schema_is_refused_and_the_file_stays_as_it_is(history: History, save: Save) -> None:
+@pytest.mark.parametrize("version", [HISTORY_KIND.version - 1, HISTORY_KIND.version + 3])
+def test_a_file_of_another_version_is_refused_and_stays_as_it_is(history: History, save: Save, version: int) -> None:
     save()
     history.close()
     plain = sqlite3.connect(history.path)
-    plain.execute("PRAGMA user_version = 7")
+    plain.execute(f"PRAGMA user_version = {version}")
     plain.close()
     before = history.path.read_bytes()
-    with pytest.raises(InputError, match=r"written by a newer rankgauge: its schema has version 7, and .* up to 3"):
+    with pytest.raises(InputError, match=f"a history of version {version}, but this rankgauge reads version 4: export"):
         history.entries()
     assert history.path.read_bytes() == before
 
 
-def test_an_older_schema_is_migrated_with_all_entries(history: History, save: Save) -> None:
-    name = save(keep=True).name
-    values = history.entry(name).scores.values
-    history.close()
-    steps = (
-        ("ALTER TABLE entries ADD COLUMN note TEXT NOT NULL DEFAULT 'none'",),
-        ("CREATE TABLE extra (id INTEGER PRIMARY KEY)", "INSERT INTO extra VALUES (5)"),
-    )
-    newer = replace(HISTORY_KIND, migrations=(*HISTORY_KIND.migrations, *steps))
-    database = OwnedDatabase(history.path, newer)
-    assert database.query("SELECT note FROM entries") == [(b"none",)]
-    assert database.query("SELECT id FROM extra") == [(5,)]
-    assert database.query("PRAGMA user_version") == [(HISTORY_KIND.version + 2,)]
-    database.close()
-    upgraded = History(history.path)
-    upgraded.database = OwnedDatabase(history.path, newer)
-    assert upgraded.entry(name).scores.values.tobytes() == values.tobytes()
-    with pytest.raises(InputError, match="written by a newer rankgauge"):
-        History(history.path).entries()
-
-
-def test_a_migration_that_fails_changes_nothing(history: History, save: Save) -> None:
-    save()
-    history.close()
-    steps = (("CREATE TABLE extra (id INTEGER)", "CREATE TABLE entries (id INTEGER)"),)
-    newer = replace(HISTORY_KIND, migrations=(*HISTORY_KIND.migrations, *steps))
+def test_a_file_whose_tables_cannot_be_created_stays_empty(tmp_path: Path) -> None:
+    path = tmp_path / "history.db"
+    twice = replace(HISTORY_KIND, tables=(*HISTORY_KIND.tables, "CREATE TABLE entries (id INTEGER)"))
     with pytest.raises(InputError, match=r"cannot use .* as a history: table entries already exists"):
-        OwnedDatabase(history.path, newer).query("SELECT 1")
-    assert len(history.entries()) == 1
-    assert history.database.query("SELECT count(*) FROM sqlite_master WHERE name = 'extra'") == [(0,)]
+        OwnedDatabase(path, twice).query("SELECT 1")
+    assert History(path).entries() == []
 
 
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:

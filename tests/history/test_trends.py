@@ -165,6 +165,21 @@ def test_noise_of_a_baseline_comes_from_repeats_of_one_commit(history: History, 
     assert (noise.runs, noise.estimated) == (8, 3)
 
 
+def test_two_repeats_of_each_of_two_commits_show_the_noise_and_two_of_one_commit_do_not(
+    history: History, entry: Saver
+) -> None:
+    labels, run = Qrels.from_dict(LABELS, name="labels"), ranking(50)
+    for day, commit in ((1, 1), (2, 1), (3, 2)):
+        entry(day, ranking(day), commit=commit)
+    assert history.trend("RR@10").series[0].noise is None
+    assert gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise is None
+    entry(4, ranking(4), commit=2)
+    noise = gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise
+    assert noise is not None
+    assert (noise.runs, noise.estimated) == (4, 2)
+    assert history.trend("RR@10").series[0].noise == pytest.approx(noise.deviation)
+
+
 def test_one_entry_is_its_own_anchor_and_kept_runs_show_lost_documents(history: History, entry: Saver) -> None:
     entry(1, ranking(1), keep=True)
     baseline = history.baseline("main")

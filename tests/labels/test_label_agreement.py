@@ -13,7 +13,7 @@ from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
 from rankgauge.labels import JudgmentFile, estimate_with_machine_labels, rater_agreement, ratings_of, read_raters
 from rankgauge.labels.raters import Rater
-from rankgauge.stats import cohen_kappa, krippendorff_alpha
+from rankgauge.stats import cohen_kappa, krippendorff_alpha, prediction_powered_mean
 from tests.labels.pools import judgment
 
 
@@ -144,6 +144,21 @@ def test_a_measure_that_is_not_a_mean_is_refused() -> None:
     human = {query: truth[query] for query in list(truth)[:25]}
     with pytest.raises(InputError, match="not a mean over queries"):
         estimate_with_machine_labels(human, machine, [RUN], ["num_rel"])
+
+
+@pytest.mark.parametrize("most", [0.0, 1.0])
+def test_an_estimate_stays_within_the_range_of_its_measure(most: float) -> None:
+    """People judge one of 20 first documents differently from the others: a free interval would leave the range."""
+    machine = {f"q{query}": {"d0": most, "d1": 1.0} for query in range(40)}
+    human = {f"q{query}": {"d0": most if query else 1 - most, "d1": 1.0} for query in range(20)}
+    run = Run.from_lists({query: ["d0", "d1"] for query in machine})
+    (row,) = estimate_with_machine_labels(human, machine, [run], ["P@1"]).rows
+    truth = np.array([grades["d0"] for grades in human.values()])
+    free = prediction_powered_mean(truth, np.full(20, most), np.full(20, most)).interval
+    assert free.low is not None
+    assert free.high is not None
+    assert free.low < 0 or free.high > 1
+    assert (row.estimate.interval.low, row.estimate.interval.high) == (max(free.low, 0.0), min(free.high, 1.0))
 
 
 @pytest.mark.slow

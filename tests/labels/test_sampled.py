@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations, product
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
 from rankgauge.labels import Judgment, JudgmentFile, read_pool, sampled_values
 from rankgauge.labels.records import Inclusion
+from rankgauge.labels.sampled_means import SAMPLED_NAMES, estimate_from_sample
+from rankgauge.stats.intervals import mean_interval
 from tests.labels.pools import judgment
 
 RANKING = list("abcdefgh")
@@ -92,6 +95,28 @@ def test_a_uniform_sample_becomes_qrels_for_inferred_ap(
     assert run_command(["labels", "qrels", "j", "--pool", "other", "-o", "q2.txt"]) == 2
     assert "this pool is move-to-front" in capsys.readouterr().err
     assert not Path("q2.txt").exists()
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_an_interval_stays_within_the_range_of_its_measure(most: int) -> None:
+    """Ten of twelve queries find nothing relevant, or nothing else: a free interval would leave the range."""
+    docs = [f"d{rank}" for rank in range(10)]
+    run = Run.from_lists({f"q{number}": docs for number in range(12)})
+    judgments = [
+        judgment(f"q{number}", doc, most if number > 1 else int(rank >= 9 - number), inclusion=Inclusion("depth"))
+        for number in range(12)
+        for rank, doc in enumerate(docs)
+    ]
+    values = sampled_values(judgments, run)
+    free = {
+        name: mean_interval([getattr(value, field) for value in values], method="bootstrap-t")
+        for field, name in SAMPLED_NAMES.items()
+    }
+    assert [free[name].low < 0 or free[name].high > 1 for name in ("AP", "P@10")] == [True, True]  # type: ignore[operator]  # not None
+    for row in estimate_from_sample(judgments, [run]):
+        low, high = free[row.measure].low, free[row.measure].high
+        highest = math.inf if row.measure == "NumRel" else 1.0
+        assert (row.interval.low, row.interval.high) == (max(low, 0.0), min(high, highest))  # type: ignore[type-var]  # not None
 
 
 def test_the_command_shows_estimates_and_refuses_an_adaptive_pool(

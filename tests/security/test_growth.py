@@ -186,7 +186,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "anchors": lambda n: "# " + "{#" * (n // 2),
     "digits": lambda n: "1 Q0 a 1 " + "1" * n + "@ x\n",
     "grade": lambda n: "1 0 a " + "1" * n + "@\n",
-    "brackets of JSON": lambda n: '{"schema": "rankgauge.baseline/1", "a": ' + "[" * n,
+    "brackets of JSON": lambda n: '{"schema": "rankgauge.baseline/2", "a": ' + "[" * n,
     "quotes": lambda n: 'id,text\n"' + '""' * (n // 2) + "\n",
     "repeated keys": lambda n: "{" + ",".join(f'"{key % 97}": {{}}' for key in range(n // 8)) + "}",
     "carriage returns": lambda n: "id,text\n" + "\r" * n,

@@ -155,7 +155,6 @@ def adjusted(p: Iterable[float], method: str) -> list[float]:
     """Adjusted p values as the smallest level at which the procedure rejects, searched over the candidates."""
     values = list(p)
     m = len(values)
-    harmonic = sum(1 / i for i in range(1, m + 1))
     ordered = sorted(values)
     out = []
     for value in values:
@@ -166,6 +165,6 @@ def adjusted(p: Iterable[float], method: str) -> list[float]:
         elif method == "holm":
             found = max((m - i) * ordered[i] for i in range(rank + 1))
         else:
-            found = min(ordered[i] * m / (i + 1) for i in range(last - 1, m)) * (harmonic if method == "by" else 1)
+            found = min(ordered[i] * m / (i + 1) for i in range(last - 1, m))
         out.append(min(1.0, found))
     return out

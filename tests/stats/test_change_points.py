@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, UsageError
 from rankgauge.stats import Resampling, RunNoise, change_points, paired_test, pooled_noise, run_noise
 from rankgauge.stats.contrasts import balanced_splits
+from rankgauge.stats.draws import MAX_DRAWS, draws_for_level
 
 Floats = NDArray[np.float64]
 values = st.integers(-8, 8).map(lambda number: number / 8)
@@ -178,3 +179,10 @@ def test_there_are_no_more_change_points_than_changes() -> None:
     assert np.mean(np.array(counts) > 1) < 0.09
     assert np.mean(np.array(counts) > 0) > 0.95
     assert np.mean(exact) > 0.7
+
+
+def test_a_stricter_level_takes_more_draws_until_there_are_too_many() -> None:
+    assert draws_for_level(0.00025) == 40_000
+    assert draws_for_level(10 / MAX_DRAWS) == MAX_DRAWS
+    with pytest.raises(UsageError, match="more than 1,000,000 draws"):
+        draws_for_level(5e-6)

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from rankgauge.stats import joint_test
-from rankgauge.stats.intervals import difference_interval, mean_interval, median_interval, ratio_interval
+from rankgauge.stats.intervals import difference_interval, mean_interval
 from rankgauge.stats.max_t import maxt
 from rankgauge.stats.power_analysis import power
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
@@ -115,37 +115,29 @@ def test_intervals_of_proportions_cover(share: float) -> None:
     assert 0.94 <= coverage(lambda run: newcombe_interval(one[run], two[run]), 0.0) <= 1
 
 
-def test_medians_and_ratios_cover() -> None:
-    values = np.random.default_rng(3).lognormal(0, 1, (RUNS, N))
-    assert 0.95 - 0.02 <= coverage(lambda run: median_interval(values[run]), 1.0) <= 0.98
-    found = coverage(lambda run: ratio_interval(values[run], np.roll(values, 1, axis=0)[run]), 1.0)
-    assert found == pytest.approx(0.95, abs=0.02)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize(
-    ("test", "excess", "excess_one_sided"),
+    ("test", "excess_one_sided"),
     [
-        ("t", 0.0, 0.0),
-        ("randomization", 0.0, 0.0),
-        ("wilcoxon", 0.0, 0.0),
-        ("sign", 0.0, 0.0),
-        ("bootstrap", 0.0, 0.04),
-        ("bootstrap-centered", 0.04, 0.04),
+        ("t", 0.0),
+        ("randomization", 0.0),
+        ("wilcoxon", 0.0),
+        ("sign", 0.0),
+        ("bootstrap", 0.04),
     ],
 )
 def test_tests_cry_wolf_no_more_often_than_they_say(
-    test: PairedTest, excess: float, excess_one_sided: float, level: float, alternative: Alternative
+    test: PairedTest, excess_one_sided: float, level: float, alternative: Alternative
 ) -> None:
     found = false_positives(
         lambda run: paired_test(test, A[run], B[run], alternative=alternative, resampling=Resampling(499, seed=run)).p,
         level,
         1000,
     )
-    assert found <= most(level, 1000) + (excess if alternative == "two-sided" else excess_one_sided)
-    if test in ("t", "randomization", "bootstrap-centered") and level == 0.2:
+    assert found <= most(level, 1000) + (0.0 if alternative == "two-sided" else excess_one_sided)
+    if test in ("t", "randomization") and level == 0.2:
         assert found >= level - 0.06  # and are not merely timid
 
 

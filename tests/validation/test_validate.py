@@ -51,7 +51,7 @@ def test_counts_are_those_of_all_and_places_as_many_as_asked_for(tmp_path: Path)
 
 
 def test_rows_can_be_validated_and_keep_their_faults(tmp_path: Path) -> None:
-    rows, _ = read_rows(written(tmp_path, put(6, 4, "5")(put(3, 5, "x")(run_lines()))), "run")
+    rows = read_rows(written(tmp_path, put(6, 4, "5")(put(3, 5, "x")(run_lines()))), "run")
     found = validate_run(rows)
     assert set(found.codes) >= {"score", "duplicate-rank"}
     assert [fault.code for fault in rows.faults.examples] == ["score"]

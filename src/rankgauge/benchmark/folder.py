@@ -218,8 +218,9 @@ def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> B
         raise InputError.at(MANIFEST, None, f"no chunking is called {shown(unknown)}")
     labels = stored_labels(folder, collection["qrels"]["path"], queries)
     matching = collection.get("matching")
-    options = GoldOptions() if matching is None else GoldOptions(matching["coverage"], matching["tolerance"])
-    return BenchmarkGold(labels, chunks, chunking_of, options)
+    if matching is None:
+        raise InputError.at(MANIFEST, None, "expected an object at data.test collection.matching, found nothing")
+    return BenchmarkGold(labels, chunks, chunking_of, GoldOptions(matching["coverage"], matching["tolerance"]))
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
@@ -247,7 +248,7 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
         parsed = read_for_validation(inputs.files[path], "run", options)
-        failed = set(system.get("failed queries", ()))
+        failed = set(system["failed queries"])
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
@@ -277,7 +278,7 @@ def _settings(manifest: Mapping[str, Any]) -> Settings:
 
 
 def _cost(values: Mapping[str, Any]) -> Cost:
-    return Cost(**{field.name: values[field.name] for field in fields(Cost) if field.name in values})
+    return Cost(**{field.name: values[field.name] for field in fields(Cost)})
 
 
 def _judgments_of_queries(judgments: Qrels, queries: Queries) -> Qrels:

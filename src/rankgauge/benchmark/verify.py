@@ -101,9 +101,7 @@ def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
 def changed_indexes(folder: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
     """The indexes whose content is not that of the manifest."""
     stored = {
-        entry["path"]: entry["sha256"]
-        for system in manifest["method"]["retrieval"]
-        for entry in system.get("indexes", ())
+        entry["path"]: entry["sha256"] for system in manifest["method"]["retrieval"] for entry in system["indexes"]
     }
     if not stored:
         raise InputError.at(MANIFEST, None, "the benchmark has recorded no index", hint="leave out --index")

@@ -15,10 +15,9 @@ from rankgauge.stats.names import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESA
 if TYPE_CHECKING:
     from rankgauge.stats.correction import Correction as ListCorrection
 
-Correction = Literal["auto", "none", "bonferroni", "holm", "bh", "by", "maxt", "tukey"]
-CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "by", "maxt", "tukey", "none")
+Correction = Literal["auto", "none", "bonferroni", "holm", "bh", "maxt", "tukey"]
+CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "maxt", "tukey", "none")
 JOINT_TESTS = ("bootstrap", "randomization")  # the tests that maxt has draws of
-BOOTSTRAP_TESTS = ("bootstrap", "bootstrap-centered")
 ROPE = 0.01  # of measures from 0 to 1
 SIGN_TESTS = ("randomization", "wilcoxon", "sign")  # their p is a share of the ways to assign signs to the queries
 CORRECTION_LABELS: dict[str, str] = {
@@ -26,7 +25,6 @@ CORRECTION_LABELS: dict[str, str] = {
     "bonferroni": "Bonferroni",
     "holm": "Holm",
     "bh": "Benjamini–Hochberg",
-    "by": "Benjamini–Yekutieli",
     "maxt": "max-t",
     "tukey": "randomized Tukey HSD",
 }
@@ -98,7 +96,7 @@ class Statistics:
     @property
     def draws(self) -> int | None:
         """The number of resamples or permutations; None if the test has none."""
-        if self.test in BOOTSTRAP_TESTS:
+        if self.test == "bootstrap":
             return RESAMPLES if self.resamples is None else self.resamples
         if self.test == "randomization" or self.correction == "tukey":
             return PERMUTATIONS if self.resamples is None else self.resamples
@@ -124,10 +122,7 @@ class Statistics:
 
     def strictest_alpha(self, size: int) -> float:
         """The level that the correction can leave to one of ``size`` p values, at worst."""
-        if self.correction == "none" or size < 2:
-            return self.alpha
-        factor = sum(1 / rank for rank in range(1, size + 1)) if self.correction == "by" else 1.0
-        return self.alpha / (size * factor)
+        return self.alpha if self.correction == "none" or size < 2 else self.alpha / size
 
 
 def default_correction(test: str) -> Correction:
@@ -142,7 +137,7 @@ def is_significant(p: float | None, alpha: float) -> bool:
 
 def separate_correction(correction: str) -> ListCorrection:
     """The correction of p values that are computed separately, if those of the systems are computed jointly."""
-    listed: dict[str, ListCorrection] = {"none": "none", "bonferroni": "bonferroni", "bh": "bh", "by": "by"}
+    listed: dict[str, ListCorrection] = {"none": "none", "bonferroni": "bonferroni", "bh": "bh"}
     return listed.get(correction, "holm")
 
 

@@ -143,7 +143,7 @@ def _separate_tests(columns: PairedColumns, statistics: Statistics, size: int | 
     size = size or sum(p is not None for p in p_alone)
     rows = [_at_level(columns, index, statistics, statistics.strictest_alpha(size)) for index in family]
     if statistics.correction == "maxt":
-        corrected = sign_flip_p(columns, statistics)
+        corrected = _sign_flip_p(columns, statistics)
     else:
         corrected = list(correct(p_alone, separate_correction(statistics.correction)).p)
     return [
@@ -241,7 +241,7 @@ def _detectable(
     return detectable_difference(sd, sample.units, alpha=alpha, alternative=side).difference, False
 
 
-def sign_flip_p(columns: PairedColumns, statistics: Statistics) -> list[float | None]:
+def _sign_flip_p(columns: PairedColumns, statistics: Statistics) -> list[float | None]:
     """Max-t by joint sign flips. A query that a column lacks is a difference of 0, which no sign changes."""
     differences = columns.differences
     tested = [index for index, column in enumerate(differences.T) if not np.isnan(column).all()]

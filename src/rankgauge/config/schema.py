@@ -32,7 +32,6 @@ from rankgauge.evaluation.conventions import NoRelevant, QuerySet
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.names import OnlineControl
 from rankgauge.stats.results import PairedTest
 
 
@@ -183,12 +182,6 @@ class GateSection(ConfigSection):
     margin: Annotated[float, Field(ge=0)] = Field(default=0.0, description="A smaller drop never fails.")
     confidence: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         default=None, description="Instead of statistics.confidence: 0.99 lets 1% of unchanged builds fail."
-    )
-    online: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="Control false alarms over this many builds, instead of in each."
-    )
-    online_control: OnlineControl = Field(
-        default="any", description="What online controls: any false alarm, or their share (lond, e-lond)."
     )
 
 

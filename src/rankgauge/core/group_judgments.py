@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core import ids as ids_module
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.ranking import Compat, comparable
@@ -158,33 +157,6 @@ def build_group_judgments(
     )
 
 
-def concatenate_groups(parts: Sequence[GroupJudgments], new_number: Ints, moved: Ints) -> GroupJudgments:
-    """Judgments of different queries as one; the arguments are the new numbers of all queries and of all documents."""
-    sizes = np.array([len(part.offsets) - 1 for part in parts])
-    judged_sizes = np.array([len(part.docs) for part in parts])
-    query_shift = np.cumsum(sizes) - sizes
-    judged_shift = np.cumsum(judged_sizes) - judged_sizes
-    query = new_number[np.concatenate([p.query + by for p, by in zip(parts, query_shift, strict=True)])]
-    ordinal = moved[np.concatenate([p.ordinal + by for p, by in zip(parts, judged_shift, strict=True)])]
-    group, groups = _renumbered([(part.group, part.groups) for part in parts])
-    named_subgroups = [(p.subgroup, p.subgroups) for p in parts if p.subgroup is not None and p.subgroups is not None]
-    subgroup, subgroups = _renumbered(named_subgroups) if named_subgroups else (None, None)
-    rows = np.argsort(query, kind="stable")
-    order = np.empty_like(moved)
-    order[moved] = np.arange(len(moved))
-    return GroupJudgments(
-        docs=ids_module.concatenate([part.docs for part in parts]).take(order),
-        offsets=frozen(offsets_of(query, len(new_number))),
-        ordinal=frozen(ordinal[rows]),
-        group=frozen(group[rows]),
-        level=frozen(np.concatenate([part.level for part in parts])[rows]),
-        groups=groups,
-        kind=parts[0].kind,
-        subgroup=None if subgroup is None else frozen(subgroup[rows]),
-        subgroups=subgroups,
-    )
-
-
 def numbered(ids: Ids) -> tuple[Ints, Ids]:
     """The number of each row's id in the order of their bytes, and the distinct ids in that order."""
     intern = Interner()
@@ -193,14 +165,6 @@ def numbered(ids: Ids) -> tuple[Ints, Ids]:
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[number], intern.ids.take(order).compact()
-
-
-def _renumbered(parts: Sequence[tuple[Ints, Ids]]) -> tuple[Ints, Ids]:
-    """The numbers of several lists of ids as numbers of one list."""
-    sizes = np.array([len(ids) for _, ids in parts])
-    number, distinct = numbered(ids_module.concatenate([ids for _, ids in parts]))
-    shifts = np.cumsum(sizes) - sizes
-    return number[np.concatenate([part + by for (part, _), by in zip(parts, shifts, strict=True)])], distinct
 
 
 def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judge: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core import ids as ids_module
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.ranking import Compat
@@ -168,63 +167,6 @@ class PassageJudgments:
         if self.ideal_chunks is not None:
             arrays.append(self.ideal_chunks.astype(np.int64))
         return b"".join([*names, *(array.tobytes() for array in arrays)])
-
-
-def concatenate_passages(parts: Sequence[PassageJudgments], new_number: Ints, moved: Ints) -> PassageJudgments:
-    """Judgments of different queries as one; the arguments are the new numbers of all queries and of all documents."""
-    joined = _side_by_side(parts)
-    chunks = np.empty_like(moved)
-    chunks[moved] = np.arange(len(moved))
-    passage_query, piece_query = new_number[joined.passage_query], new_number[joined.query]
-    passages, pieces = np.argsort(passage_query, kind="stable"), np.argsort(piece_query, kind="stable")
-    moved_passages = np.empty_like(passages)
-    moved_passages[passages] = np.arange(len(passages))
-    return replace(
-        joined,
-        docs=joined.docs.take(chunks),
-        passages=joined.passages.take(passages),
-        passage_offsets=frozen(offsets_of(passage_query, len(new_number))),
-        offsets=frozen(offsets_of(piece_query, len(new_number))),
-        passage=frozen(moved_passages[joined.passage[pieces]]),
-        ordinal=frozen(moved[joined.ordinal[pieces]]),
-        extents={unit: extents.take(passages, chunks, pieces) for unit, extents in joined.extents.items()},
-        ideal_chunks=None if joined.ideal_chunks is None else frozen(joined.ideal_chunks[chunks]),
-    )
-
-
-def _side_by_side(parts: Sequence[PassageJudgments]) -> PassageJudgments:
-    """The parts one after the other, with the queries of each after those of the one before."""
-    shared: set[Unit] = set.intersection(*(set(part.extents) for part in parts))
-
-    def shifted(name: str, sizes: Sequence[int]) -> Ints:
-        shifts = np.cumsum([0, *sizes[:-1]])
-        return np.concatenate([getattr(part, name) + shift for part, shift in zip(parts, shifts, strict=True)])
-
-    queries = [len(part.offsets) - 1 for part in parts]
-    return PassageJudgments(
-        docs=ids_module.concatenate([part.docs for part in parts]),
-        passages=ids_module.concatenate([part.passages for part in parts]),
-        passage_offsets=offsets_of(shifted("passage_query", queries), sum(queries)),
-        offsets=offsets_of(shifted("query", queries), sum(queries)),
-        passage=shifted("passage", [len(part.passages) for part in parts]),
-        ordinal=shifted("ordinal", [len(part.docs) for part in parts]),
-        extents={unit: _joined_extents([part.extents[unit] for part in parts]) for unit in sorted(shared)},
-        coverage=parts[0].coverage,
-        tolerance=parts[0].tolerance,
-        ideal_chunks=_joined_ideal(parts),
-    )
-
-
-def _joined_ideal(parts: Sequence[PassageJudgments]) -> NDArray[np.bool_] | None:
-    """Which chunks the ideal rankings are made of; None if all of them."""
-    if all(part.ideal_chunks is None for part in parts):
-        return None
-    masks = [np.ones(len(part.docs), dtype=bool) if part.ideal_chunks is None else part.ideal_chunks for part in parts]
-    return np.concatenate(masks)
-
-
-def _joined_extents(parts: Sequence[Extents]) -> Extents:
-    return Extents(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Extents)))
 
 
 def _taken_offsets(offsets: Ints, groups: Ints) -> Ints:

@@ -23,8 +23,10 @@ MAX_ENTRIES_IN_MEMORY = 10_000
 CACHE_KIND = DatabaseKind(
     "a cache",
     0x726B6763,  # "rkgc"
-    (("CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",),),
+    version=1,
+    tables=("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",),
     hint="delete the file: its values are computed again, and nothing is lost",
+    other_version="delete the file, since its values are computed again, or name another one",
 )
 
 

@@ -5,7 +5,7 @@ entries       EntrySummary, SavedEntry: what an entry says, without and with the
 filters       EntryFilter: which entries are meant
 rows          entries and judgments as rows of the tables
 saving        what is saved of an evaluation
-tables        the tables of the file, and the migrations between their versions
+tables        the tables of the file
 packing       scores, judgments and runs as compressed bytes, exact to the last bit
 repository    the git commit, branch and state of the working folder
 location      where the file is
@@ -19,7 +19,6 @@ baselines     a baseline for a gate: the mean since the last change point, and a
 checks        QualityChange: recent change points of all systems
 alerts        which changes were reported already
 delivery      a report to a program or a webhook
-sequences     BuildSequence: gated builds over which errors are controlled
 pruning       which old entries are deleted
 """
 

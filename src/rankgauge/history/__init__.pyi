@@ -11,7 +11,6 @@ from rankgauge.history.exchange import ImportedEntries as ImportedEntries
 from rankgauge.history.filters import EntryFilter as EntryFilter
 from rankgauge.history.pruning import PruneRule as PruneRule
 from rankgauge.history.repository import GitState as GitState
-from rankgauge.history.sequences import BuildSequence as BuildSequence
 from rankgauge.history.store import History as History
 from rankgauge.history.trends import Trend as Trend
 from rankgauge.history.trends import TrendOptions as TrendOptions

@@ -32,7 +32,7 @@ from rankgauge.io.records import JsonDocument, parse_object, parse_record
 from rankgauge.io.shapes import first_misfit
 from rankgauge.measures.parse import parse_measure
 
-HINT = "export the history again: rankgauge history export"
+HINT = "export the history again with `rankgauge history export`"
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
 from rankgauge.stats.change_detection import ChangePoints, change_points
-from rankgauge.stats.online import draws_for_level
+from rankgauge.stats.draws import draws_for_level
 from rankgauge.stats.seeds import RESAMPLES, Resampling
 
 

@@ -26,7 +26,7 @@ FACTS_SHAPE = {
         "no_relevant": str,
         "rel": float,
         "graded": bool,
-        "split?": Maybe(str),
+        "split": Maybe(str),
     },
     "means": MapOf({"value": Maybe(float), "n": AtMost(MAX_COUNT), "low": Maybe(float), "high": Maybe(float)}),
     "coverage": Maybe(float),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rankgauge.history.checks import CheckOptions, QualityChange, QualityCheck
     from rankgauge.history.exchange import ImportedEntries
     from rankgauge.history.pruning import PruneRule
-    from rankgauge.history.sequences import BuildSequence
     from rankgauge.history.trends import Trend, TrendOptions
 
 NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
@@ -207,12 +206,6 @@ class History(HtmlView):
         from rankgauge.history.baselines import branch_baseline
 
         return branch_baseline(self, replace(filter, branch=branch), **options)
-
-    def online(self, branch: str, collection: str, **options: Any) -> BuildSequence:
-        """The sequence of builds of a branch and a collection: for ``online`` of ``gate``."""
-        from rankgauge.history.sequences import BuildSequence
-
-        return BuildSequence(self, branch, collection, **options)
 
     def tag(self, name: str, *tags: str, remove: bool = False) -> EntrySummary:
         """Add tags to an entry, or remove them."""

@@ -1,13 +1,10 @@
-"""The tables of a history. Summaries are in rows of their own, so that a listing reads no values of queries.
-
-A new version of the schema is one more tuple of statements; a file is brought up to date when it is opened.
-"""
+"""The tables of a history. Summaries are in rows of their own, so that a listing reads no values of queries."""
 
 from __future__ import annotations
 
 from rankgauge.io.databases import DatabaseKind
 
-VERSION_1 = (
+TABLES = (
     """CREATE TABLE labels (
         sha256 TEXT PRIMARY KEY,
         content BLOB
@@ -36,32 +33,6 @@ VERSION_1 = (
         tag TEXT NOT NULL,
         PRIMARY KEY (entry, tag)
     ) WITHOUT ROWID""",
-)
-VERSION_2 = (
-    """CREATE TABLE sequences (
-        id INTEGER PRIMARY KEY,
-        branch TEXT NOT NULL,
-        collection TEXT NOT NULL,
-        started TEXT NOT NULL,
-        ended TEXT,
-        builds INTEGER NOT NULL,
-        alpha REAL NOT NULL,
-        control TEXT NOT NULL
-    )""",
-    "CREATE UNIQUE INDEX open_sequences ON sequences (branch, collection) WHERE ended IS NULL",
-    """CREATE TABLE builds (
-        sequence INTEGER NOT NULL REFERENCES sequences (id) ON DELETE CASCADE,
-        number INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        started TEXT NOT NULL,
-        level REAL NOT NULL,
-        alarms INTEGER NOT NULL,
-        failed INTEGER,
-        PRIMARY KEY (sequence, number),
-        UNIQUE (sequence, key)
-    ) WITHOUT ROWID""",
-)
-VERSION_3 = (
     """CREATE TABLE alerts (
         id INTEGER PRIMARY KEY,
         branch TEXT,
@@ -79,7 +50,9 @@ VERSION_3 = (
 HISTORY_KIND = DatabaseKind(
     "a history",
     0x726B6768,  # "rkgh"
-    (VERSION_1, VERSION_2, VERSION_3),
+    version=4,
+    tables=TABLES,
     hint="restore the file from a copy, or import an export into a new one: rankgauge history import DIR",
+    other_version="export it with the rankgauge that wrote it, and import the export into a new file",
     durable=True,
 )

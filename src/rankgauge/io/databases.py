@@ -1,7 +1,7 @@
-"""SQLite files of our own that several processes may share: opened, migrated and written in one way.
+"""SQLite files of our own that several processes may share: opened, created and written in one way.
 
-A file of another program is never touched, a file that a newer rankgauge wrote is refused, and a damaged one gives one
-error that says what to do. Writers wait for each other; each transaction is written completely or not at all.
+A file of another program is never touched, a file of another version is refused, and a damaged one gives one error that
+says what to do. Writers wait for each other; each transaction is written completely or not at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import InputError, printable
+from rankgauge.errors import InputError, other_version, printable
 
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
@@ -22,18 +22,15 @@ DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote 
 
 @dataclass(frozen=True)
 class DatabaseKind:
-    """What a file is for, and the statements that lead from each version of its schema to the next."""
+    """What a file is for, and its tables."""
 
     name: str  # with its article: "a cache"
     application_id: int  # in the header of the file
-    migrations: tuple[tuple[str, ...], ...]  # the first makes version 1 of an empty file
+    version: int  # of its tables, in the header too
+    tables: tuple[str, ...]  # the statements that create them
     hint: str  # what to do with a damaged file
+    other_version: str  # what to do with a file of another version
     durable: bool = False  # whether a write-ahead log is used, so that readers and a writer do not wait for each other
-
-    @property
-    def version(self) -> int:
-        """The newest version of the schema."""
-        return len(self.migrations)
 
 
 class OwnedDatabase:
@@ -101,42 +98,38 @@ class OwnedDatabase:
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Bring the schema up to date; refuse a file of another program or of a newer version."""
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
-        if owner != self.kind.application_id or self._version(connection) != self.kind.version:
+        """Create the tables of a new file; refuse a file of another program or of another version."""
+        if self._owner(connection) != self.kind.application_id:
             with _immediate(connection):
-                self._migrate(connection)
+                self._create(connection)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != self.kind.version:
+            raise other_version(self.path, self.kind.name, version, self.kind.version, self.kind.other_version)
         if self.kind.durable:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             with suppress(sqlite3.OperationalError):  # another process is opening it too, or the disk cannot
                 connection.execute("PRAGMA journal_mode = WAL")
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    def _create(self, connection: sqlite3.Connection) -> None:
+        owner = self._owner(connection)
+        if owner == self.kind.application_id:
+            return  # another process has created them meanwhile
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if owner != self.kind.application_id and (owner or tables):
+        if owner or tables:
             raise InputError(
                 f"{printable(str(self.path), None)} is a database of another program, not {self.kind.name} of "
                 "rankgauge",
                 hint="name another file",
             )
-        version = self._version(connection)
-        if version > self.kind.version:
-            raise InputError(
-                f"{printable(str(self.path), None)} was written by a newer rankgauge: its schema has version "
-                f"{version}, and this rankgauge knows versions up to {self.kind.version}",
-                hint="upgrade rankgauge, or name another file",
-            )
-        for statements in self.kind.migrations[version:]:
-            for statement in statements:
-                connection.execute(statement)
+        for statement in self.kind.tables:
+            connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {self.kind.application_id}")
         connection.execute(f"PRAGMA user_version = {self.kind.version}")
 
     @staticmethod
-    def _version(connection: sqlite3.Connection) -> int:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    def _owner(connection: sqlite3.Connection) -> int:
+        return int(connection.execute("PRAGMA application_id").fetchone()[0])
 
     def __del__(self) -> None:
         self.close()

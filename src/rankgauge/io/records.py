@@ -2,7 +2,7 @@
 
 Such a file may be damaged, or made by somebody else. Repeated keys, numbers that no writer of ours produces, deep
 nesting and more than the maximum size are errors, as is any value that differs from its declared shape. A schema is a
-name and a version, as in ``rankgauge.baseline/1``.
+name and a version, as in ``rankgauge.manifest/1``; another version is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, other_version, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes
 from rankgauge.io.formats.jsontext import JsonLimitError, decode_json, reject_constant, unique_keys
 from rankgauge.io.shapes import JSON_TYPE_NAMES, Shape, described, first_misfit, has_type
@@ -26,7 +26,7 @@ MAX_INTEGER = 2**63
 class JsonDocument:
     """A JSON object with a schema. What is missing or has another type is an error that names its path."""
 
-    def __init__(self, source: str, data: dict[str, Any], *, hint: str | None = None) -> None:
+    def __init__(self, source: str, data: dict[str, Any], *, hint: str) -> None:
         self.source, self.data, self.hint = source, data, hint
 
     def check_schema(self, schema: str, path: str = "schema") -> None:
@@ -37,7 +37,7 @@ class JsonDocument:
         name, _, version = schema.partition("/")
         found_name, _, found_version = found_schema.partition("/")
         if found_name == name:
-            raise self.error(path, f"version {version} of the schema {name}", f"version {shown(found_version)}")
+            raise other_version(self.source, name, found_version, version, self.hint)
         raise self.error(path, f"the schema {schema}", shown(found_schema))
 
     def check_shape(self, shape: Shape) -> None:
@@ -63,7 +63,7 @@ class JsonDocument:
 
 
 def read_document(
-    path: str | Path, schema: str, *, shape: Shape = dict, hint: str | None = None, limits: Limits = DEFAULT_LIMITS
+    path: str | Path, schema: str, *, hint: str, shape: Shape = dict, limits: Limits = DEFAULT_LIMITS
 ) -> dict[str, Any]:
     """The object in a JSON file of a schema; raises if it is not JSON, or has another schema or shape."""
     data, _ = read_bytes(path, limits=limits)

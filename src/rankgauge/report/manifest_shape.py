@@ -33,13 +33,13 @@ INSIDE = Matching("a path inside the folder", is_inside)
 NAME = Matching("the name of a system", lambda text: SYSTEM_NAME.fullmatch(text) is not None)
 STORED_FILE = {"path": INSIDE}
 COST = {
-    "calls?": AtMost(2**62),
-    "p50?": Maybe(float),
-    "p95?": Maybe(float),
-    "p99?": Maybe(float),
-    "index_bytes?": Maybe(AtMost(2**62)),
-    "index_seconds?": Maybe(float),
-    "max?": Maybe(float),
+    "calls": AtMost(2**62),
+    "p50": Maybe(float),
+    "p95": Maybe(float),
+    "p99": Maybe(float),
+    "index_bytes": Maybe(AtMost(2**62)),
+    "index_seconds": Maybe(float),
+    "max": Maybe(float),
 }
 SETTINGS = {
     "measures": Maybe([str]),
@@ -49,7 +49,7 @@ SETTINGS = {
         "no_relevant": str,
         "rel": float,
         "graded": bool,
-        "split?": Maybe(str),
+        "split": Maybe(str),
     },
     "statistics": {
         "test": str,
@@ -89,8 +89,8 @@ MANIFEST_SHAPE = {
             {
                 "name": NAME,
                 "run": STORED_FILE,
-                "indexes?": [{"path": INSIDE, "sha256": str}],
-                "failed queries?": MapOf(str),
+                "indexes": [{"path": INSIDE, "sha256": str}],
+                "failed queries": MapOf(str),
                 "chunking?": NAME,
             }
         ]

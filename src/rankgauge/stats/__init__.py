@@ -2,14 +2,13 @@
 
 Nothing here knows about queries, runs or measures. Every public function is importable from ``rankgauge.stats``:
 
-    intervals          mean_interval  difference_interval  median_interval  median_difference_interval
-                       geometric_mean_interval  ratio_interval
+    intervals          mean_interval  difference_interval  geometric_mean_interval
     proportions        wilson_interval  newcombe_interval
     bootstrap          bootstrap_test; the resampled means behind the bootstrap intervals
     tests              paired_test (any paired test by name)  paired_t  sign_test  welch  student_t  equivalence
     signed_rank        wilcoxon
     randomization      randomization_test
-    correction         correct (any correction by name)  bonferroni  holm  benjamini_hochberg  benjamini_yekutieli
+    correction         correct (any correction by name)  bonferroni  holm  benjamini_hochberg
     joint              joint_test: systems × measures, p values and simultaneous intervals from the same bootstrap draws
     draws              the bootstrap draws of several rows at once
     sparse_rows        an exact test and an interval for a row that hardly varies
@@ -17,7 +16,6 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     false_alarms       false_alarm_quantile: how often an unchanged system fails against the mean of a few runs
     change_detection   change_points: when the mean of many series changed, by joint sign flips of whole series
     contrasts          the means before and after the splits of a sequence
-    online             online_level  sign_flip_e_value: errors over a sequence of tests
     detectable         the smallest difference that a new sample would show
     max_t              maxt: systems × measures against a baseline, by joint sign flips
     tukey_hsd          tukey: all pairs of systems, by joint permutations

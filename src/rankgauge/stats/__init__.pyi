@@ -11,7 +11,6 @@ from rankgauge.stats.change_detection import ChangePoint as ChangePoint
 from rankgauge.stats.change_detection import ChangePoints as ChangePoints
 from rankgauge.stats.change_detection import change_points as change_points
 from rankgauge.stats.correction import benjamini_hochberg as benjamini_hochberg
-from rankgauge.stats.correction import benjamini_yekutieli as benjamini_yekutieli
 from rankgauge.stats.correction import bonferroni as bonferroni
 from rankgauge.stats.correction import correct as correct
 from rankgauge.stats.correction import holm as holm
@@ -22,15 +21,10 @@ from rankgauge.stats.group_interaction import interaction as interaction
 from rankgauge.stats.intervals import difference_interval as difference_interval
 from rankgauge.stats.intervals import geometric_mean_interval as geometric_mean_interval
 from rankgauge.stats.intervals import mean_interval as mean_interval
-from rankgauge.stats.intervals import median_difference_interval as median_difference_interval
-from rankgauge.stats.intervals import median_interval as median_interval
-from rankgauge.stats.intervals import ratio_interval as ratio_interval
 from rankgauge.stats.joint import JointResult as JointResult
 from rankgauge.stats.joint import JointRow as JointRow
 from rankgauge.stats.joint import joint_test as joint_test
 from rankgauge.stats.max_t import maxt as maxt
-from rankgauge.stats.online import online_level as online_level
-from rankgauge.stats.online import sign_flip_e_value as sign_flip_e_value
 from rankgauge.stats.power_analysis import Power as Power
 from rankgauge.stats.power_analysis import detectable_difference as detectable_difference
 from rankgauge.stats.power_analysis import power as power

@@ -42,21 +42,8 @@ def benjamini_hochberg(p: PValues) -> FamilyResult:
     return _adjusted(p, "bh", DISCOVERY, "tests are independent or positively dependent", _step_up)
 
 
-def benjamini_yekutieli(p: PValues) -> FamilyResult:
-    """Benjamini and Hochberg's adjusted p times 1 + 1/2 + … + 1/m, which is valid under any dependence.
-
-    Benjamini and Yekutieli, The control of the false discovery rate in multiple testing under dependency, Annals of
-    Statistics 2001.
-    """
-
-    def step_up(ordered: Floats) -> Floats:
-        return _step_up(ordered) * float(np.sum(1 / np.arange(1, len(ordered) + 1)))
-
-    return _adjusted(p, "by", DISCOVERY, "none", step_up)
-
-
-Correction = Literal["none", "bonferroni", "holm", "bh", "by"]
-P_VALUE_CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh", "by")
+Correction = Literal["none", "bonferroni", "holm", "bh"]
+P_VALUE_CORRECTIONS: tuple[Correction, ...] = ("none", "bonferroni", "holm", "bh")
 
 
 def correct(p: PValues, method: Correction = "holm") -> FamilyResult:
@@ -66,7 +53,6 @@ def correct(p: PValues, method: Correction = "holm") -> FamilyResult:
         "bonferroni": bonferroni,
         "holm": holm,
         "bh": benjamini_hochberg,
-        "by": benjamini_yekutieli,
     }
     if method == "none":
         return _adjusted(p, "none", PER_TEST, "none", lambda ordered: ordered)

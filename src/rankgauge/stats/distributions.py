@@ -42,11 +42,11 @@ def t_quantile(p: float, df: float) -> float:
     return float(stdtrit(df, p))
 
 
-def binomial_cdf(successes: float | Floats, n: int) -> Floats:
+def binomial_cdf(successes: float, n: int) -> float:
     """The probability of at most this many successes in n trials with probability ½."""
     from scipy.special import bdtr
 
-    return np.asarray(bdtr(successes, n, 0.5), dtype=np.float64)
+    return float(bdtr(successes, n, 0.5))
 
 
 def largest_share(successes: float, n: float, outside: float) -> float:

@@ -15,10 +15,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankgauge.errors import InputError, InputTypeError
+from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.stats.samples import Floats, Ints, Sample, Units, relative_weights, sample, unit_numbers
 from rankgauge.stats.seeds import RandomBits, RandomStream, blocks
 
+DRAWS_BEYOND = 10  # draws that exceed a critical value at least, on average
+MAX_DRAWS = 1_000_000
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
 _PRODUCTS_PER_CALL = 200_000  # OpenBLAS starts its threads, which spin between calls, for about 260,000
 _EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
@@ -45,6 +47,16 @@ class UnitRow:
     def is_complete(self) -> bool:
         """Whether every unit is one query that has a difference, and all weights are equal."""
         return bool((self.sizes == 1).all())
+
+
+def draws_for_level(level: float) -> int:
+    """How many draws make a level reachable, with some to spare; raises if these are too many."""
+    if level * MAX_DRAWS < DRAWS_BEYOND:
+        raise UsageError(
+            f"a level of {level:.2g} needs more than {MAX_DRAWS:,} draws, so hardly any change would be significant",
+            hint="lower the confidence, or test fewer systems, measures or groups at once",
+        )
+    return math.ceil(DRAWS_BEYOND / level - 1e-9)
 
 
 def difference_matrix(differences: ArrayLike) -> Floats:

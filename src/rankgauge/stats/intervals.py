@@ -1,4 +1,4 @@
-"""Intervals of a mean, a median and a geometric mean, and of their paired differences.
+"""Intervals of a mean, a geometric mean and a mean paired difference.
 
 Student's t is the default. On skewed measures, such as the average precision of a weak run, its 95% interval covers
 less than 90% with twenty queries, and the percentile and BCa bootstraps cover less still; the studentized bootstrap
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from rankgauge.core.tables import GEOMETRIC_FLOOR
 from rankgauge.errors import InputError
 from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
-from rankgauge.stats.distributions import binomial_cdf, t_quantile
+from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.draws import UnitRow, draw
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import Alternative, Interval, check_choice, tail_probability
@@ -105,29 +105,6 @@ def difference_interval(
     return _mean_interval(data, method, confidence, alternative, resampling)
 
 
-def median_interval(
-    values: ArrayLike, *, confidence: float = 0.95, alternative: Alternative = "two-sided", units: Units | None = None
-) -> Interval:
-    """The confidence interval of a median between two order statistics, conservative for any distribution.
-
-    It runs from the r-th smallest to the r-th largest value, with the largest r for which P(Binomial(n, ½) < r) is at
-    most the probability left outside at an end. David and Nagaraja, Order Statistics, section 7.1.
-    """
-    return _median_interval(sample(values, units), confidence, alternative)
-
-
-def median_difference_interval(
-    first: ArrayLike,
-    second: ArrayLike | None = None,
-    *,
-    confidence: float = 0.95,
-    alternative: Alternative = "two-sided",
-    units: Units | None = None,
-) -> Interval:
-    """The confidence interval of the median paired difference (not of the difference of the medians)."""
-    return _median_interval(paired(first, second, units), confidence, alternative)
-
-
 def geometric_mean_interval(
     values: ArrayLike,
     *,
@@ -142,24 +119,7 @@ def geometric_mean_interval(
 
     Every value counts as at least ``smallest``, as in trec_eval.
     """
-    data = sample(_logs(values, "values", smallest), units)
-    check_choice("method", method, LOG_METHODS)
-    return _exp(_mean_interval(data, method, confidence, alternative, resampling))
-
-
-def ratio_interval(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    method: LogMethod = "t",
-    confidence: float = 0.95,
-    alternative: Alternative = "two-sided",
-    units: Units | None = None,
-    resampling: Resampling = DEFAULT_RESAMPLING,
-    smallest: float = GEOMETRIC_FLOOR,
-) -> Interval:
-    """The confidence interval of the ratio of two geometric means, first over second; 1 means no difference."""
-    data = paired(_logs(first, "first", smallest), _logs(second, "second", smallest), units)
+    data = sample(_logs(values, smallest), units)
     check_choice("method", method, LOG_METHODS)
     return _exp(_mean_interval(data, method, confidence, alternative, resampling))
 
@@ -213,28 +173,10 @@ def _studentized_ends(data: Sample, outside: float, t: Floats) -> tuple[float, f
     return data.mean - highest * data.standard_error, data.mean - lowest * data.standard_error
 
 
-def _median_interval(data: Sample, confidence: float, alternative: Alternative) -> Interval:
-    outside = tail_probability(confidence, alternative)
-    n = len(data)
-    estimate = float(np.median(data.values)) if n else None
-    interval = Interval(None, None, confidence, "order statistics", n, None, estimate, alternative, data.shared)
-    if n < 2:
-        return replace(interval, reason=too_few(data))
-    if data.shared:
-        return replace(interval, reason="an interval of order statistics needs queries that do not share units")
-    rank = int(np.count_nonzero(binomial_cdf(np.arange(n, dtype=np.float64), n) <= outside))
-    if rank == 0:
-        needed = math.ceil(math.log2(1 / outside))
-        return replace(interval, reason=f"at least {needed} values are needed for this confidence, found {n}")
-    ordered = np.sort(data.values)
-    ends = replace(interval, low=float(ordered[rank - 1]), high=float(ordered[n - rank]))
-    return ends.with_open_end(-math.inf, math.inf)
-
-
-def _logs(values: ArrayLike, name: str, smallest: float) -> Floats:
-    numbers = vector(values, name)
+def _logs(values: ArrayLike, smallest: float) -> Floats:
+    numbers = vector(values, "values")
     if smallest <= 0 or np.any(numbers < 0):
-        raise InputError(f"a geometric mean needs {name} of at least 0 and a smallest value above 0")
+        raise InputError("a geometric mean needs values of at least 0 and a smallest value above 0")
     return np.array([math.log(number) for number in np.maximum(numbers, smallest).tolist()])
 
 

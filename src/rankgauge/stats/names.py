@@ -6,9 +6,7 @@ from typing import Literal, get_args
 
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
-PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap", "bootstrap-centered"]
+PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap"]
 PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
-OnlineControl = Literal["any", "lond", "e-lond"]
-ONLINE_CONTROLS: tuple[OnlineControl, ...] = get_args(OnlineControl)
 PERMUTATIONS = 100_000  # the default number for tests that permute
 RESAMPLES = 10_000  # the default number for bootstraps

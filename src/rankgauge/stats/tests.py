@@ -74,8 +74,8 @@ def sign_test(
     result = TestResult(float(wins), None, len(data), "sign", alternative, estimate=mean, exact=True, units=data.shared)
     if not len(data):
         return replace(result, statistic=None, reason="there are no differences")
-    at_most = float(binomial_cdf(wins, wins + losses)) if wins + losses else 1.0
-    at_least = float(binomial_cdf(losses, wins + losses)) if wins + losses else 1.0
+    at_most = binomial_cdf(wins, wins + losses) if wins + losses else 1.0
+    at_least = binomial_cdf(losses, wins + losses) if wins + losses else 1.0
     return replace(result, p=tail(at_most, at_least, alternative))
 
 
@@ -185,7 +185,4 @@ def paired_test(
     resampling = replace(resampling, resamples=resampling.count(PERMUTATIONS))
     if test == "randomization":
         return randomization_test(first, second, alternative=alternative, units=units, resampling=resampling)
-    studentized = test == "bootstrap"
-    return bootstrap_test(
-        first, second, studentized=studentized, alternative=alternative, units=units, resampling=resampling
-    )
+    return bootstrap_test(first, second, alternative=alternative, units=units, resampling=resampling)

@@ -57,16 +57,15 @@ def test_runs_are_kept_apart_and_their_mean_is_the_baseline(
     np.testing.assert_allclose(found.values, np.mean(singles, axis=0), atol=1e-15)
 
 
-def test_the_first_run_is_stored_as_before_and_a_file_of_one_run_can_be_added_to(
+def test_the_first_run_can_be_stored_or_appended_and_a_file_of_one_run_can_be_added_to(
     tmp_path: Path, judged: Any, runs: list[Any], stored: Path
 ) -> None:
-    write_baseline(tmp_path / "old.json", judged, runs[0], MEASURES)
-    write_baseline(tmp_path / "new.json", judged, runs[0], MEASURES, append=True)
-    assert (tmp_path / "old.json").read_bytes() == (tmp_path / "new.json").read_bytes()
-    assert json.loads((tmp_path / "old.json").read_text())["schema"] == "rankgauge.baseline/1"
+    write_baseline(tmp_path / "written.json", judged, runs[0], MEASURES)
+    write_baseline(tmp_path / "appended.json", judged, runs[0], MEASURES, append=True)
+    assert (tmp_path / "written.json").read_bytes() == (tmp_path / "appended.json").read_bytes()
     for run in runs[1:]:
-        write_baseline(tmp_path / "old.json", judged, run, append=True)  # with the measures of the file
-    assert (tmp_path / "old.json").read_bytes() == stored.read_bytes()
+        write_baseline(tmp_path / "written.json", judged, run, append=True)  # with the measures of the file
+    assert (tmp_path / "written.json").read_bytes() == stored.read_bytes()
 
 
 def test_runs_in_memory_a_stored_baseline_and_an_evaluation_agree(
@@ -265,14 +264,10 @@ def test_runs_with_other_queries_are_compared_over_those_that_all_have(judged: A
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (
-            lambda data: data["scores"]["runs"].__delitem__(slice(1, 3)),
-            "expected two or more runs at scores.runs, found 1",
-        ),
+        (lambda data: data["scores"]["runs"].pop(), "expected 2 objects at retrieved, found 3"),
         (lambda data: data["retrieved"].pop(), "expected 3 objects at retrieved, found 2"),
         (lambda data: data.update(retrieved={}), "expected a list at retrieved"),
         (lambda data: data["retrieved"].__setitem__(1, 3), "expected an object for each run at retrieved, found '3'"),
-        (lambda data: data.update(schema="rankgauge.baseline/1"), "expected one run at scores.runs, found 3"),
         (
             lambda data: data["scores"]["runs"][2]["per_query"].pop("q05"),
             r"expected the keys of the first run at scores.runs\[2\].per_query",

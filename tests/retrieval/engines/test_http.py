@@ -223,6 +223,14 @@ def test_an_answer_that_is_too_large_is_not_read(encoding: str) -> None:
         ask(reply if encoding == "gzip" else Reply(content), max_response_bytes=1000)
 
 
+@pytest.mark.parametrize(("section", "limit"), [({"max_response_bytes": 1000}, 1000), ({}, 16 * 1024 * 1024)])
+def test_an_answer_may_have_as_many_bytes_as_the_limit_and_not_one_more(section: dict[str, Any], limit: int) -> None:
+    content = json.dumps(HITS).encode()
+    assert ask(Reply(content.ljust(limit)), **section) == [("a", 2.5), (7, 1)]
+    with pytest.raises(HttpFailure, match=f"the answer has more than {limit:,} bytes"):
+        ask(Reply(content.ljust(limit + 1)), **section)
+
+
 @pytest.mark.parametrize(
     "head",
     [b"", b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", b"SSH-2.0-x\r\n"],

@@ -169,6 +169,19 @@ def test_a_table_that_was_not_created_here_is_not_changed(database: Database, co
     assert database.rows("SELECT count(*) FROM information_schema.columns WHERE table_name = 'documents'") == [(2,)]
 
 
+@pytest.mark.parametrize("version", [0, 2])
+def test_a_table_of_another_version_is_neither_changed_nor_searched(database: Database, version: int) -> None:
+    database.load(TEXTS)
+    database.rows(f"""COMMENT ON TABLE documents IS '{{"schema": "rankgauge.index/{version}"}}'""")
+    message = f"table documents: an index of version {version}, but this rankgauge reads version 1: drop the table"
+    for rebuild in (False, True):
+        with pytest.raises(InputError, match=message):
+            database.load({"d1": "another text"}, rebuild=rebuild)
+    with pytest.raises(InputError, match=message):
+        PostgresEngine(database.section()).search("text", 3)
+    assert database.texts() == TEXTS
+
+
 def test_another_language_or_embedder_needs_a_rebuild(database: Database) -> None:
     database.load(TEXTS)
     with pytest.raises(UsageError, match="indexed with another language: 'english', now 'simple'"):

@@ -29,7 +29,7 @@ from rankgauge.retrieval.engines.vectors import cosines
 from rankgauge.retrieval.scores import round_scores
 
 PROFILES = ("vsa", "bow")
-PROFILE_ALIASES = {"basic/bow": "bow", "basic": "bow"}  # the names in DS18
+DS18_PROFILES = {"basic/bow": "bow"}  # the names in DS18
 DEFAULT_TOP_K, DEFAULT_THRESHOLD = 5, 0.6
 NOISE = 1e-12  # a mean this close to the threshold equals it: 1 + 1 + 1/5 + 1/5 is 2.4000000000000004
 
@@ -73,7 +73,7 @@ def retrieval_quality(
 
 def check_profile(name: str) -> str:
     """Return the profile of a name, or raise if there is none."""
-    profile = PROFILE_ALIASES.get(name, name)
+    profile = DS18_PROFILES.get(name, name)
     if profile not in PROFILES:
         close = nearest(str(name), PROFILES)
         raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,6 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources, gold_options
 from rankgauge.cli.options.groups import Section, is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
-from rankgauge.cli.options.over_time import ONLINE_OPTIONS, ONLINE_RESTART, OverTime, is_history
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
@@ -30,7 +29,7 @@ from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.result import GateResult
 from rankgauge.comparison.gate.storing import append_baseline, store_run
 from rankgauge.comparison.statistics import CORRECTIONS
-from rankgauge.config.settings import Settings
+from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
@@ -38,7 +37,10 @@ from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render.text import gate as render
 from rankgauge.render.text import gate_ci as render_ci
-from rankgauge.stats.names import OnlineControl
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.gate.baseline import Baseline
+    from rankgauge.core.qrels import Qrels
 
 EXIT_FAILED, EXIT_ROTTED = 1, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -54,7 +56,6 @@ class GateOutput:
     append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
-    online_restart: bool  # whether a new sequence of builds begins
 
     @property
     def page(self) -> PageRequest:
@@ -70,8 +71,6 @@ class GateRequest:
     against: str | None
     margin: float
     two_sided: bool
-    online: int | None  # the builds of a period
-    online_control: OnlineControl
 
 
 @documented(
@@ -122,7 +121,6 @@ class GateRequest:
         is_flag=True,
         help="Test both ways, as `rankgauge compare` does, instead of for drops only.",
     ),
-    *ONLINE_OPTIONS,
     *statistics_options([name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
     CONFIG,
@@ -177,7 +175,6 @@ class GateRequest:
         help='Also write the Markdown to FILE; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
     ),
     HTML,
-    ONLINE_RESTART,
 )
 @gold_options
 @saving_options
@@ -214,8 +211,7 @@ def command(
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
-    over_time = OverTime(against, request.online, request.online_control, output.online_restart)
-    saving.check(stores_run=output.store is not None, reads_history=over_time.check())
+    saving.check(stores_run=output.store is not None, reads_history=is_history(against))
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and against is None and output.store is None:
@@ -229,21 +225,19 @@ def command(
         judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)
     if output.store is not None and not request.require and against is None:
         return store_baseline(output, judged, settings, saving, reading)
-    with (
-        over_time.opened(saving.history_file, judged.judgments, settings) as (baseline, sequence),
-        collected_notes() as notes,
-    ):
+    if against is not None and is_history(against):
+        judged = replace(judged, against=saved_baseline(against, saving.history_file, judged.judgments, settings))
+    with collected_notes() as notes:
         result = gate(
             judged.judgments,
             judged.run,
             settings.measures,
             require=request.require,
-            against=judged.against if baseline is None else baseline,
+            against=judged.against,
             margin=request.margin,
             two_sided=request.two_sided,
             statistics=settings.statistics,
             corpus=output.corpus,
-            online=sequence,
             conventions=settings.conventions,
             reading=reading,
         )
@@ -272,6 +266,26 @@ class GatedRuns:
     run: Any
     against: Any
     notes: tuple[Note, ...] = ()
+
+
+def is_history(against: str | None) -> bool:
+    """Whether a baseline is the saved results of a branch."""
+    return against is not None and against.startswith(HISTORY_PREFIX)
+
+
+def saved_baseline(against: str, history_file: str | None, judgments: str | Qrels, settings: Settings) -> Baseline:
+    """The baseline of the branch that ``history:BRANCH`` names, from entries with these judgments."""
+    from rankgauge.history.baselines import parse_reference
+    from rankgauge.history.store import History
+    from rankgauge.io.byte_streams import source_name
+
+    collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
+    filter = replace(parse_reference(against), collection=collection)
+    statistics, measures = settings.statistics, settings.measures or ()
+    with History.open(history_file, create=False) as history:
+        return history.baseline(
+            str(filter.branch), filter, measures=measures, alpha=statistics.alpha, seed=statistics.seed
+        )
 
 
 def judged_by_gold(

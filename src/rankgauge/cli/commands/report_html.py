@@ -101,6 +101,6 @@ def _write_benchmark(source: str, out: str) -> None:
 
 def _folder_of(path: Path) -> Path:
     """The folder of a report; raise if the file is not the report of a benchmark."""
-    hint = "an HTML report needs the rankings: use `rankgauge evaluate --html` or `rankgauge compare --html`"
+    hint = "run the benchmark again, or use `rankgauge evaluate --html` or `rankgauge compare --html` for other results"
     read_document(path, BENCHMARK_SCHEMA, hint=hint)
     return path.parent

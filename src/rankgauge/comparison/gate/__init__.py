@@ -11,7 +11,6 @@ kept             judgments and runs in that JSON
 growth           LabelGrowth: a stored baseline whose labels have changed since
 pairing          a run and a baseline over the queries that both have
 comparing        compare_with_baselines: a run beside a baseline, and beside its anchor
-online           OnlineBuild: a build of a sequence, over which errors are controlled
 decide           decide: one decision per measure: worse, no worse, inconclusive or unchanged
 blame            blame: lost documents, and the part of a drop in the queries that lost them
 rotted           the part of an evaluation whose labels still fit the corpus

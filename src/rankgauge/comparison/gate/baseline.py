@@ -1,9 +1,9 @@
 """What a run is compared with: a value for each query, and which judged documents were retrieved.
 
 It is made from a run, or from several of the same system, whose mean it is; or it is read from the JSON that earlier
-runs were stored as (``rankgauge.baseline/1`` has one run, ``rankgauge.baseline/2`` several; read by ``stored``). A
-stored one that was made with other conventions or queries is refused, because a difference would not be due to the
-retriever; so is one that was made with other judgments, unless it has them (see ``growth``).
+runs were stored as (read by ``stored``). A stored one that was made with other conventions or queries is refused,
+because a difference would not be due to the retriever; so is one that was made with other judgments, unless it has them
+(see ``growth``).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.io.writing import write_atomically
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
 
-BASELINE_SCHEMA = "rankgauge.baseline/1"  # one run
-RUNS_SCHEMA = "rankgauge.baseline/2"  # several runs of the same system
+BASELINE_SCHEMA = "rankgauge.baseline/2"
 SCORES = "rankgauge.scores/1"
 PASSAGE_CONVENTIONS = ("coverage", "tolerance")
 QUERIES_NAMED = 3
@@ -179,16 +178,15 @@ class Baseline(HtmlView):
 
     def to_dict(self, *, keep_runs: bool = False) -> dict[str, Any]:
         """The JSON schema; with ``keep_runs`` the runs themselves too, if they are known."""
-        retrieved = [{query: list(docs) for query, docs in run.retrieved.items()} for run in self.runs]
         return {
-            "schema": BASELINE_SCHEMA if len(self.runs) == 1 else RUNS_SCHEMA,
+            "schema": BASELINE_SCHEMA,
             "scores": {
                 "schema": SCORES,
                 "conventions": dict(self.conventions),
                 "qrels": {"name": self.qrels, "sha256": self.qrels_sha256, "queries": self.judged_queries},
                 "runs": [run.stored for run in self.runs],
             },
-            "retrieved": retrieved[0] if len(self.runs) == 1 else retrieved,
+            "retrieved": [{query: list(docs) for query, docs in run.retrieved.items()} for run in self.runs],
             **kept_data(self.judgments, [run.ranking for run in self.runs] if keep_runs or self.source else []),
         }
 

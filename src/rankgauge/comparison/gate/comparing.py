@@ -12,7 +12,6 @@ from dataclasses import replace
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
 from rankgauge.comparison.gate.growth import with_current_labels
-from rankgauge.comparison.gate.online import OnlineSequence, test_key
 from rankgauge.comparison.gate.pairing import (
     PairedQueries,
     compare_measures,
@@ -26,9 +25,7 @@ from rankgauge.core.ids import Ids
 KnownIds = Callable[[], Ids]
 
 
-def compare_with_baselines(
-    result: GateResult, gated: int, known_ids: KnownIds | None, online: OnlineSequence | None
-) -> GateResult:
+def compare_with_baselines(result: GateResult, gated: int, known_ids: KnownIds | None) -> GateResult:
     """The result with its comparison with the baseline, and with the cause if a measure got worse."""
     stored = result.against
     if stored is None:
@@ -36,18 +33,12 @@ def compare_with_baselines(
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
     current = [with_current_labels(baseline, result.evaluation, gated) for baseline in baselines]
     several = [pair_queries(scores, baseline, gated) for scores, baseline, _ in current]
-    if online is not None:
-        rule = result.rule
-        key = test_key(result.scores, stored, rule.statistics, margin=rule.margin, two_sided=rule.two_sided)
-        result = replace(result, rule=rule.at_build(online.claim(key, rule.alpha)))
     compared = compare_measures(several, result.rule)
     scores, baseline, growth = current[0]
     notes = (*result.notes, *unpaired_notes(scores, baseline, several[0]), *sensitivity_notes(compared[0], result.rule))
     anchored = compared[1] if stored.anchor is not None else ()
     result = replace(result, compared=compared[0], anchored=anchored, notes=notes, growth=growth)
     dropped = [place for place, rows in enumerate(compared) if _is_worse(rows)]
-    if online is not None and result.rule.online is not None:
-        online.record(result.rule.online, failed=bool(dropped))
     if not dropped:
         return result
     place = dropped[0]

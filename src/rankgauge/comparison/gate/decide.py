@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from rankgauge.comparison.gate.online import OnlineBuild, at_level, online_tests
 from rankgauge.comparison.gate.requirements import ROUNDING
 from rankgauge.comparison.statistics import Statistics, is_significant
 from rankgauge.comparison.testing import PairedColumns, TestedDifference, family_tests
@@ -34,7 +33,6 @@ class Rule:
     margin: float = 0.0  # smaller drops never fail
     statistics: Statistics = field(default=GATE_STATISTICS)
     two_sided: bool = False  # whether the test and its intervals are those of a comparison
-    online: OnlineBuild | None = None  # the build of a sequence, whose level the statistics have
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < math.inf:
@@ -46,12 +44,8 @@ class Rule:
 
     @property
     def alpha(self) -> float:
-        """The share of builds that may fail although nothing changed; of a build of a sequence, its level."""
+        """The share of builds that may fail although nothing changed."""
         return self.statistics.alpha
-
-    def at_build(self, build: OnlineBuild) -> Rule:
-        """The same for a build of a sequence."""
-        return replace(self, statistics=at_level(self.statistics, build.level), online=build)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +69,13 @@ def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, 
     rule = rule or Rule()
     statistics = rule.statistics
     if rule.two_sided:
-        tests = _online(family_tests(columns, statistics), columns, rule, statistics)
+        tests = family_tests(columns, statistics)
         return tuple(_decision(columns, index, rule, test, None) for index, test in enumerate(tests))
     falling, rising = (replace(statistics, alternative=side) for side in ("less", "greater"))
-    drops = _online(family_tests(columns, falling), columns, rule, falling)
-    rises = family_tests(columns, rising)
+    drops, rises = family_tests(columns, falling), family_tests(columns, rising)
     return tuple(
         _decision(columns, index, rule, drop, rise) for index, (drop, rise) in enumerate(zip(drops, rises, strict=True))
     )
-
-
-def _online(
-    drops: list[TestedDifference], columns: PairedColumns, rule: Rule, statistics: Statistics
-) -> list[TestedDifference]:
-    """The tests of drops as a sequence of builds needs them, if there is one."""
-    return drops if rule.online is None else online_tests(drops, columns, statistics, rule.online)
 
 
 def _decision(

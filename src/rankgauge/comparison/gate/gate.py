@@ -10,7 +10,6 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.comparing import compare_with_baselines
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
 from rankgauge.comparison.gate.inputs import AnyCorpus, checked_judgments, corpus_ids, runs_or_baseline
-from rankgauge.comparison.gate.online import OnlineSequence
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
 from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_baseline, fitting_part, grade_zero_notes
@@ -35,7 +34,6 @@ def gate(
     two_sided: bool = False,
     statistics: Statistics = GATE_STATISTICS,
     corpus: AnyCorpus | None = None,
-    online: OnlineSequence | None = None,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
 ) -> GateResult:
@@ -48,9 +46,8 @@ def gate(
     retriever that got worse from documents that are gone; if the judgments keep text hashes, labels that no longer fit
     are found, and the run is tested on the queries whose labels do. If labels changed since a baseline was stored, both
     sides are compared with the same labels on the queries they share, and ``growth`` says what the labels did.
-    ``online`` is a sequence of builds over which errors are controlled, as ``History.online`` keeps it. A run of a live
-    retriever that failed for a query fails. If the judgments have no relevant document at all, the gate is
-    skipped.
+    A run of a live retriever that failed for a query fails. If the judgments have no relevant document at all, the gate
+    is skipped.
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
@@ -88,7 +85,7 @@ def gate(
         stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids, online)
+        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
     missed = not all(row.met for row in result.required)

@@ -230,17 +230,7 @@ class GateResult(HtmlView):
         sides = "two-sided" if self.rule.two_sided else "one-sided"
         size = len(self.compared) + len(self.anchored)
         factors = [(len(self.compared), "measure"), *([(2, "baseline")] if self.anchored else [])]
-        by_e_values = self.rule.online is not None and self.rule.online.control == "e-lond"
-        family = describe_family("bonferroni" if by_e_values else statistics.correction, size, *factors)
-        return f"{sides} paired {self._test_name} test, {family}"
-
-    @property
-    def _test_name(self) -> str:
-        """The test of a drop; a sequence of builds has sign flips too, or instead."""
-        test, online = self.rule.statistics.test, self.rule.online
-        if online is None:
-            return test
-        return "e-value" if online.control == "e-lond" else f"{test} and sign-flip"
+        return f"{sides} paired {statistics.test} test, {describe_family(statistics.correction, size, *factors)}"
 
     @cached_property
     def false_alarm_rate(self) -> float | None:
@@ -248,8 +238,6 @@ class GateResult(HtmlView):
 
         It is that of the noisiest measure, tested alone: as if all measures moved together, which is the worst case.
         """
-        if self.rule.online is not None:
-            return None  # the sequence says it
         alpha = self.rule.alpha / (2 if self.rule.two_sided else 1)
         rates = [
             false_alarm_quantile(row.noise, row.decision.units, alpha=alpha, margin=self.rule.margin)
@@ -298,7 +286,6 @@ class GateResult(HtmlView):
             "compared": [row.to_dict() for row in self.compared],
             "anchor": None if self.against is None or self.against.anchor is None else self.against.anchor.run,
             "anchored": [row.to_dict() for row in self.anchored],
-            "online": None if self.rule.online is None else self.rule.online.to_dict(),
             "blame": blame,
             "rot": None if self.rot is None else self._rot_dict(self.rot),
             "labels": None if self.growth is None else self.growth.to_dict(),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, RUNS_SCHEMA, SCORES, Baseline
+from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, SCORES, Baseline
 from rankgauge.comparison.gate.kept import JUDGMENTS_SHAPE, RANKINGS_SHAPE
 from rankgauge.comparison.gate.runs import BaselineRun
 from rankgauge.core.formatting import plural
@@ -22,7 +22,7 @@ from rankgauge.io.records import JsonDocument, parse_object
 from rankgauge.io.shapes import described, has_type
 
 LARGEST_VALUE = 1e100  # of any measure; the square of a larger one overflows
-BASELINE_HINT = "a baseline is made by `rankgauge gate QRELS RUN --write-baseline FILE`"
+BASELINE_HINT = "store a baseline with `rankgauge gate QRELS RUN --write-baseline FILE`"
 
 
 def read_baseline(path: str | Path, *, source: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Baseline | None:
@@ -54,14 +54,13 @@ class _StoredBaseline(JsonDocument):
 
     def baseline(self) -> Baseline:
         """The baseline; raises if something in it is missing or wrong."""
-        name, _, version = str(self.data["schema"]).partition("/")
-        several = name == RUNS_SCHEMA.partition("/")[0] and version != "1"
-        self.check_schema(RUNS_SCHEMA if several else BASELINE_SCHEMA)
+        self.check_schema(BASELINE_SCHEMA)
         self.check_schema(SCORES, "scores.schema")
         contents = self.value("scores.runs", list)
-        if (len(contents) < 2 if several else len(contents) != 1) or not all(isinstance(run, dict) for run in contents):
-            raise self.error("scores.runs", "two or more runs" if several else "one run", f"{len(contents)}")
-        retrieved = self.value("retrieved", list) if several else [self.value("retrieved", dict)]
+        if not contents:
+            raise self.error("scores.runs", "one or more runs", "none")
+        self.check_shape({"scores": {"runs": [dict]}})
+        retrieved = self.value("retrieved", list)
         if len(retrieved) != len(contents):
             raise self.error("retrieved", plural(len(contents), "object"), f"{len(retrieved)}")
         measures, queries = self.names_in(contents[0], "measures", 0), self.names_in(contents[0], "per_query", 0)

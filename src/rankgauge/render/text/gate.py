@@ -204,9 +204,8 @@ def note_lines(result: GateResult) -> list[str]:
 
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
-    online = [] if result.rule.online is None else [result.rule.online.describe()]
     baseline = [] if result.against is None or result.against.description is None else [result.against.description]
-    tested = [*baseline, how_line(result), *false_alarm_lines(result), *online] if result.compared else []
+    tested = [*baseline, how_line(result), *false_alarm_lines(result)] if result.compared else []
     return [*tested, *scores_render.conventions_lines([result.scores])]
 
 

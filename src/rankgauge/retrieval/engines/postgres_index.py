@@ -24,7 +24,7 @@ from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines import postgres_schema as schema
 from rankgauge.retrieval.engines.postgres import clean_text
 from rankgauge.retrieval.engines.postgres_client import VectorParameter, connected, copy_rows
-from rankgauge.retrieval.engines.postgres_table import INDEX_VERSION, check_language, find_table, table_record
+from rankgauge.retrieval.engines.postgres_table import INDEX_SCHEMA, check_language, find_table, table_record
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _Loader:
             dimensions = embed_texts(self.model, [b"probe"], [DIMENSION_PROBE], "document").shape[1]
         identity = None if self.model is None else json.loads(json.dumps(self.model.identity()))
         return {
-            "schema": INDEX_VERSION,
+            "schema": INDEX_SCHEMA,
             "language": self.section.language,
             "embedder": identity,
             "dimensions": dimensions,
@@ -123,7 +123,7 @@ class _Loader:
     def _holds(self, corpus: Corpus, layout: dict[str, Any]) -> bool:
         """Whether the table was completely loaded from this corpus, and has as many rows as it had then."""
         table = find_table(self.connection, self.section)
-        record = None if table is None else table_record(self.connection, table)
+        record = None if table is None else table_record(self.connection, self.section, table)
         if record is None or record["corpus"] is None:
             return False
         expected = {**layout, "corpus": corpus.sha256, "documents": record["documents"]}

@@ -60,7 +60,7 @@ def prepare(connection: Connection[Any], section: PostgresSection, layout: Mappi
     """Create the table unless it is there; one that was not made here, or was made differently, is an error."""
     table = find_table(connection, section)
     if table is not None:
-        record = table_record(connection, table)
+        record = table_record(connection, section, table)
         name = printable(section.table)
         if record is None:
             raise UsageError(

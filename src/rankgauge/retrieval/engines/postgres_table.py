@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.errors import UsageError, nearest, printable, shown
+from rankgauge.errors import UsageError, nearest, other_version, printable, shown
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.engines.postgres_client import compose
 
 if TYPE_CHECKING:
     from rankgauge.retrieval.engines.postgres_client import Connection
 
-INDEX_VERSION = "rankgauge.index/1"
+INDEX_SCHEMA = "rankgauge.index/1"
 VECTOR_TYPE = re.compile(r"(?:.*\.)?(vector|halfvec)(?:\((\d+)\))?")
 OPERATOR_CLASSES = {"cosine": "cosine_ops", "l2": "l2_ops", "inner-product": "ip_ops"}
 COLUMNS = """
@@ -112,7 +112,7 @@ def inspect_table(connection: Connection[Any], section: PostgresSection) -> Tabl
     return TableFacts(
         columns,
         frozenset(connection.execute(HNSW_INDEXES, [table]).fetchall()),
-        table_record(connection, table),
+        table_record(connection, section, table),
         server_versions(connection),
         None if match is None else match[1],
         None if match is None or match[2] is None else int(match[2]),
@@ -126,14 +126,21 @@ def find_table(connection: Connection[Any], section: PostgresSection) -> int | N
     return None if row is None else row[0]
 
 
-def table_record(connection: Connection[Any], table: int) -> dict[str, Any] | None:
+def table_record(connection: Connection[Any], section: PostgresSection, table: int) -> dict[str, Any] | None:
     """What `rankgauge index` recorded in the comment of a table that it created; None for any other table."""
     row = connection.execute("SELECT obj_description(%s, 'pg_class')", [table]).fetchone()
     try:
         record = json.loads((row or [None])[0] or "null")
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and record.get("schema") == INDEX_VERSION else None
+    name, _, version = INDEX_SCHEMA.partition("/")
+    found_name, _, found_version = str(record.get("schema") if isinstance(record, dict) else None).partition("/")
+    if found_name != name:
+        return None
+    if found_version != version:
+        action = "drop the table and index again, or name another one"
+        raise other_version(f"table {section.table}", "an index", found_version, version, action)
+    return dict(record)
 
 
 def check_language(connection: Connection[Any], language: str) -> None:

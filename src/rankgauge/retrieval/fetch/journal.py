@@ -2,7 +2,7 @@
 
 The first line is a header that identifies the fetch; then follows one line per query, empty results and failures
 included; a query that failed and was asked again has a second line, which counts. An incomplete last line is dropped. A
-journal with another header belongs to another fetch and is refused.
+journal of another version is refused, and so is one with another header, which belongs to another fetch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, other_version, shown
 from rankgauge.io.owned import open_locked, remove_locked
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
@@ -148,12 +148,7 @@ class Journal:
         if not size:
             return 0  # stopped before the header was complete
         if first != header:
-            raise InputError.at(
-                self.path,
-                None,
-                f"belongs to another fetch: {_describe_difference(first, header)}",
-                hint="finish that fetch, name another output, or delete this file to discard its partial results",
-            )
+            raise _other_journal(self.path, first, header)
         for number, line in enumerate(rest, start=2):
             try:
                 answer = FetchedAnswer.from_line(line)
@@ -172,12 +167,28 @@ def _score(value: float | str) -> float:
     return float(value)
 
 
-def _describe_difference(stored_header: bytes, header: bytes) -> str:
-    """The fields in which two headers differ, in words."""
+def _other_journal(path: Path, stored_header: bytes, header: bytes) -> InputError:
+    """The error for a journal that this fetch cannot use: of another version, or of another fetch."""
     try:
-        stored, current = (parse_record("journal", None, line, shape=dict) for line in (stored_header, header))
+        stored = parse_record("journal", None, stored_header, shape={"journal": str})
     except InputError:
-        return "its first line is not a header"
+        difference = "its first line is not a header"
+    else:
+        if stored["journal"] != JOURNAL_VERSION:
+            found, expected = (text.rpartition("/")[2] for text in (stored["journal"], JOURNAL_VERSION))
+            action = "finish the fetch with the rankgauge that wrote it, or delete this file to start over"
+            return other_version(path, "a journal", found, expected, action)
+        difference = _describe_difference(stored, json.loads(header))
+    return InputError.at(
+        path,
+        None,
+        f"belongs to another fetch: {difference}",
+        hint="finish that fetch, name another output, or delete this file to discard its partial results",
+    )
+
+
+def _describe_difference(stored: dict[str, Any], current: dict[str, Any]) -> str:
+    """The fields in which two headers differ, in words."""
     before, after = _flatten(stored), _flatten(current)
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     changes = [f"{key} was {_short(before.get(key))}, is now {_short(after.get(key))}" for key in keys]

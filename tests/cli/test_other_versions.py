@@ -1,0 +1,159 @@
+"""A file of our own that has another version is refused in one sentence: which version it has, which one is read here,
+and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+LABELS = {f"q{n}": {f"d{n}": 1} for n in range(5)}
+RUN = {query: {"x": 2.0, **docs} for query, docs in LABELS.items()}
+FETCH = (
+    "runs",
+    "fetch",
+    "--mode",
+    "lexical",
+    "--corpus",
+    "corpus.jsonl",
+    "--queries",
+    "queries.jsonl",
+    "-o",
+    "run.trec",
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with judgments, a run, documents and queries, outside of any repository."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.delenv("RANKGAUGE_HISTORY", raising=False)
+    (tmp_path / "labels.json").write_text(json.dumps(LABELS))
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "pan"}\n{"_id": "d2", "text": "lid"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "pan"}\n{"_id": "q2", "text": "lid"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t1\n")
+    return tmp_path
+
+
+def replace_text(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+def set_version(path: Path, version: int) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+
+
+def check_refused(done: Outcome, path: Path, sentence: str, content: bytes) -> None:
+    """The command fails with this sentence alone, and the file stays as it is."""
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.splitlines() == [f"error: {sentence}"]
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_history(command: Command, folder: Path, version: int) -> None:
+    command("evaluate", "labels.json", "run.json", "--save")
+    path = folder / ".rankgauge" / "history.db"
+    set_version(path, version)
+    content = path.read_bytes()
+    sentence = (
+        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 4: "
+        "export it with the rankgauge that wrote it, and import the export into a new file"
+    )
+    for words in (
+        ("history", "list"),
+        ("evaluate", "labels.json", "run.json", "--save"),
+        ("gate", "labels.json", "run.json", "--against", "history:main"),
+    ):
+        check_refused(command(*words), path, sentence, content)
+
+
+def test_an_exported_entry(command: Command, folder: Path) -> None:
+    command("evaluate", "labels.json", "run.json", "--save", "--date", "2026-11-02")
+    command("history", "export", "-o", "out")
+    path = folder / "out" / "2026-11-02.jsonl"
+    replace_text(path, "rankgauge.history-entry/1", "rankgauge.history-entry/2")
+    sentence = (
+        "out/2026-11-02.jsonl: rankgauge.history-entry of version 2, but this rankgauge reads version 1: "
+        "export the history again with `rankgauge history export`"
+    )
+    check_refused(command("history", "import", "out"), path, sentence, path.read_bytes())
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_baseline(command: Command, folder: Path, version: int) -> None:
+    command("gate", "labels.json", "run.json", "--write-baseline", "baseline.json")
+    path = folder / "baseline.json"
+    replace_text(path, "rankgauge.baseline/2", f"rankgauge.baseline/{version}")
+    sentence = (
+        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 2: "
+        "store a baseline with `rankgauge gate QRELS RUN --write-baseline FILE`"
+    )
+    for words in (
+        ("gate", "labels.json", "run.json", "--against", "baseline.json"),
+        ("gate", "labels.json", "run.json", "--write-baseline", "baseline.json", "--append"),
+        ("compare", "labels.json", "run.json", "--baseline", "baseline.json"),
+    ):
+        check_refused(command(*words), path, sentence, path.read_bytes())
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_journal(command: Command, folder: Path, version: int) -> None:
+    path = folder / "run.trec.journal"
+    path.write_text(f'{{"journal":"rankgauge.journal/{version}","k":10}}\n')
+    sentence = (
+        f"run.trec.journal: a journal of version {version}, but this rankgauge reads version 2: "
+        "finish the fetch with the rankgauge that wrote it, or delete this file to start over"
+    )
+    check_refused(command(*FETCH), path, sentence, path.read_bytes())
+    assert command(*FETCH, "--restart").code == 0
+
+
+def test_a_manifest(command: Command, folder: Path) -> None:
+    command("benchmark", "run", "--corpus", ".", "--mode", "lexical", "--latency", "0", "-o", "out")
+    path = folder / "out" / "ExperimentManifest.json"
+    replace_text(path, "rankgauge.manifest/1", "rankgauge.manifest/2")
+    sentence = (
+        "out/ExperimentManifest.json: rankgauge.manifest of version 2, but this rankgauge reads version 1: "
+        "run the benchmark again"
+    )
+    for words in (("report", "verify", "out"), ("report", "html", "out", "-o", "page.html")):
+        check_refused(command(*words), path, sentence, path.read_bytes())
+
+
+def test_the_report_of_a_benchmark(command: Command, folder: Path) -> None:
+    path = folder / "report.json"
+    path.write_text('{"schema": "rankgauge.benchmark/2"}')
+    sentence = (
+        "report.json: rankgauge.benchmark of version 2, but this rankgauge reads version 1: "
+        "run the benchmark again, or use `rankgauge evaluate --html` or `rankgauge compare --html` for other results"
+    )
+    check_refused(command("report", "html", "report.json", "-o", "page.html"), path, sentence, path.read_bytes())
+
+
+def test_a_cache(command: Command, folder: Path) -> None:
+    config = folder / "rankgauge.yaml"
+    config.write_text("performance: {caching_enabled: true, cache_file: cache.sqlite}\n")
+    words = ("evaluate", "labels.json", "run.json", "--config", "rankgauge.yaml")
+    assert command(*words).code == 0
+    set_version(folder / "cache.sqlite", 2)
+    sentence = (
+        "cache.sqlite: a cache of version 2, but this rankgauge reads version 1: "
+        "delete the file, since its values are computed again, or name another one"
+    )
+    check_refused(command(*words), folder / "cache.sqlite", sentence, (folder / "cache.sqlite").read_bytes())
