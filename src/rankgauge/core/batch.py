@@ -38,6 +38,7 @@ class Batch:
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
     is_visible: bool = False  # whether the ids are known to have visible ASCII characters only
+    begins: Ints | None = None  # where the rows of another query begin than before, if that is known
 
     def __len__(self) -> int:
         return len(self.line)
@@ -53,6 +54,7 @@ class Batch:
             self,
             line=self.line[rows],
             value=self.value[rows],
+            begins=None,
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
@@ -67,8 +69,13 @@ class Batch:
             self,
             line=self.line[begin:end],
             value=self.value[begin:end],
+            begins=None,
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
+
+    def query_begins(self) -> Ints:
+        """The rows whose query differs from that of the row before; the first one does."""
+        return self.query.changes() if self.begins is None else self.begins
 
     def by_run(self) -> list[Batch]:
         """The rows of each run, by the tag, in the order of first appearance; all rows if there is one tag or none."""
@@ -111,5 +118,6 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         empty=tuple(query for part in parts for query in part.empty),
         blank=np.concatenate([part.blank for part in parts]),
         is_visible=all(part.is_visible for part in parts),
+        begins=None,
         **columns,  # type: ignore[arg-type]  # the columns of these names
     )

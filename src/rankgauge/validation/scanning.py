@@ -19,11 +19,10 @@ from rankgauge.core.progress import phase
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream, is_dataset, open_source
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import text_blocks, trec
+from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.tokens import Bytes, pad, split_columns
 from rankgauge.io.pipeline import runs
-from rankgauge.io.pipeline.trec_scan import BLOCK_SHARE
 from rankgauge.io.sources import detect_format
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.reading import ValidatedFile
@@ -79,7 +78,7 @@ class _Checker:
     def check(self, report: Callable[[int], None]) -> None:
         """Check everything."""
         faults = Faults(self._stream.path)
-        blocks = trec.open_lines(self._stream, Wanted("run"), faults, text_blocks.BLOCK_BYTES // BLOCK_SHARE)
+        blocks = trec.open_lines(self._stream, Wanted("run"), faults)
         if faults.counts:
             raise _OddError  # a byte order mark
         is_left = True

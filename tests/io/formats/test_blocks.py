@@ -176,7 +176,9 @@ def outcome(read: Read) -> Any:
 def plain_records(faults: Faults, data: bytes) -> Batch:
     table = read_records(faults, data)
     if not faults.has_lines:
-        table = replace(table, line=np.arange(len(table.line)) + 1)
+        values = parse_json("file", None, check_text(Faults("file"), data))
+        numbers = [number for number, value in enumerate(values, 1) if isinstance(value, JsonPairs)]
+        table = replace(table, line=np.array(numbers, dtype=np.int64))
     return batch_of_table(faults, table, Wanted("run"))
 
 
@@ -186,7 +188,8 @@ def plain_cells(delimiter_of: Callable[[bytes], bytes]) -> Callable[[Faults, byt
     def read(faults: Faults, data: bytes) -> Batch:
         data = check_text(faults, data)
         first = next((line for line in data.split(b"\n") if line.strip()), b"")
-        check_header(first, delimiter_of(first.rstrip(b"\r")))
+        if first.rstrip(b"\r"):
+            check_header(first, delimiter_of(first.rstrip(b"\r")))
         cells = delimited.split_cells(faults, data, delimiter_of(first.rstrip(b"\r")))
         first_row = [column[0].decode("utf-8", "surrogateescape") for column in cells.cells]
         if is_header(first_row, "run"):

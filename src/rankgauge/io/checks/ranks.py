@@ -28,6 +28,7 @@ SCORES_BY_RANK = "scores that do not increase with the rank"
 DISTANCES_HINT = "are the scores distances? negate them"
 REVERSED_RANKS_HINT = "are the ranks reversed? give rank 1 to the result with the highest score"
 CellsOfRows = Callable[[Ints], Ids]
+MAX_RANK = 1 << 31
 DENSE_ROWS, SPARSE_STEP = 10, 50  # of each query the first rows, then every n-th row
 
 
@@ -94,12 +95,21 @@ def describe_size(cause: Cause) -> str:
 
 def contradictions(query: Ints, ranks: Floats, scores: Floats) -> tuple[Ints, Ints]:
     """Pairs of rows with neighboring ranks of which the second has the higher score. A rank of NaN is not a rank."""
-    order = np.lexsort((ranks, query))
-    order = order[~np.isnan(ranks[order])]
+    order = _by_query_and_rank(query, ranks)
     rows, next_rows = order[:-1], order[1:]
     key = comparable(scores, "trec_eval-9")
     is_wrong = (query[rows] == query[next_rows]) & (key[next_rows] > key[rows]) & (ranks[next_rows] > ranks[rows])
     return rows[is_wrong], next_rows[is_wrong]
+
+
+def _by_query_and_rank(query: Ints, ranks: Floats) -> Ints:
+    """The rows that have a rank, by query and rank."""
+    rows = np.flatnonzero(~np.isnan(ranks))
+    whole = ranks[rows]
+    if len(rows) and whole.min() >= 0 and whole.max() < MAX_RANK and int(query.max()) < MAX_RANK:
+        # One key of both is sorted in half the time; ranks are whole numbers.
+        return rows[np.argsort(query[rows] * MAX_RANK + whole.astype(np.int64), kind="stable")]
+    return rows[np.lexsort((whole, query[rows]))]
 
 
 def describe_contradiction(ranks: Floats, scores: Floats, higher: int, lower: int, query: str) -> str:

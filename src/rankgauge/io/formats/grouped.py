@@ -94,7 +94,7 @@ def largest_grades(rows: Batch) -> Batch:
 
 def _preference_batches(stream: ByteStream, wanted: Wanted, faults: Faults, format: str) -> Iterator[Batch]:
     blocks = open_text(stream, faults, is_kept=wanted.is_kept)
-    return (_preference_batch(faults, lines, format) for lines in trec.token_lines(blocks, GROUP_COLUMNS[format]))
+    return (_preference_batch(faults, lines, format) for lines in trec.token_lines(blocks, len(GROUP_COLUMNS[format])))
 
 
 def _preference_batch(faults: Faults, lines: TokenLines, format: str) -> Batch:

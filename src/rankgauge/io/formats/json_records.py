@@ -70,12 +70,12 @@ def read_records(faults: Faults, data: bytes) -> Records:
     data = check_text(faults, data)
     lines: list[int] = []
     records: list[Record] = []
-    for line, value in _read_values(faults, data):
+    for number, (line, value) in enumerate(_read_values(faults, data), 1):
         if isinstance(value, JsonPairs):
             lines.append(line)
             records.append(value.to_dict(faults.source, line or None))
         else:
-            faults.add("record", [line], expected="an object", found=describe_json(value))
+            faults.add("record", [line or number], expected="an object", found=describe_json(value))
     if not records:
         faults.raise_errors()
         raise InputError.at(faults.source, None, "no lines with content")

@@ -55,10 +55,15 @@ class TokenLines:
             np.add(self.end[:-1, -1], 1, out=start[1:])
         return Ids(self.buffer, start, self.end[:, number] - start)
 
-    def cells(self, number: int, rows: Ints) -> Ids:
-        """One column, not the first, of some rows."""
-        start = self.end[rows, number - 1] + 1 if self.start is None else self.start[rows, number]
-        return Ids(self.buffer, start, self.end[rows, number] - start)
+    @cached_property
+    def query(self) -> Ids:
+        """The first column."""
+        return self.column(0)
+
+    @cached_property
+    def query_begins(self) -> Ints:
+        """The rows whose first column differs from that of the row before; the first one does."""
+        return self.query.changes()
 
     def head(self, rows: int) -> TokenLines:
         """The first rows, and the other lines before the next row."""
@@ -66,7 +71,7 @@ class TokenLines:
             return self
         line = int(self.line[rows])
         short = int(np.searchsorted(self.short, line))
-        return replace(
+        head = replace(
             self,
             end=self.end[:rows],
             start=None if self.start is None else self.start[:rows],
@@ -77,6 +82,10 @@ class TokenLines:
             blank=self.blank[: int(np.searchsorted(self.blank, line))],
             total=line - 1 - self.before,
         )
+        if "query_begins" in vars(self):
+            vars(head)["query"] = self.query.head(rows)
+            vars(head)["query_begins"] = self.query_begins[: int(np.searchsorted(self.query_begins, rows))]
+        return head
 
     @cached_property
     def _line_ends(self) -> Ints:

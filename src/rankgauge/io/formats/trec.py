@@ -14,13 +14,14 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.checks.swapped import COLUMNS, WHOLE_NUMBER, check_kind, describe_columns
-from rankgauge.io.formats import decimals
+from rankgauge.io.formats import decimals, text_blocks
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks, open_text
 from rankgauge.io.formats.tokens import TokenLines, split_columns
 
 QRELS_COLUMNS, RUN_COLUMNS = COLUMNS["qrels"], COLUMNS["run"]
 FIRST_LINE_BYTES = 4096
+BLOCK_SHARE = 4
 SAMPLED_BYTES = 1 << 16  # from which the kind of a file is seen
 NOT_PLAIN = (b"{", b"[", b",", b";", b"\t")  # a first line with one of these may be of another format
 SPLIT_ID_HINT = "a document id that contains a space? columns are separated by white space"
@@ -43,41 +44,57 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
     """The rows of a file: ``query iter document grade`` or ``query Q0 document rank score tag`` on each line."""
     blocks = open_lines(stream, wanted, faults)
     if wanted.kind == "qrels":
-        return (qrels_batch(faults, lines) for lines in token_lines(blocks, QRELS_COLUMNS))
-    return run_batches(faults, blocks)
+        return (qrels_batch(faults, lines) for lines in token_lines(blocks, len(QRELS_COLUMNS)))
+    return _run_batches(faults, blocks)
 
 
-def run_batches(faults: Faults, blocks: TextBlocks, usual_columns: int = 0) -> Iterator[Batch]:
-    """The rows of a run; ``usual_columns`` is the number of columns of its first row, if that is known."""
-    for lines in token_lines(blocks, RUN_COLUMNS):
+def _run_batches(faults: Faults, blocks: TextBlocks) -> Iterator[Batch]:
+    usual_columns = 0  # the number of columns of the first row
+    for lines in token_lines(blocks, len(RUN_COLUMNS), by_query=True):
         usual_columns = usual_columns or (int(lines.count[0]) if len(lines) else 0)
         yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS))
 
 
-def open_lines(stream: ByteStream, wanted: Wanted, faults: Faults, block_bytes: int | None = None) -> TextBlocks:
+def open_lines(stream: ByteStream, wanted: Wanted, faults: Faults) -> TextBlocks:
     """The text of a file; raises if its first lines are those of another kind of file."""
     head = stream.head(SAMPLED_BYTES)
+    # Blocks are smaller than those of other formats, so that they fit into a cache.
+    block_bytes = None if wanted.is_kept else text_blocks.BLOCK_BYTES // BLOCK_SHARE
     blocks = open_text(stream, faults, is_kept=wanted.is_kept, block_bytes=block_bytes)
     complete = head if len(head) < SAMPLED_BYTES else head[: head.rfind(b"\n", 0, SAMPLED_BYTES) + 1]
     check_kind(faults.source, complete, wanted.kind)
     return blocks
 
 
-def token_lines(blocks: TextBlocks, names: tuple[str, ...]) -> Iterator[TokenLines]:
-    """The lines of a text, block by block, split into columns; raises if there is none."""
+def token_lines(blocks: TextBlocks, columns: int, *, by_query: bool = False) -> Iterator[TokenLines]:
+    """The lines of a text, block by block, split into columns; raises if there is none.
+
+    ``by_query`` leaves the last query of a block for the next one, of which more may follow.
+    """
     has_content, is_left = False, blocks.used < blocks.size or blocks.advance()
     while is_left:
         end = blocks.complete_lines()
         if end > blocks.used:
-            text = np.zeros(end - blocks.used + PADDING, dtype=np.uint8)  # the block itself is used again
-            text[: end - blocks.used] = blocks.buffer[blocks.used : end]
-            lines = split_columns(text, len(names), before=blocks.line)
-            blocks.used, blocks.line = end, blocks.line + lines.total
+            lines = split_block(blocks, end, columns, by_query=by_query)
             has_content |= bool(len(lines) or len(lines.short))
             yield lines
         is_left = blocks.advance()
     if not has_content:
         raise InputError.at(blocks.stream.path, None, "no lines with content")
+
+
+def split_block(blocks: TextBlocks, end: int, columns: int, *, by_query: bool) -> TokenLines:
+    """The complete lines of a block; by query without those of the last query, unless the text ends here."""
+    size = end - blocks.used
+    text = np.zeros(size + PADDING, dtype=np.uint8)  # the block itself is used again
+    text[:size] = blocks.buffer[blocks.used : end]
+    lines = split_columns(text, columns, before=blocks.line)
+    if by_query and not blocks.is_last and len(begins := lines.query_begins):
+        size = int(lines.query.start[begins[-1]])
+        lines = lines.head(int(begins[-1]))
+    blocks.used += size
+    blocks.line += lines.total
+    return lines
 
 
 def qrels_batch(faults: Faults, lines: TokenLines) -> Batch:
@@ -106,12 +123,19 @@ def qrels_batch(faults: Faults, lines: TokenLines) -> Batch:
 def run_batch(faults: Faults, lines: TokenLines, usual_columns: int) -> Batch:
     """The results on some lines; ``usual_columns`` is the number of columns of the file's first row."""
     scores, wrong_rows = read_run_lines(faults, lines, usual_columns)
-    query, iters, doc, rank, _, tag = (lines.column(number) for number in range(6))
-    keep = np.ones(len(lines), dtype=bool)
-    keep[wrong_rows] = False
-    is_visible = lines.regular and int(lines.buffer.max(initial=0)) < DELETE
-    rows = Batch(lines.line, query, doc, scores, iters=iters, rank=rank, tag=tag, is_visible=is_visible)
-    return rows.select(keep)
+    iters, doc, rank, tag = (lines.column(number) for number in (1, 2, 3, 5))
+    rows = Batch(
+        lines.line,
+        lines.query,
+        doc,
+        scores,
+        iters=iters,
+        rank=rank,
+        tag=tag,
+        is_visible=lines.regular and int(lines.buffer.max(initial=0)) < DELETE,
+        begins=lines.query_begins,
+    )
+    return rows.take(np.delete(np.arange(len(rows)), wrong_rows)) if len(wrong_rows) else rows
 
 
 def read_run_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> tuple[Floats, Ints]:

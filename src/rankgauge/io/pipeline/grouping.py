@@ -41,21 +41,21 @@ class WholeQueries:
             rows = replace(rows, empty=())
         if not len(rows):
             return
-        begins = rows.query.changes()
+        begins = rows.query_begins()
         if self._held and self._held[-1].query[0] == rows.query[0]:
             self._held.append(rows.slice(0, int(begins[1]) if len(begins) > 1 else len(rows)))
             begins = begins[1:]
         if len(begins):
             yield from self.finish()
             if begins[-1] > begins[0]:
-                yield rows.slice(int(begins[0]), int(begins[-1]))
+                yield replace(rows.slice(int(begins[0]), int(begins[-1])), begins=begins[:-1] - begins[0])
             self._held = [rows.slice(int(begins[-1]), len(rows))]
 
     def finish(self) -> Iterator[Batch]:
         """The rows of the last query."""
         if self._held:
             held, self._held = self._held, []
-            yield concatenate_batches(held)
+            yield replace(concatenate_batches(held), begins=np.zeros(1, dtype=np.int64))
 
 
 class Grouping:
@@ -82,7 +82,7 @@ class Grouping:
             return
         self._has_ranks_only = rows.has_ranks_only
         mark = rows.line * 2
-        mark[rows.query.changes()] += 1
+        mark[rows.query_begins()] += 1
         mark[0] -= self._last.get(run) == rows.query[0]
         self._last[run] = rows.query[len(rows) - 1]
         ids = (rows.query, rows.doc) if rows.rank is None else (rows.query, rows.doc, rows.rank)

@@ -92,7 +92,7 @@ class RunBuilder:
                 self.builder.set_status(Ids.from_bytes(rows.empty), Status.EMPTY)
         if not len(rows):
             return
-        begins = rows.query.changes()
+        begins = rows.query_begins()
         queries = rows.query.take(begins)
         offsets = np.append(begins, len(rows))
         self.see(list(queries), np.diff(offsets), rows.line[begins])

@@ -18,15 +18,13 @@ from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks import ranks
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import text_blocks, trec
+from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks
-from rankgauge.io.formats.tokens import split_columns
 
 if TYPE_CHECKING:
     from rankgauge.io.pipeline.runs import RunBuilder
 
-BLOCK_SHARE = 4  # blocks are this much smaller than usual, so that they fit into a cache
 COLUMNS = len(trec.RUN_COLUMNS)
 
 
@@ -46,7 +44,7 @@ class TrecScan:
 
     def run(self, progress: Callable[[int], None] | None) -> None:
         """Scan everything."""
-        blocks = trec.open_lines(self._stream, Wanted("run"), self._faults, text_blocks.BLOCK_BYTES // BLOCK_SHARE)
+        blocks = trec.open_lines(self._stream, Wanted("run"), self._faults)
         is_left = blocks.used < blocks.size or blocks.advance()
         while is_left:
             end = blocks.complete_lines()
@@ -87,19 +85,7 @@ class TrecScan:
 
     def _read_odd(self, blocks: TextBlocks, end: int) -> None:
         """Pass the complete queries of a block on to the pipeline."""
-        size = end - blocks.used
-        text = np.zeros(size + PADDING, dtype=np.uint8)
-        text[:size] = blocks.buffer[blocks.used : end]
-        lines = split_columns(text, COLUMNS, before=blocks.line)
-        begins = lines.column(0).changes()
-        if not blocks.is_last and len(begins):
-            # The last query may continue in the next block.
-            size = int(lines.column(0).start[begins[-1]])
-            lines = lines.head(int(begins[-1]))
-            if not size:
-                return
-        blocks.used += size
-        blocks.line += lines.total
+        lines = trec.split_block(blocks, end, COLUMNS, by_query=True)
         self._has_content |= bool(len(lines) or len(lines.short))
         self._usual_columns = self._usual_columns or (int(lines.count[0]) if len(lines) else 0)
         rows = trec.run_batch(self._faults, lines, self._usual_columns or COLUMNS)
