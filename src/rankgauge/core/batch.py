@@ -39,6 +39,7 @@ class Batch:
     has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
     is_visible: bool = False  # whether the ids are known to have visible ASCII characters only
     begins: Ints | None = None  # where the rows of another query begin than before, if that is known
+    is_whole: bool = False  # whether the last query is known to end here, if the source has its rows in one place
 
     def __len__(self) -> int:
         return len(self.line)
@@ -55,6 +56,7 @@ class Batch:
             line=self.line[rows],
             value=self.value[rows],
             begins=None,
+            is_whole=False,
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
@@ -70,6 +72,7 @@ class Batch:
             line=self.line[begin:end],
             value=self.value[begin:end],
             begins=None,
+            is_whole=False,
             **columns,  # type: ignore[arg-type]  # the columns of these names
         )
 
@@ -119,5 +122,6 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         blank=np.concatenate([part.blank for part in parts]),
         is_visible=all(part.is_visible for part in parts),
         begins=None,
+        is_whole=False,
         **columns,  # type: ignore[arg-type]  # the columns of these names
     )

@@ -54,7 +54,7 @@ class TextBlocks:
         self.is_last = False
 
     def _make_room(self, room: int) -> None:
-        self._room = room
+        self._room, self._is_given = room, False
         self._text = bytearray(room + PADDING)  # which finds a byte faster than an array does
         self._data = np.frombuffer(self._text, dtype=np.uint8)
 
@@ -71,6 +71,11 @@ class TextBlocks:
     def part(self, begin: int, end: int) -> bytes:
         """A part of the block."""
         return bytes(self._text[begin:end])
+
+    def give(self, begin: int, end: int) -> Bytes:
+        """A part of the block with as many bytes behind it as padding has; the memory is not used again."""
+        self._is_given = True
+        return self._data[begin : end + PADDING]
 
     def rest(self) -> bytes:
         """What is not read of the block."""
@@ -102,8 +107,8 @@ class TextBlocks:
         if self.is_last:
             return bool(len(left))
         self.offset += self.used
-        if len(left) == self._room:
-            self._make_room(2 * self._room)
+        if len(left) == self._room or self._is_given:
+            self._make_room(2 * self._room if len(left) == self._room else self._room)
         self._data[: len(left)] = left
         self.size, self.used = len(left), 0
         view = self._data.data

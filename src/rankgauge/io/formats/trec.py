@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankgauge.core.batch import Batch
-from rankgauge.core.ids import DELETE, PADDING, Ids, Ints
+from rankgauge.core.ids import DELETE, Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
@@ -45,14 +45,14 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
     blocks = open_lines(stream, wanted, faults)
     if wanted.kind == "qrels":
         return (qrels_batch(faults, lines) for lines in token_lines(blocks, len(QRELS_COLUMNS)))
-    return _run_batches(faults, blocks)
+    return _run_batches(faults, blocks, wanted)
 
 
-def _run_batches(faults: Faults, blocks: TextBlocks) -> Iterator[Batch]:
+def _run_batches(faults: Faults, blocks: TextBlocks, wanted: Wanted) -> Iterator[Batch]:
     usual_columns = 0  # the number of columns of the first row
     for lines in token_lines(blocks, len(RUN_COLUMNS), by_query=True):
         usual_columns = usual_columns or (int(lines.count[0]) if len(lines) else 0)
-        yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS))
+        yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS), has_iters=wanted.is_kept)
 
 
 def open_lines(stream: ByteStream, wanted: Wanted, faults: Faults) -> TextBlocks:
@@ -86,9 +86,7 @@ def token_lines(blocks: TextBlocks, columns: int, *, by_query: bool = False) -> 
 def split_block(blocks: TextBlocks, end: int, columns: int, *, by_query: bool) -> TokenLines:
     """The complete lines of a block; by query without those of the last query, unless the text ends here."""
     size = end - blocks.used
-    text = np.zeros(size + PADDING, dtype=np.uint8)  # the block itself is used again
-    text[:size] = blocks.buffer[blocks.used : end]
-    lines = split_columns(text, columns, before=blocks.line)
+    lines = split_columns(blocks.give(blocks.used, end), columns, before=blocks.line)
     if by_query and not blocks.is_last and len(begins := lines.query_begins):
         size = int(lines.query.start[begins[-1]])
         lines = lines.head(int(begins[-1]))
@@ -120,20 +118,21 @@ def qrels_batch(faults: Faults, lines: TokenLines) -> Batch:
     return Batch(lines.line, query, doc, grades, iters=iters, blank=lines.blank).select(keep)
 
 
-def run_batch(faults: Faults, lines: TokenLines, usual_columns: int) -> Batch:
-    """The results on some lines; ``usual_columns`` is the number of columns of the file's first row."""
+def run_batch(faults: Faults, lines: TokenLines, usual_columns: int, *, has_iters: bool = False) -> Batch:
+    """The results on the lines of whole queries; ``usual_columns`` is the number of columns of the file's first row."""
     scores, wrong_rows = read_run_lines(faults, lines, usual_columns)
-    iters, doc, rank, tag = (lines.column(number) for number in (1, 2, 3, 5))
+    doc, rank, tag = (lines.column(number) for number in (2, 3, 5))
     rows = Batch(
         lines.line,
         lines.query,
         doc,
         scores,
-        iters=iters,
+        iters=lines.column(1) if has_iters else None,
         rank=rank,
         tag=tag,
         is_visible=lines.regular and int(lines.buffer.max(initial=0)) < DELETE,
         begins=lines.query_begins,
+        is_whole=True,
     )
     return rows.take(np.delete(np.arange(len(rows)), wrong_rows)) if len(wrong_rows) else rows
 

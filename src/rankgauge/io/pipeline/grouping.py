@@ -41,6 +41,9 @@ class WholeQueries:
             rows = replace(rows, empty=())
         if not len(rows):
             return
+        if rows.is_whole and not self._held:
+            yield rows
+            return
         begins = rows.query_begins()
         if self._held and self._held[-1].query[0] == rows.query[0]:
             self._held.append(rows.slice(0, int(begins[1]) if len(begins) > 1 else len(rows)))
