@@ -28,7 +28,7 @@ SCORES_BY_RANK = "scores that do not increase with the rank"
 DISTANCES_HINT = "are the scores distances? negate them"
 REVERSED_RANKS_HINT = "are the ranks reversed? give rank 1 to the result with the highest score"
 CellsOfRows = Callable[[Ints], Ids]
-MAX_RANK = 1 << 31
+NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 DENSE_ROWS, SPARSE_STEP = 10, 50  # of each query the first rows, then every n-th row
 
 
@@ -95,21 +95,34 @@ def describe_size(cause: Cause) -> str:
 
 def contradictions(query: Ints, ranks: Floats, scores: Floats) -> tuple[Ints, Ints]:
     """Pairs of rows with neighboring ranks of which the second has the higher score. A rank of NaN is not a rank."""
-    order = _by_query_and_rank(query, ranks)
+    if _is_in_order(query, ranks, scores):
+        return NO_ROWS, NO_ROWS
+    order = np.lexsort((ranks, query))
+    order = order[~np.isnan(ranks[order])]
     rows, next_rows = order[:-1], order[1:]
     key = comparable(scores, "trec_eval-9")
     is_wrong = (query[rows] == query[next_rows]) & (key[next_rows] > key[rows]) & (ranks[next_rows] > ranks[rows])
     return rows[is_wrong], next_rows[is_wrong]
 
 
-def _by_query_and_rank(query: Ints, ranks: Floats) -> Ints:
-    """The rows that have a rank, by query and rank."""
-    rows = np.flatnonzero(~np.isnan(ranks))
-    whole = ranks[rows]
-    if len(rows) and whole.min() >= 0 and whole.max() < MAX_RANK and int(query.max()) < MAX_RANK:
-        # One key of both is sorted in half the time; ranks are whole numbers.
-        return rows[np.argsort(query[rows] * MAX_RANK + whole.astype(np.int64), kind="stable")]
-    return rows[np.lexsort((whole, query[rows]))]
+def _is_in_order(query: Ints, ranks: Floats, scores: Floats) -> bool:
+    """Whether the ranks of each query are 1, 2, 3 … in some order, and no score increases with them.
+
+    That is the usual case if rows are scattered, and no row need be sorted for it.
+    """
+    if not len(query) or (query[1:] < query[:-1]).any() or np.isnan(ranks).any():
+        return False
+    begins = np.flatnonzero(np.diff(query, prepend=-1))
+    sizes = np.diff(begins, append=len(query))
+    if (ranks < 1).any() or (ranks > np.repeat(sizes, sizes)).any():
+        return False
+    place = np.repeat(begins, sizes) + ranks.astype(np.int64) - 1
+    is_taken = np.zeros(len(query), dtype=bool)
+    is_taken[place] = True
+    by_rank = np.empty(len(query), dtype=np.float32)
+    by_rank[place] = comparable(scores, "trec_eval-9")
+    increases = np.flatnonzero(by_rank[1:] > by_rank[:-1]) + 1
+    return bool(is_taken.all()) and bool(np.isin(increases, begins).all())
 
 
 def describe_contradiction(ranks: Floats, scores: Floats, higher: int, lower: int, query: str) -> str:

@@ -177,26 +177,35 @@ class RunReader:
         return attempts(self._read)
 
     def _read(self, names: tuple[str, ...], is_scattered: bool) -> list[RunBuilder]:
-        self.faults = Faults(self.source.name, strict=self.reading.limits.strict)
-        self._builders: dict[bytes, RunBuilder] = {}
         wanted = Wanted("run", self.reading.columns, names, is_kept=self.is_kept)
+        if self._can_scan() and self._scan(is_scattered):
+            return list(self._builders.values())
+        self._start()
         if is_scattered:
             self._read_scattered(wanted)
-        elif self._can_scan():
-            self._scan()
         else:
             self._read_contiguous(wanted)
         return list(self._builders.values())
+
+    def _start(self) -> None:
+        self.faults = Faults(self.source.name, strict=self.reading.limits.strict)
+        self._builders: dict[bytes, RunBuilder] = {}
 
     def _can_scan(self) -> bool:
         """Whether the extension may look up the judged documents of a TREC file by itself."""
         return self.source.format == "trec" and not self.is_kept and "trec" in SHORTCUTS and TrecScan.is_available()
 
-    def _scan(self) -> None:
+    def _scan(self, is_scattered: bool) -> bool:
+        """Scan a TREC file; False if its queries are scattered and the pipeline must group them."""
         assert isinstance(self.source, FileSource)
+        self._start()
         self.source.start()
-        run = self._builder_of(b"")
-        TrecScan(self.source.stream, run, self.faults).run(self._report)
+        scan = TrecScan(self.source.stream, self._builder_of(b""), self.faults)
+        if is_scattered:
+            is_plain = self.reading.on_duplicate == "error" and scan.run_scattered(self.reading.memory)
+            return is_plain and not self.faults.total("error")
+        scan.run(self._report)
+        return True
 
     def _read_contiguous(self, wanted: Wanted) -> None:
         from rankgauge.io.pipeline.grouping import WholeQueries  # a TREC file is usually scanned

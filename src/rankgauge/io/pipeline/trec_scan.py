@@ -15,17 +15,20 @@ from rankgauge.core import compiled
 from rankgauge.core.ids import PADDING, Ids
 from rankgauge.core.tables import keep_freed_memory
 from rankgauge.errors import InputError
-from rankgauge.io.byte_streams import ByteStream
+from rankgauge.io.byte_streams import READ_BYTES, ByteStream
 from rankgauge.io.checks import ranks
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks
+from rankgauge.io.row_checks import report_split_queries
+from rankgauge.io.text import BOM, add_bom_warning
 
 if TYPE_CHECKING:
     from rankgauge.io.pipeline.runs import RunBuilder
 
 COLUMNS = len(trec.RUN_COLUMNS)
+SCATTERED_SHARE = 4  # a run with scattered queries is scanned in memory up to this share of the memory budget
 
 
 class TrecScan:
@@ -56,6 +59,38 @@ class TrecScan:
         self._faults.raise_errors()
         if not self._has_content:
             raise InputError.at(self._faults.source, None, "no lines with content")
+
+    def run_scattered(self, memory: int) -> bool:
+        """Scan a run whose queries are in several places, all of it in memory; False if it is too large, or odd."""
+        limit = memory // SCATTERED_SHARE
+        if self._stream.stored_size() > limit:
+            return False
+        data, view = bytearray(), memoryview(bytearray(READ_BYTES))
+        while size := self._stream.readinto(view):
+            data += view[:size]
+            if len(data) > limit:
+                return False
+        if data.startswith(BOM):
+            add_bom_warning(self._faults)
+            del data[: len(BOM)]
+        data += bytes(PADDING)
+        text = np.frombuffer(data, dtype=np.uint8)
+        builder = self._run.builder
+        assert builder is not None
+        found = builder.scanner.scan_scattered(text, None)
+        if found is None:
+            return False
+        _, _, rows, table, tag, tag_length = found
+        begin, length, numbers, sizes, resumed, first = np.frombuffer(table, dtype=np.int64).reshape(-1, 6).T
+        names = list(Ids(text, begin, length))
+        self._run.see(names, sizes, first)
+        self._run.tag = text[tag : tag + tag_length].tobytes()
+        again = np.flatnonzero(resumed)
+        again = again[np.argsort(resumed[again])]
+        report_split_queries(self._faults, resumed[again], lambda at: names[int(again[at])])
+        ranks.report_none(self._faults, int(rows) - len(sizes))
+        builder.add_judged(numbers, sizes)
+        return True
 
     def _scan(self, blocks: TextBlocks, end: int) -> bool:
         """Scan the complete queries of a block; whether it is plain."""
