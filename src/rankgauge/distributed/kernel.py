@@ -24,8 +24,8 @@ from rankgauge.evaluation.notes import JoinFacts, number_cutoffs
 from rankgauge.io.join.row_join import RowJoin
 from rankgauge.io.rows import Rows
 from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.registry import DEFINITIONS, register
-from rankgauge.measures.spec import Definition, Measure
+from rankgauge.measures.registry import register
+from rankgauge.measures.spec import DEFINITIONS, Definition, Measure
 
 
 @dataclass(frozen=True)
