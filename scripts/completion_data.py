@@ -15,8 +15,8 @@ from rankgauge.errors import MeasureError
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.measures import families
 from rankgauge.measures.parse import parse_measures
-from rankgauge.measures.registry import DEFINITIONS
 from rankgauge.measures.sets import CUTOFF_SETS, NAMED_SETS, TREC_SETS
+from rankgauge.measures.spec import DEFINITIONS
 from rankgauge.retrieval.embedders.named import EMBEDDER_PREFIXES
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 

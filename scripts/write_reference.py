@@ -16,7 +16,7 @@ from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAME
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.measures import families
 from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
-from rankgauge.measures.registry import DEFINITIONS
+from rankgauge.measures.spec import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
 from scripts.completion_data import completion_data

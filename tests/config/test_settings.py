@@ -26,7 +26,7 @@ from rankgauge import (
     evaluate_runs,
     load_settings,
 )
-from rankgauge.cli.commands.evaluate import compared
+from rankgauge.cli.score_output import compared
 from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined

@@ -16,7 +16,8 @@ from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.distributed import blocks, packing, results
 from rankgauge.distributed.kernel import Task
 from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.registry import DEFINITIONS, unregister
+from rankgauge.measures.registry import unregister
+from rankgauge.measures.spec import DEFINITIONS
 from tests.distributed import cases
 from tests.measures.variants import ALL
 

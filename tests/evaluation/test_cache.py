@@ -110,7 +110,7 @@ def test_a_measure_from_outside_is_never_cached(cache: MetricsCache) -> None:
             assert evaluate_cached(QRELS, RUN, ["RR", "Mine"], cache=cache)["Mine"] == value
             unregister("Mine")
     finally:
-        from rankgauge.measures.registry import DEFINITIONS
+        from rankgauge.measures.spec import DEFINITIONS
 
         if "Mine" in DEFINITIONS:
             unregister("Mine")

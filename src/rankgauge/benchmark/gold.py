@@ -88,7 +88,7 @@ class BenchmarkGold:
 
 
 def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:
-    """The same judgments, whose ideal ranking has the chunks of one chunking only."""
+    """The judgments with an ideal ranking that has the chunks of one chunking only."""
     assert isinstance(judgments.by_group, PassageJudgments)
     ids = {document.id for document in corpus}
     return replace(judgments, by_group=judgments.by_group.with_ideal_of(ids))

@@ -54,6 +54,7 @@ from rankgauge.io.owned import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels
 from rankgauge.io.writing import write_atomically
+from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
@@ -182,8 +183,6 @@ def _language_notes(plan: BenchmarkPlan, documents: Corpus | None, queries: Quer
 
 def write_reports(folder: Path, manifest: dict[str, Any], inputs: StoredInputs) -> Report:
     """Compute the report of the stored inputs, and write it into the folder."""
-    from rankgauge.render.html import as_html
-
     report = report_of_inputs(inputs, manifest)
     written = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
     for name, data in written.items():

@@ -8,6 +8,7 @@ reciprocal rank. This works for any measure, because only the measure's own kern
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,22 +44,21 @@ class QueryChange:
 
 def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> QueryChange:
     """Attribute the difference of one query to documents."""
-    ranks_before, shares_before, base_before = _shares(measure, before, query)
-    ranks_after, shares_after, base_after = _shares(measure, after, query)
+    older, newer = _contributions(measure, before, query), _contributions(measure, after, query)
     changes = [
         DocumentChange(
             qrels.docs[row].decode("utf-8", "surrogateescape"),
             float(qrels.grades[row]),
-            ranks_before.get(row),
-            ranks_after.get(row),
-            shares_after.get(row, 0.0) - shares_before.get(row, 0.0),
+            older.ranks.get(row),
+            newer.ranks.get(row),
+            newer.shares.get(row, 0.0) - older.shares.get(row, 0.0),
         )
-        for row in sorted({*ranks_before, *ranks_after})
+        for row in sorted({*older.ranks, *newer.ranks})
     ]
     changes.sort(key=lambda change: (-abs(change.share), change.doc))
-    total = (base_after + sum(shares_after.values())) - (base_before + sum(shares_before.values()))
+    total = (newer.without_any + sum(newer.shares.values())) - (older.without_any + sum(older.shares.values()))
     name = before.queries[query].decode("utf-8", "surrogateescape")
-    return QueryChange(name, total, tuple(changes), base_after - base_before)
+    return QueryChange(name, total, tuple(changes), newer.without_any - older.without_any)
 
 
 def shares(measure: Measure, hits: Hits) -> Floats:
@@ -71,12 +71,20 @@ def shares(measure: Measure, hits: Hits) -> Floats:
     return out
 
 
-def _shares(measure: Measure, hits: Hits, query: int) -> tuple[dict[int, int], dict[int, float], float]:
-    """The rank and the share of each judged document that was retrieved, and the value without any."""
+class _Contributions(NamedTuple):
+    """The rank and the share of each judged document that was retrieved, by its row in the judgments."""
+
+    ranks: dict[int, int]
+    shares: dict[int, float]
+    without_any: float  # the value if none had been retrieved
+
+
+def _contributions(measure: Measure, hits: Hits, query: int) -> _Contributions:
+    """What the documents of a ranking contribute to the value of its query."""
     begin, end = int(hits.offsets[query]), int(hits.offsets[query + 1])
     values, _ = _values(measure, hits, np.array([query]))
     rows = hits.ordinal[begin:end].tolist()
-    return (
+    return _Contributions(
         dict(zip(rows, hits.rank[begin:end].tolist(), strict=True)),
         dict(zip(rows, np.diff(values).tolist(), strict=True)),
         float(values[0]),

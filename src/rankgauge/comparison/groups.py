@@ -94,9 +94,9 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
     ``alpha`` is the strictest level that the correction can leave to this p, which must be small enough to reach it.
     """
     measure, statistics = pair.system.measures[index].name, pair.statistics
-    *values, kept = pair.values(index, pair.shared)
-    rows = np.cumsum(kept) - 1  # of the values, which only some queries have
-    by_label = {label: np.flatnonzero(members & kept) for label, members in groups(pair.system.columns, by)}
+    values = pair.values(index, pair.shared)
+    rows = np.cumsum(values.kept) - 1  # of the values, which only some queries have
+    by_label = {label: np.flatnonzero(members & values.kept) for label, members in groups(pair.system.columns, by)}
     large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_GROUP_SIZE}
     if len(large) < 2:
         noun = "queries" if pair.units is None else "units"
@@ -104,7 +104,7 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
         return Interaction(by, pair.name, measure, None, None, reason)
     queries = np.concatenate(list(large.values()))
     tested = interaction(
-        (values[0] - values[1])[rows[queries]],
+        (values.system - values.baseline)[rows[queries]],
         [label for label, members in large.items() for _ in members],
         units=None if pair.units is None else pair.units[queries],
         alpha=alpha,

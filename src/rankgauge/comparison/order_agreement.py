@@ -14,6 +14,7 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, unique_names
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
+from rankgauge.io.read import as_qrels
 from rankgauge.measures.spec import Measure
 from rankgauge.stats.agreement import Agreement, discordant_pairs, kendall_tau, tau_ap
 
@@ -104,8 +105,6 @@ def qrels_agreement(
 
     Each set averages over its own queries, so the two need not share any. Judgments and runs are as for ``compare``.
     """
-    from rankgauge.io.read import as_qrels
-
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     if len(listed) < 2:
         raise UsageError(f"an order of systems needs at least two runs, found {len(listed)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,14 @@ def on_scale(scores: Scores) -> Floats:
     return values
 
 
+class SharedValues(NamedTuple):
+    """A measure of the system and of the baseline for the same queries."""
+
+    system: Floats
+    baseline: Floats
+    kept: Mask  # which of all queries these are
+
+
 class Pair:
     """A system and the baseline."""
 
@@ -49,10 +57,10 @@ class Pair:
         self.shared = shared_queries(system, baseline)
         self.units = system.columns.get("unit")
 
-    def values(self, column: int, queries: Mask) -> tuple[Floats, Floats, Mask]:
-        """A measure of the system and of the baseline, for the queries that have both; and which these are."""
+    def values(self, column: int, queries: Mask) -> SharedValues:
+        """A measure for the queries that have a value of both systems."""
         kept = queries & shared_queries(self.system, self.baseline, [column])
-        return self.system_values[kept, column], self.baseline_values[kept, column], kept
+        return SharedValues(self.system_values[kept, column], self.baseline_values[kept, column], kept)
 
     def masked_values(self, column: int, queries: Mask) -> tuple[Floats, Floats]:
         """A measure of both systems for all queries: NaN where either has no value."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.attribution import QueryChange
-from rankgauge.comparison.result import Comparison, Difference, GroupDifference, Interaction
 from rankgauge.stats.group_interaction import EXCHANGEABLE
 from rankgauge.stats.intervals import exponential
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.result import Comparison, Difference, GroupDifference, Interaction
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:

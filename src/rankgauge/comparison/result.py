@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankgauge.comparison.agreement import MeasureAgreement
 from rankgauge.comparison.attribution import QueryChange
+from rankgauge.comparison.plain_data import comparison_data
+from rankgauge.comparison.sentences import answer, headline
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
 from rankgauge.core.formatting import signed
@@ -126,6 +128,14 @@ class Interaction:
     reason: str | None = None
 
 
+class PairedValues(NamedTuple):
+    """The queries behind a difference, with the system's and the baseline's value for each."""
+
+    queries: list[str]
+    system: list[float]
+    baseline: list[float]
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Tabular):
     """Systems against a baseline, over the same queries."""
@@ -195,7 +205,7 @@ class Comparison(Tabular):
         return self.statistics.intervals_of(max(self.family_sizes))
 
     def group_interval_kind(self, by: str) -> str:
-        """The same for the groups of a column, which are a family of their own."""
+        """What the intervals of the groups of a column are, which are a family of their own."""
         tested = sum(row.difference.p is not None for row in self.groups if row.by == by)
         return self.statistics.intervals_of(tested)
 
@@ -205,17 +215,15 @@ class Comparison(Tabular):
         rows = (row for row in self.differences if row.measure == measure)
         return any(row.n < max(counts[row.system], counts[self.baseline]) for row in rows)
 
-    def paired(self, system: str, measure: str) -> tuple[list[str], list[float], list[float]]:
+    def paired(self, system: str, measure: str) -> PairedValues:
         """The queries behind a difference, with the system's and the baseline's value for each."""
         run, base = (next(run for run in self.scores if run.run == name) for name in (system, self.baseline))
         column = [measured.name for measured in run.measures].index(measure)
         kept = np.flatnonzero(shared_queries(run, base, [column]))
         queries = [run.queries[row] for row in kept.tolist()]
-        return queries, run.values[kept, column].tolist(), base.values[kept, column].tolist()
+        return PairedValues(queries, run.values[kept, column].tolist(), base.values[kept, column].tolist())
 
     def __repr__(self) -> str:
-        from rankgauge.comparison.sentences import headline
-
         return f"Comparison({', '.join(self.names)}; baseline {self.baseline}: {headline(self)[0]})"
 
     def frame_columns(self) -> Columns:
@@ -227,14 +235,10 @@ class Comparison(Tabular):
 
     def answer(self) -> str:
         """Which system is better, by how much and with what confidence: the answer on the primary measure first."""
-        from rankgauge.comparison.sentences import answer
-
         return answer(self)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        from rankgauge.comparison.plain_data import comparison_data
-
         return comparison_data(self)
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.core.formatting import number, p_equals, percent, plural
 from rankgauge.evaluation.order import best_first
 from rankgauge.stats.results import Interval
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.result import Comparison, Difference
 
 MAX_LINES = 5  # of further measures; more are summarized by outcome
 MAX_NAMES = 8  # of systems in a sentence; the table has all of them
@@ -20,7 +23,7 @@ def answer(comparison: Comparison) -> str:
 
 
 def headline(comparison: Comparison) -> list[str]:
-    """The same, one sentence each: the answer on the primary measure first, then what else a reader must know."""
+    """Which system is better, one sentence each: on the primary measure first, then what else a reader must know."""
     return _of_two(comparison) if len(comparison.systems) == 1 else _of_many(comparison)
 
 

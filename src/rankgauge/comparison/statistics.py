@@ -142,12 +142,12 @@ def separate_correction(correction: str) -> ListCorrection:
 
 
 def separately_corrected(statistics: Statistics) -> Statistics:
-    """The same for groups of queries, which Tukey's test of all systems does not cover."""
+    """The statistics of groups of queries, which Tukey's test of all systems does not cover."""
     return replace(statistics, correction="holm") if statistics.correction == "tukey" else statistics
 
 
 def of_weighted_means(statistics: Statistics) -> Statistics:
-    """The same for weighted means: by the bootstrap, which is the only test that has weights."""
+    """The statistics of weighted means: by the bootstrap, which is the only test that has weights."""
     return replace(separately_corrected(statistics), test="bootstrap")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,14 @@ from rankgauge.stats.seeds import Resampling
 from rankgauge.stats.tests import paired_test
 
 EXTREME_SKEWNESS = 3.0
+
+
+class PairedColumn(NamedTuple):
+    """The values of two systems for the same queries."""
+
+    system: Floats
+    baseline: Floats
+    units: Column | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +83,11 @@ class PairedColumns:
             noise=self.noise[column],
         )
 
-    def at(self, index: int) -> tuple[Floats, Floats, Column | None]:
+    def at(self, index: int) -> PairedColumn:
         """Both values of the queries that have a difference, and their units."""
         kept = ~np.isnan(self.differences[:, index])
         units = None if self.units is None else self.units[kept]
-        return self.system[kept, index], self.baseline[kept, index], units
+        return PairedColumn(self.system[kept, index], self.baseline[kept, index], units)
 
     def noise_at(self, index: int) -> RunNoise | None:
         """The noise of whole runs in a column; None if there is none or it is unknown."""
@@ -116,16 +125,14 @@ def family_tests(
         else:
             tests = with_run_noise(_separate_tests(columns, statistics, size), columns, statistics)
     return [
-        replace(test, caveat=_caveat(*columns.at(index)[:2]))
-        if is_significant(test.p_corrected, statistics.alpha)
-        else test
+        replace(test, caveat=_caveat(columns.at(index))) if is_significant(test.p_corrected, statistics.alpha) else test
         for index, test in enumerate(tests)
     ]
 
 
-def _caveat(system: Floats, baseline: Floats) -> str | None:
+def _caveat(values: PairedColumn) -> str | None:
     """A warning about differences of which one tail may not have been drawn."""
-    differences = system - baseline
+    differences = values.system - values.baseline
     spread = differences - differences.mean()
     variance = float(np.square(spread).mean())
     if variance <= 1e-24:
@@ -153,7 +160,7 @@ def _separate_tests(columns: PairedColumns, statistics: Statistics, size: int | 
 
 
 def _resampling(statistics: Statistics) -> Resampling:
-    """The same stream for every row, whatever its name: swapping two systems only turns the signs."""
+    """Draws from one stream for every row, whatever its name: swapping two systems only turns the signs."""
     return Resampling(statistics.resamples, statistics.seed)
 
 

@@ -43,7 +43,7 @@ class ParsedObject:
 
 
 def unchanged(text: str) -> str:
-    """The same text."""
+    """The text as it is."""
     return text
 
 

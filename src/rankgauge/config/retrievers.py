@@ -99,7 +99,7 @@ class RetrieverSection(ConfigSection):
         return sections
 
     def _changed(self, chosen: dict[str, Any]) -> RetrieverSection:
-        """The same with other values: of the parameters of ``call``, of its server, or of its own keys."""
+        """The section with other values: of the parameters of ``call``, of its server, or of its own keys."""
         values = self.model_dump(exclude_unset=True, exclude={"sweep"})
         part = "params" if self.call is not None else next((key for key in SERVER_KEYS if values.get(key)), None)
         changed = chosen if part is None else {part: {**(values.get(part) or {}), **chosen}}

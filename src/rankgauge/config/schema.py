@@ -29,6 +29,7 @@ from rankgauge.core.passage_tables import DEFAULT_COVERAGE, DEFAULT_TOLERANCE, L
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import NoRelevant, QuerySet
+from rankgauge.evaluation.split import parse_part
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
@@ -46,8 +47,6 @@ def _check_measure(name: str) -> str:
 
 
 def _check_part(text: str) -> str:
-    from rankgauge.evaluation.split import parse_part
-
     return str(parse_part(text))
 
 
@@ -343,7 +342,7 @@ class Config(ConfigSection):
     )
 
     def merged(self) -> Config:
-        """The same with the content of ``retrieval_metrics`` in the sections that have it."""
+        """The configuration with the content of ``retrieval_metrics`` in the sections that have it."""
         block = self.retrieval_metrics
         if block is None:
             return self

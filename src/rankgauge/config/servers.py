@@ -134,7 +134,7 @@ class HttpSection(ConfigSection):
             raise section_fault(("results",), "the key 'results', the path of the list of results", "nothing")
 
     def resolved(self) -> HttpSection:
-        """The same with the values of its template, which the keys of the section override."""
+        """The section with the values of its template, which the keys of the section override."""
         if self.template is None:
             if self.settings:
                 raise UsageError("settings without a template", hint="name the template: template: opensearch-bm25")

@@ -26,8 +26,8 @@ from rankgauge.evaluation.notes import JoinFacts, number_cutoffs
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.pipeline.runs import RunBuilder
 from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.registry import DEFINITIONS, register
-from rankgauge.measures.spec import Definition, Measure
+from rankgauge.measures.registry import register
+from rankgauge.measures.spec import DEFINITIONS, Definition, Measure
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def claimed_changes(history: History, changes: Sequence[QualityChange]) -> Itera
     new, claims = [], []
     with history.database.transaction() as connection:
         for series in _by_series(changes):
-            key = _key(series[0])
+            key = _series_of(series[0])
             rows = connection.execute(
                 "SELECT entry, after, until, difference FROM alerts "
                 "WHERE branch IS ? AND system = ? AND collection = ? AND measure = ?",
@@ -94,12 +94,21 @@ def unreported(changes: Sequence[QualityChange], known: Sequence[ReportedRange])
     return new
 
 
-def _key(change: QualityChange) -> tuple[str | None, str, str, str]:
-    return (change.branch, stored_text(change.system), stored_text(change.collection), change.measure)
+class _AlertSeries(NamedTuple):
+    """What a change is a change of, as the table of reports has it."""
+
+    branch: str | None
+    system: str
+    collection: str
+    measure: str
+
+
+def _series_of(change: QualityChange) -> _AlertSeries:
+    return _AlertSeries(change.branch, stored_text(change.system), stored_text(change.collection), change.measure)
 
 
 def _by_series(changes: Sequence[QualityChange]) -> Iterator[list[QualityChange]]:
     series: dict[object, list[QualityChange]] = {}
     for change in changes:
-        series.setdefault(_key(change), []).append(change)
+        series.setdefault(_series_of(change), []).append(change)
     yield from series.values()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import EntrySummary, SavedEntry
 from rankgauge.history.filters import EntryFilter
-from rankgauge.history.store import History
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
 from rankgauge.stats.change_detection import ChangePoints, change_points
 from rankgauge.stats.draws import draws_for_level
 from rankgauge.stats.seeds import RESAMPLES, Resampling
+
+if TYPE_CHECKING:
+    from rankgauge.history.store import History
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,12 @@ from rankgauge.errors import InputError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.evaluation.scores import Scores
+from rankgauge.history import packing
 from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, facts_of
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.history.location import history_path, make_folder
 from rankgauge.history.names import LATEST, base_name, checked_tag
+from rankgauge.history.pruning import PruneRule, prune_entries
 from rankgauge.history.repository import GitState, git_state
 from rankgauge.history.rows import COLUMNS, check_facts, insert_entry, insert_labels, summary_of
 from rankgauge.history.tables import HISTORY_KIND
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from rankgauge.comparison.versions.compare import VersionComparison
     from rankgauge.history.checks import CheckOptions, QualityChange, QualityCheck
     from rankgauge.history.exchange import ImportedEntries
-    from rankgauge.history.pruning import PruneRule
     from rankgauge.history.trends import Trend, TrendOptions
 
 NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
@@ -81,8 +82,6 @@ class History(HtmlView):
         again with later labels. ``date`` is that of the entry, if it is not now, and ``git`` the state of the
         repository, if it is not that of the working folder.
         """
-        from rankgauge.history import packing
-
         facts, git = facts or EntryFacts(), git or git_state()
         labels, content = _labels_of(scores, qrels)
         saved = time_text(datetime.now(UTC) if date is None else date)
@@ -142,8 +141,6 @@ class History(HtmlView):
 
     def entry(self, name: str) -> SavedEntry:
         """An entry with the values of its queries, its judgments and its run, as far as they were kept."""
-        from rankgauge.history import packing
-
         summary = self.summary(name)
         rows = self.database.query(
             "SELECT scores, run, labels.content FROM contents JOIN entries ON entries.id = entry "
@@ -235,8 +232,6 @@ class History(HtmlView):
 
     def prune(self, rule: PruneRule, *, dry_run: bool = False) -> list[EntrySummary]:
         """Delete old entries, or only their runs, and judgments that no entry needs any more; returns the entries."""
-        from rankgauge.history.pruning import prune_entries
-
         return prune_entries(self, rule, dry_run=dry_run)
 
     def close(self) -> None:
@@ -280,7 +275,6 @@ class History(HtmlView):
 
 def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | None]:
     """The hash and the content of the judgments behind scores."""
-    from rankgauge.history.packing import pack_qrels
     from rankgauge.io.read import as_qrels
 
     if qrels is None:
@@ -292,4 +286,4 @@ def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | Non
     is_other = scores.qrels_sha256 not in (None, seen.sha256) or tuple(seen.queries.to_text()) != scores.queries
     if is_other:
         raise UsageError("the scores were made with other judgments than those that are given")
-    return seen.sha256, pack_qrels(seen)
+    return seen.sha256, packing.pack_qrels(seen)

@@ -182,7 +182,7 @@ def _saved_mean(entry: SavedEntry, measure: str, confidence: float) -> SavedMean
 
 
 def _group_mean(scores: Scores, measure: str, group: tuple[str, str], options: TrendOptions) -> SavedMean:
-    """The same of one group."""
+    """The value of an entry over its own queries of one group, with its own labels."""
     try:
         chosen = scores.only([measure])
     except KeyError:

@@ -104,8 +104,8 @@ def pool_documents(
 def _pooled(runs: Sequence[Run]) -> _PoolTable:
     if not any(len(run) for run in runs):
         raise InputError("the runs have no results to pool")
-    pool, queries, docs = pool_runs(runs, "none", None, DEFAULT_RRF_K)
-    return _PoolTable(queries, pool.offsets, docs, pool.rank, rrf(pool))
+    pooled = pool_runs(runs, "none", None, DEFAULT_RRF_K)
+    return _PoolTable(pooled.queries, pooled.pool.offsets, pooled.docs, pooled.pool.rank, rrf(pooled.pool))
 
 
 def _known_grades(table: _PoolTable, judged: Qrels | None) -> Floats:

@@ -52,7 +52,7 @@ def read_judgments(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list
 
 
 def parse_judgments(source: str, data: bytes) -> list[Judgment]:
-    """The same of bytes."""
+    """Every judgment in the content of such a file."""
     faults = Faults(source)
     table = read_records(faults, data)
     judgments: list[Judgment] = []

@@ -11,13 +11,13 @@ from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
 from rankgauge.measures.parse import COMMON_NAMES, find_definition, parse_measures
 from rankgauge.measures.sets import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
-from rankgauge.measures.spec import REQUIRED, Definition
+from rankgauge.measures.spec import DEFINITIONS, REQUIRED, Definition
 
 
 def listing() -> str:
     """All measures and sets of measures, one line each."""
-    width = max(map(len, registry.DEFINITIONS)) + 2
-    lines = [f"{name:<{width}}{definition.summary}" for name, definition in sorted(registry.DEFINITIONS.items())]
+    width = max(map(len, DEFINITIONS)) + 2
+    lines = [f"{name:<{width}}{definition.summary}" for name, definition in sorted(DEFINITIONS.items())]
     sets = {
         **{name: " ".join(members) for name, members in NAMED_SETS.items()},
         **{

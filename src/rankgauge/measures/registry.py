@@ -7,9 +7,8 @@ from typing import Any
 
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import MeasureError
-from rankgauge.measures.spec import REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
+from rankgauge.measures.spec import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
 
-DEFINITIONS: dict[str, Definition] = {}
 MEASURE_NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 

@@ -24,6 +24,24 @@ Freeze = Callable[[dict[str, Any], Qrels], dict[str, Any]]
 LARGEST_CUTOFF = 10**9
 REQUIRED = object()
 ONE_GRADE: tuple[JudgmentKind, ...] = ("grades", "subtopics")  # a document has its largest grade over subtopics
+JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
+    "grades": "one grade per document",
+    "groups": "grades of several judges (qrels_jg)",
+    "preferences": "preferences",
+    "subtopics": "grades by subtopic (ndeval)",
+    "passages": "gold passages",
+}
+TO_READ: dict[JudgmentKind, str] = {
+    "groups": "--qrels-format qrels_jg reads the second column as the judgment group",
+    "preferences": "--qrels-format qrels_prefs reads grades as preferences, --qrels-format prefs reads preferences",
+    "subtopics": "--qrels-format ndeval reads the second column as the subtopic",
+}
+OTHERWISE_READ: dict[tuple[JudgmentKind, JudgmentKind], str] = {
+    ("grades", "groups"): "; --qrels-format ndeval keeps the largest grade of each document",
+    ("preferences", "groups"): "; --qrels-format qrels_prefs reads the grades as preferences",
+    ("groups", "subtopics"): "; --qrels-format qrels_jg reads the second column as the judgment group",
+    ("subtopics", "groups"): "; --qrels-format ndeval reads the second column as the subtopic",
+}
 DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
 
 
@@ -208,12 +226,12 @@ class Measure:
         return cutoff
 
     def but(self, **parameters: Any) -> Measure:
-        """The same measure with some parameters changed; parameters that it does not have are ignored."""
+        """The measure with some parameters changed; parameters that it does not have are ignored."""
         changed = {key: value for key, value in parameters.items() if key in self.definition.parameters}
         return self.definition(**{**dict(self.parameters), **changed})
 
     def frozen(self, qrels: Qrels) -> Measure:
-        """The same measure with the parameters that come from the whole collection set, and so part of its name."""
+        """The measure with the parameters that come from the whole collection set, and so part of its name."""
         if self.definition.freeze is None:
             return self
         changed = self.definition.freeze(dict(self.parameters), qrels)
@@ -228,9 +246,7 @@ class Measure:
     def check_judgments(self, judgments: JudgmentKind) -> None:
         """Raise if the measure cannot be computed from this kind of judgments."""
         if not self.definition.accepts(judgments):
-            from rankgauge.measures.judgment_kinds import unsuitable_judgments
-
-            raise unsuitable_judgments(self.name, self.definition.judgments, judgments)
+            raise _unsuitable_judgments(self, judgments)
 
     def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
         """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters."""
@@ -241,6 +257,28 @@ class Measure:
         if isinstance(values.get("cutoff"), str):
             values["cutoff"] = _cutoff_column(hits, values["cutoff"])
         return hits, values
+
+
+DEFINITIONS: dict[str, Definition] = {}  # all measures by name, filled by the registry
+
+
+def _unsuitable_judgments(measure: Measure, judgments: JudgmentKind) -> MeasureError:
+    """The error for a measure that cannot be computed from this kind of judgments."""
+    needed = measure.definition.judgments
+    assert needed is not None
+    if needed == "passages":
+        hint = "gold passages are quotes or spans, found in the texts of chunks"
+    elif judgments == "grades":
+        hint = TO_READ[needed]
+    else:
+        specific = (each for each in DEFINITIONS.values() if each.judgments not in (None, "grades"))
+        suitable = ", ".join(definition.name for definition in specific if definition.accepts(judgments))
+        hint = f"these judgments have: {suitable}{OTHERWISE_READ.get((needed, judgments), '')}"
+    return MeasureError(
+        f"{measure.name} needs {JUDGMENT_DESCRIPTIONS[needed]}, but these judgments are "
+        f"{JUDGMENT_DESCRIPTIONS[judgments]}",
+        hint=hint,
+    )
 
 
 def _cutoff_column(hits: Hits, name: str) -> Any:

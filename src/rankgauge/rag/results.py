@@ -141,7 +141,7 @@ class RetrievalResult(Tabular):
 
     @cached_property
     def response_ms(self) -> dict[str, float] | None:
-        """The same from the instant at which each query was due, with waiting, failed attempts and pauses."""
+        """Percentiles of the time since a query was due, with waiting, failed attempts and pauses."""
         return _percentiles([one.response for one in self.per_query_metrics])
 
     def __repr__(self) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class RunNoise:
         return self.degrees_beside(standard_error, units, 1 + 1 / self.runs)
 
     def degrees_beside(self, standard_error: float, units: int, factor: float) -> float:
-        """The same if the variance of whole runs counts ``factor`` times in a squared standard error."""
+        """The degrees of freedom of an error whose square has the variance of whole runs ``factor`` times."""
         uncertainty = (
             standard_error**4 / (units - 1)
             + (factor * (self.between + self.within)) ** 2 / self.estimated
@@ -121,16 +122,25 @@ def pooled_noise(repeats: Sequence[Floats], runs: int, units: Units | None = Non
     The variances of the groups are averaged, weighted by their degrees of freedom; None if these are fewer than 2.
     """
     known = [parts for parts in (_mean_squares(values, units) for values in repeats) if parts is not None]
-    degrees = sum(own for _, _, own in known)
+    degrees = sum(parts.degrees for parts in known)
     if degrees < FEWEST_RUNS - 1:
         return None
-    total, within = (sum(parts[index] * parts[2] for parts in known) / degrees for index in (0, 1))
+    total = sum(parts.total * parts.degrees for parts in known) / degrees
+    within = sum(parts.within * parts.degrees for parts in known) / degrees
     ratio = total / within if within else None
     return RunNoise(runs, max(0.0, total - within), within, ratio, repeats=None if degrees == runs - 1 else degrees)
 
 
-def _mean_squares(values: Floats, units: Units | None) -> tuple[float, float, int] | None:
-    """The variance of the means of runs, what noise of single queries has of it, and the degrees of freedom."""
+class _MeanSquares(NamedTuple):
+    """The variance of the means of runs, and what noise of single queries has of it."""
+
+    total: float
+    within: float
+    degrees: int
+
+
+def _mean_squares(values: Floats, units: Units | None) -> _MeanSquares | None:
+    """The variances of runs (rows) over the same queries (columns); None with fewer than 2 runs or 2 units."""
     complete = ~np.isnan(values).any(axis=0)
     unit = unit_numbers(units, values.shape[1])[complete]
     numbers, unit = np.unique(unit, return_inverse=True)
@@ -145,7 +155,7 @@ def _mean_squares(values: Floats, units: Units | None) -> tuple[float, float, in
     n = kept.shape[1]
     within = float(np.square(totals).sum()) * groups / (groups - 1) / (runs - 1) / n**2
     total = float(np.square(means - means.mean()).sum()) / (runs - 1)
-    return total, within, runs - 1
+    return _MeanSquares(total, within, runs - 1)
 
 
 def family_noise(noises: Sequence[RunNoise | None]) -> tuple[RunNoise | None, ...]:

@@ -7,7 +7,7 @@ tables, and so an interval that resamples queries (:func:`agreement_intervals`) 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,30 +136,44 @@ def agreement_intervals(
     intervals = {}
     for name, statistic in statistics.items():
         estimate = float(statistic(total))
-        low, high, reason = _bca(estimate, drawn[name], statistic(total - parts), outside)
+        ends = _bca(estimate, drawn[name], statistic(total - parts), outside)
         known = None if np.isnan(estimate) else estimate
         intervals[name] = Interval(
-            low, high, confidence, "bca", queries, reason, known, resamples=resamples, seed=resampling.seed
+            ends.low,
+            ends.high,
+            confidence,
+            "bca",
+            queries,
+            ends.reason,
+            known,
+            resamples=resamples,
+            seed=resampling.seed,
         )
     return intervals
 
 
-def _bca(
-    estimate: float, drawn: Sequence[Floats], left_out: Floats, outside: float
-) -> tuple[float | None, float | None, str | None]:
-    """Both ends, or the reason why there are none."""
+class _Ends(NamedTuple):
+    """Both ends of an interval, or the reason why there are none."""
+
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+def _bca(estimate: float, drawn: Sequence[Floats], left_out: Floats, outside: float) -> _Ends:
+    """The ends of a BCa interval."""
     if np.isnan(estimate):
-        return None, None, "all grades are the same"
+        return _Ends(reason="all grades are the same")
     if not drawn:
-        return None, None, "at least 2 queries are needed"
+        return _Ends(reason="at least 2 queries are needed")
     values = np.concatenate(drawn)
     if np.isnan(values).mean() > _UNDEFINED_SHARE or np.isnan(left_out).any():
-        return None, None, "too few queries have different grades"
+        return _Ends(reason="too few queries have different grades")
     values = values[~np.isnan(values)]
     ends = bca_quantiles(values, estimate, left_out, outside, slack=_ROUNDING)
     if ends is None or np.ptp(values) <= _ROUNDING:
-        return None, None, "resamples of the queries hardly differ"
-    return (*ends, None)
+        return _Ends(reason="resamples of the queries hardly differ")
+    return _Ends(*ends)
 
 
 def _alpha_costs(margins: Floats, grades: Floats, level: AlphaLevel) -> Floats:

@@ -1,4 +1,4 @@
-"""The same random bits for the same seed and labels, whatever the platform, the threads or the version of NumPy.
+"""Random bits that depend on a seed and labels only, not on the platform, the threads or the version of NumPy.
 
 Every stream has its own key, the SHA-256 of the seed and of what the stream is for (test, pair, measure, block), and
 its bits are the raw output of Philox4x64-10 (Salmon et al., SC 2011), which is fixed by its definition. NumPy's

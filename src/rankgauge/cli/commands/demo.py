@@ -11,6 +11,7 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.errors import InputError
+from rankgauge.render.text.grid import Lines
 
 BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
 BUNDLED_RUNS = ("lexical", "vector")
@@ -72,7 +73,6 @@ def compare_bundled_runs(out: str) -> None:
     from rankgauge.cli.options.terminal import layout, write
     from rankgauge.config.settings import Settings
     from rankgauge.render.text import benchmark as render
-    from rankgauge.render.text.grid import Lines
     from rankgauge.report.building import build_report
 
     report = build_report(

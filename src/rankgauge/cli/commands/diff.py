@@ -28,6 +28,7 @@ from rankgauge.comparison.ranking_difference import DEFAULT_DIFF_DEPTH, DEFAULT_
 from rankgauge.errors import Note, printable
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
+from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import difference as render
 
 
@@ -137,7 +138,6 @@ def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRe
     """Write the page with the query explorer, if one is asked for."""
     if page.path is None:
         return
-    from rankgauge.io.writing import write_atomically
     from rankgauge.render.html.difference_page import difference_page
 
     snippets: dict[str, str] = {}

@@ -26,6 +26,7 @@ from rankgauge.cli.options.settings import (
 )
 from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
 from rankgauge.comparison.gate.gate import gate
+from rankgauge.comparison.gate.inputs import runs_or_baseline
 from rankgauge.comparison.gate.result import GateResult
 from rankgauge.comparison.gate.storing import append_baseline, store_run
 from rankgauge.comparison.statistics import CORRECTIONS
@@ -292,8 +293,6 @@ def judged_by_gold(
     sources: LabelSources, run: str, request: GateRequest, against: str | None, settings: Settings, reading: Reading
 ) -> tuple[GatedRuns, Settings]:
     """The run judged by labels by text, with the measures that these have by default."""
-    from rankgauge.comparison.gate.inputs import runs_or_baseline
-
     against = None if is_history(against) else against
     baseline_runs, stored = runs_or_baseline(against, reading)
     part = sources.judge([run, *([] if stored is not None or against is None else [against])], reading)

@@ -11,6 +11,8 @@ from rankgauge.cli.options.terminal import write
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
 from rankgauge.history.store import History
+from rankgauge.io.writing import write_atomically
+from rankgauge.render.text import openmetrics as render
 
 EXPORT_FOLDER = "history"
 
@@ -59,11 +61,8 @@ def command(names: tuple[str, ...], out: str | None, openmetrics: bool, history_
 
 def write_openmetrics(out: str | None, history_file: str | None) -> None:
     """Write the newest values to a file, which is never seen half-written, or to standard output."""
-    from rankgauge.io.writing import write_atomically
-    from rankgauge.render.text.openmetrics import openmetrics
-
     with History.open(history_file, create=False) as history:
-        text = openmetrics(history.latest())
+        text = render.openmetrics(history.latest())
     if out is None:
         write(text)
         return

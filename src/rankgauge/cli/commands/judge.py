@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import shutil
 import sys
 from collections.abc import Sequence
@@ -165,8 +166,6 @@ def _screen(scroll: int) -> Screen:
 
 
 def _user_name() -> str:
-    import getpass
-
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from rankgauge.cli.commands.evaluate import evaluation_dict, evaluation_tables, show
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_lines
 from rankgauge.cli.options.view import View
+from rankgauge.cli.score_output import evaluation_dict, evaluation_tables, show
 from rankgauge.config.settings import Settings
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, RetrieverError, printable

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from rankgauge._version import __version__
+from rankgauge.adapters.trec_eval.options import parse
 from rankgauge.errors import RankgaugeError
 from rankgauge.measures import trec_names as trec
 
@@ -72,9 +73,6 @@ def description(family: trec.TrecFamily) -> str:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(arguments: tuple[str, ...]) -> int:
     """Run trec_eval: its flags, output and exit codes, byte for byte."""
-    from rankgauge.adapters.trec_eval.options import parse
-    from rankgauge.adapters.trec_eval.report import report
-
     out = sys.stdout.buffer
     try:
         options = parse(arguments)
@@ -87,6 +85,8 @@ def command(arguments: tuple[str, ...]) -> int:
         if options.help:
             out.write(usage([request.family for request in options.requests]).encode())
             return 0
+        from rankgauge.adapters.trec_eval.report import report
+
         for line in report(options):
             out.write(line)
         out.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -51,23 +52,24 @@ class SparkOptions:
     settings: dict[str, str]
 
 
-def engine_options(command: Command) -> Command:
-    """Add the options; with another engine, its own function is called instead of the command."""
+def engine_options(on_spark: Command) -> Callable[[Command], Command]:
+    """Add the options; if they ask for Spark, ``on_spark`` is called instead of the command."""
 
-    @wraps(command)
-    def wrapped(*, engine: str, master: str | None, spark_settings: tuple[str, ...], **values: Any) -> Any:
-        if engine == "local":
-            if master is not None or spark_settings:
-                raise UsageError("--master and --spark-setting need --engine spark")
-            return command(**values)
-        _check(values)
-        from rankgauge.cli.commands.spark import evaluate_on_spark
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*, engine: str, master: str | None, spark_settings: tuple[str, ...], **values: Any) -> Any:
+            if engine == "local":
+                if master is not None or spark_settings:
+                    raise UsageError("--master and --spark-setting need --engine spark")
+                return command(**values)
+            _check(values)
+            kept = {name: values[name] for name in ("qrels", "runs", "settings", "reading", "view")}
+            options = SparkOptions(master, _parse(spark_settings))
+            return on_spark(options, topics=values["sources"].topics, **kept)
 
-        kept = {name: values[name] for name in ("qrels", "runs", "settings", "reading", "view")}
-        options = SparkOptions(master, _parse(spark_settings))
-        return evaluate_on_spark(options, topics=values["sources"].topics, **kept)
+        return with_options(wrapped, *OPTIONS)
 
-    return with_options(wrapped, *OPTIONS)
+    return decorate
 
 
 def _check(values: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
@@ -93,6 +94,4 @@ def option_names(*options: Option) -> list[str]:
 
 def is_given(name: str) -> bool:
     """Whether the user gave a parameter of the current command, rather than leaving its default."""
-    from click.core import ParameterSource
-
     return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -75,8 +76,6 @@ class _TerminalKeys:
 
     def _drop_sequence(self) -> None:
         """Read the rest of the sequence that an arrow or function key sends; Escape alone sends none."""
-        import select
-
         if not select.select([self._handle], [], [], ESCAPE_SECONDS)[0]:
             return
         first = os.read(self._handle, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.cli.options.saving import SAVE_NAMES
+from rankgauge.report.manifest import plain_path, plain_text
 
 DATE_VARIABLE = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
 
@@ -21,8 +23,6 @@ def reproducible_command(context: click.Context, omit: Sequence[str] = ()) -> st
 
     A path outside of the working folder is reduced to its name, so that nobody learns about other folders.
     """
-    from rankgauge.report.manifest import plain_text
-
     words = ["rankgauge", *context.command_path.split()[1:]]
     for parameter, value in _given(context):
         name = parameter.name or ""
@@ -58,8 +58,6 @@ def data_date(context: click.Context) -> str | None:
 
 def shell_word(text: str) -> str:
     """Text as one word of a shell; bytes and characters that cannot be shown are escaped: $'…'."""
-    import shlex
-
     if text.isprintable():
         return shlex.quote(text)
     parts = [
@@ -83,8 +81,6 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, Any]]:
 
 def _path(path: Any) -> str:
     """A path inside of the working folder as it leads from there, any other one as its name."""
-    from rankgauge.report.manifest import plain_path
-
     given, here = Path(path), Path.cwd().resolve()
     if given.is_absolute() and given.resolve().is_relative_to(here):
         given = given.resolve().relative_to(here)

@@ -16,7 +16,7 @@ import click
 
 from rankgauge.cli.options.groups import Command, Option, Section, is_given, option, option_names, with_options
 from rankgauge.comparison.statistics import CORRECTIONS, Correction
-from rankgauge.config.settings import Settings
+from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import UsageError, printable
 from rankgauge.stats.names import PAIRED_TESTS
@@ -193,7 +193,6 @@ def load_values(config: str | None, section: str | None = None) -> dict[str, Any
     if config is None:
         return {}
     from rankgauge.config.reading import load_config
-    from rankgauge.config.settings import config_values
 
     return config_values(load_config(config), Path(config).parent, section)
 

@@ -33,7 +33,7 @@ def use_color() -> bool:
 
 
 def use_color_on(stream: TextIO) -> bool:
-    """The same for standard output or standard error."""
+    """Whether to use bold on standard output or standard error."""
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankgauge.core.formatting import plural
+from rankgauge.errors import RankgaugeError
+from rankgauge.io.byte_streams import DEFAULT_LIMITS
 from rankgauge.io.corpus.collection import QRELS_FILE_NAMES, QUERIES_FILE_NAMES
 from rankgauge.io.corpus.folders import SUFFIXES
+from rankgauge.io.corpus.lines import read_head
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
 
 CASES_FILE_NAMES = ("cases.jsonl", "cases.json", "test_cases.jsonl", "testset.jsonl")
@@ -109,10 +112,6 @@ def _runs(folder: Path, qrels: str | None) -> tuple[str, ...]:
 
 
 def _is_run(path: Path) -> bool:
-    from rankgauge.errors import RankgaugeError
-    from rankgauge.io.byte_streams import DEFAULT_LIMITS
-    from rankgauge.io.corpus.lines import read_head
-
     try:
         first, _, _ = read_head(path, DEFAULT_LIMITS).partition(b"\n")
     except (RankgaugeError, OSError):

@@ -10,6 +10,11 @@ from pathlib import Path
 
 from rankgauge.cli.starting.folder import FolderContent, document_files
 from rankgauge.core.formatting import listing
+from rankgauge.io.byte_streams import read_bytes
+from rankgauge.io.checks.faults import Faults
+from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.formats.json_records import read_records
+from rankgauge.io.formats.names import QUERY_ID_NAMES, normalize_name
 
 CONFIG_FILE, SEARCH_FILE, EXAMPLE_FOLDER = "rankgauge.yaml", "search.py", "example"
 CASES_FILE, NUMBERED_CASES = "cases.jsonl", "cases-with-ids.jsonl"
@@ -71,11 +76,6 @@ def _plan(content: FolderContent, folder: Path) -> StartPlan:
 
 def numbered_cases(path: Path) -> bytes | None:
     """Test cases with an id in each; None if they have ids already."""
-    from rankgauge.io.byte_streams import read_bytes
-    from rankgauge.io.checks.faults import Faults
-    from rankgauge.io.formats.json_records import read_records
-    from rankgauge.io.formats.names import QUERY_ID_NAMES, normalize_name
-
     data, _ = read_bytes(path)
     records = read_records(Faults(str(path)), data)
     if {normalize_name(name) for name in records.names} & {normalize_name(name) for name in QUERY_ID_NAMES}:
@@ -116,8 +116,6 @@ def _unlabeled(corpus: str, queries: str) -> StartPlan:
 
 def _titles(corpus: str, folder: Path, benchmark: str) -> StartPlan:
     """Documents alone: one query per title, so that everything can be tried."""
-    from rankgauge.io.corpus.reading import read_corpus
-
     cases: dict[str, str] = {}
     for document in islice(read_corpus(folder / corpus), MAX_TITLES):
         words = (document.title or document.text).split()[:TITLE_WORDS]

@@ -96,7 +96,7 @@ class Baseline(HtmlView):
         return always_retrieved(self.runs)
 
     def with_runs_of(self, other: Baseline) -> Baseline:
-        """The same with the runs of another baseline, whose queries and measures are the same, added."""
+        """The baseline with the runs of another one, whose queries and measures are the same, added."""
         return replace(self, runs=(*self.runs, *other.runs))
 
     @cached_property
@@ -105,7 +105,7 @@ class Baseline(HtmlView):
         return {query: row for row, query in enumerate(self.queries)}
 
     def only(self, queries: Sequence[str]) -> Baseline:
-        """The same for some of its queries."""
+        """The baseline for some of its queries."""
         kept = [query for query in queries if query in self.row_of]
         rows = [self.row_of[query] for query in kept]
         runs = (replace(run, values=run.values[rows]) for run in self.runs)

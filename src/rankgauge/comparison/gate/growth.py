@@ -8,7 +8,7 @@ reported as that of the labels and of the queries.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,15 +38,21 @@ class LabelGrowth:
         return {"method": self.method, "changes": self.changes.to_dict(), "parts": parts}
 
 
-def with_current_labels(
-    stored: Baseline, evaluation: Evaluation, gated: int
-) -> tuple[Scores, Baseline, LabelGrowth | None]:
+class ComparableScores(NamedTuple):
+    """The scores of this run and a baseline with the same labels, and what changed in the labels since."""
+
+    scores: Scores
+    baseline: Baseline
+    growth: LabelGrowth | None
+
+
+def with_current_labels(stored: Baseline, evaluation: Evaluation, gated: int) -> ComparableScores:
     """The scores of this run and the baseline as they can be compared; raises if they cannot."""
     scores, qrels = evaluation.scores[0], evaluation.qrels
     run = evaluation.joined[0].run if evaluation.joined else None
     if stored.source is None or stored.judgments is None or run is None or stored.qrels_sha256 == qrels.sha256:
         stored.check_comparable(scores, qrels)
-        return scores, stored, None
+        return ComparableScores(scores, stored, None)
     stored.check_conventions(scores)
     current = scores.only(scores.measures[:gated])
     older = _with_columns_of(stored.judgments, qrels)
@@ -57,7 +63,7 @@ def with_current_labels(
     crossing = CrossedScores(before, current, False, _mean(again) if again else None, now_older)
     pair = version_pair(crossing, changes := judgment_changes(older, qrels))
     growth = LabelGrowth(changes, pair.method, pair.parts)
-    return pair.system, _on_shared_queries(stored, pair.system, before, again), growth
+    return ComparableScores(pair.system, _on_shared_queries(stored, pair.system, before, again), growth)
 
 
 def _on_shared_queries(stored: Baseline, system: Scores, before: Scores, again: list[Scores]) -> Baseline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.stored import baseline_from_stream
@@ -46,21 +46,29 @@ def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
         raise
 
 
-def checked_judgments(
-    source: AnyQrels, corpus: AnyCorpus | None, reading: Reading
-) -> tuple[Qrels, LabelCheck | None, bool]:
-    """Judgments; which of them fit the texts of the corpus, if they keep hashes; and whether changes could be seen."""
+class CheckedJudgments(NamedTuple):
+    """Judgments, and which of them fit the texts of the corpus, if they keep hashes."""
+
+    judgments: Qrels
+    check: LabelCheck | None
+    is_checked: bool  # whether changed texts could be seen, if there is a corpus
+
+
+def checked_judgments(source: AnyQrels, corpus: AnyCorpus | None, reading: Reading) -> CheckedJudgments:
+    """Read judgments and compare their hashes with the corpus; a file is read once."""
     if corpus is None or not isinstance(corpus, TEXT_CORPORA):
-        return gate_judgments(source, reading), None, corpus is None
+        return CheckedJudgments(gate_judgments(source, reading), None, corpus is None)
     if not isinstance(source, (str, Path)) or is_dataset(source) or not Path(source).is_file():
         judgments = gate_judgments(source, reading)
-        return judgments, None, judgments.judgments == "passages"  # labels by text do not depend on ids
+        # Labels by text do not depend on ids.
+        return CheckedJudgments(judgments, None, judgments.judgments == "passages")
     file = load_file(source)  # once, for the judgments and for the hashes
     judgments, hashes = gate_judgments(file, reading), stored_hashes(file, reading)
     if not hashes:
-        return judgments, None, False
+        return CheckedJudgments(judgments, None, is_checked=False)
     documents = read_corpus(corpus, limits=reading.limits)
-    return judgments, compare_hashes(judgments, hashes, documents, str(source)), True
+    check = compare_hashes(judgments, hashes, documents, str(source))
+    return CheckedJudgments(judgments, check, is_checked=True)
 
 
 def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Baseline | None]:

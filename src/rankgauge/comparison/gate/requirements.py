@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
@@ -51,23 +52,33 @@ def parse_requirement(text: str, conventions: Conventions | None = None) -> Requ
     """Parse a requirement, whose measure may be in any notation."""
     if not isinstance(text, str):
         raise UsageError(f"a requirement must be a text, found {type(text).__name__}", hint=EXAMPLE)
-    name, sign, number = _split(text)
-    if not name or not number or "=" in number:
+    parts = _split(text)
+    if parts is None or not parts.measure or not parts.bound or "=" in parts.bound:
         raise UsageError(
             f"a requirement must be a measure, one of >=, >, <=, <, and a number, found {shown(text)}", hint=EXAMPLE
         )
-    measure, bound = (conventions or Conventions()).measure(name), _number(number, text)
-    _check_reachable(Requirement(measure, sign, bound), text)
-    return Requirement(measure, sign, bound)
+    measure, bound = (conventions or Conventions()).measure(parts.measure), _number(parts.bound, text)
+    requirement = Requirement(measure, parts.sign, bound)
+    _check_reachable(requirement, text)
+    return requirement
 
 
-def _split(text: str) -> tuple[str, str, str]:
-    """The texts before and after the last sign, and the sign; empty texts if there is none."""
+class _RequirementParts(NamedTuple):
+    """The texts before and after a sign, and the sign."""
+
+    measure: str
+    sign: str
+    bound: str
+
+
+def _split(text: str) -> _RequirementParts | None:
+    """The parts at the last sign; None if there is none."""
     signs = list(SIGN.finditer(text))
     if not signs:
-        return "", "", ""
+        return None
     sign = signs[-1]
-    return text[: sign.start()].strip(), ASCII_SIGNS.get(sign.group(), sign.group()), text[sign.end() :].strip()
+    word = ASCII_SIGNS.get(sign.group(), sign.group())
+    return _RequirementParts(text[: sign.start()].strip(), word, text[sign.end() :].strip())
 
 
 def _check_reachable(requirement: Requirement, text: str) -> None:

@@ -37,7 +37,7 @@ def fitting_part(
     conventions: Conventions,
     reading: Reading,
 ) -> Evaluation:
-    """The same runs on the queries whose relevant labels all fit; no scores if there is no such query."""
+    """The evaluation on the queries whose relevant labels all fit; no scores if there is no such query."""
     queries = judgments.queries.to_text()
     fitting = np.array([at for at, query in enumerate(queries) if query not in check.rotted_queries], dtype=np.int64)
     runs = [joined.run for joined in evaluation.joined]

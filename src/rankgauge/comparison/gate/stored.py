@@ -32,7 +32,7 @@ def read_baseline(path: str | Path, *, source: str | None = None, limits: Limits
 
 
 def baseline_from_stream(stream: ByteStream) -> Baseline | None:
-    """The same of a stream that is open already; if it is something else, its reader can start at the first byte."""
+    """The baseline in an open stream; None if it is something else, whose reader can start at the first byte."""
     head = stream.grow_head(HEAD_BYTES)
     if head is None or not Head(head).is_json:
         return None

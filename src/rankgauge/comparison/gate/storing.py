@@ -58,7 +58,7 @@ def store_run(
     conventions: Conventions | None = None,
     reading: Reading | None = None,
 ) -> Evaluation:
-    """The same, with all that was read."""
+    """Store the values of a run as a baseline, and return all that was read."""
     conventions = conventions or Conventions()
     reading = replace(reading or Reading(), fingerprint=True, keep_rankings=keep_run)
     existing = existing_baseline(path) if append else None

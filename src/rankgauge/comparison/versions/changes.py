@@ -88,7 +88,7 @@ def judgment_changes(before: Qrels, after: Qrels) -> JudgmentChanges:
 
 
 def query_changes(before: Sequence[str], after: Sequence[str]) -> JudgmentChanges:
-    """The same if only the queries of both versions are known, and that their judgments are the same."""
+    """What changed if only the queries of both versions are known, and that their judgments are the same."""
     older, newer = set(before), set(after)
     added = tuple(query for query in after if query not in older)
     return JudgmentChanges(added, tuple(query for query in before if query not in newer), 0, 0, 0, ())

@@ -28,7 +28,7 @@ class ScoredVersion:
     run: Run | None = None
 
     def only(self, measures: list[Measure]) -> ScoredVersion:
-        """The same with some of the measures."""
+        """The version with some of its measures."""
         return ScoredVersion(self.scores.only(measures), self.labels, self.qrels, self.run)
 
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.comparison.shared_queries import shared_queries
+from rankgauge.comparison.testing import PairedColumn
 from rankgauge.config.bands.bands import Uplift
-from rankgauge.core.tables import Floats
 from rankgauge.stats.intervals import difference_interval, exponential
 
 Status = Literal["reached", "inconclusive", "missed", "undefined", "needs a baseline"]
@@ -63,32 +63,37 @@ def uplift_of(comparison: Comparison, row: Difference, target: Uplift) -> Uplift
     estimate, low, high = row.difference, row.interval.low, row.interval.high
     if target.relative:  # differences of geometric means are logarithms of ratios
         estimate, low, high = _share(estimate), _share(low), _share(high)
-    return _result(target, *_improvement(estimate, low, high, row.direction))
+    return _result(target, _improvement(estimate, low, high, row.direction))
 
 
 def _share(logarithm: float | None) -> float | None:
     return None if logarithm is None else exponential(logarithm) - 1
 
 
-def _result(target: Uplift, estimate: float | None, low: float | None, high: float | None) -> UpliftResult:
-    if estimate is None:
+class _Improvement(NamedTuple):
+    """An estimate and the ends of its interval, positive if better."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+def _result(target: Uplift, found: _Improvement) -> UpliftResult:
+    if found.estimate is None:
         return UpliftResult(target, "undefined")
     status: Status = "inconclusive"
-    if low is not None and low >= target.size:
+    if found.low is not None and found.low >= target.size:
         status = "reached"
-    elif high is not None and high < target.size:
+    elif found.high is not None and found.high < target.size:
         status = "missed"
-    return UpliftResult(target, status, estimate, low, high)
+    return UpliftResult(target, status, *found)
 
 
-def _improvement(
-    estimate: float | None, low: float | None, high: float | None, direction: int
-) -> tuple[float | None, float | None, float | None]:
-    """An estimate and the ends of its interval, positive if better."""
+def _improvement(estimate: float | None, low: float | None, high: float | None, direction: int) -> _Improvement:
+    """A difference and the ends of its interval, turned if lower is better."""
     if direction > 0:
-        return estimate, low, high
-    first, second, third = (None if value is None else -value for value in (estimate, high, low))
-    return first, second, third
+        return _Improvement(estimate, low, high)
+    return _Improvement(*(None if value is None else -value for value in (estimate, high, low)))
 
 
 def _share_of_mean(comparison: Comparison, row: Difference, target: Uplift) -> UpliftResult:
@@ -98,19 +103,21 @@ def _share_of_mean(comparison: Comparison, row: Difference, target: Uplift) -> U
     """
     if not row.baseline or row.value is None or row.baseline < 0:
         return UpliftResult(target, "undefined")
-    system, baseline, units = _paired(comparison, row)
+    values = _paired(comparison, row)
     confidence = 1 - (1 - comparison.confidence) / _family_size(comparison, row.measure)
 
     def contrast(ratio: float) -> tuple[float | None, float | None]:
-        interval = difference_interval(system, ratio * baseline, confidence=confidence, units=units)
+        interval = difference_interval(
+            values.system, ratio * values.baseline, confidence=confidence, units=values.units
+        )
         return interval.low, interval.high
 
     estimate = row.value / row.baseline
     low = _end(estimate, -1, lambda ratio: contrast(ratio)[0])
     high = None if low is None else _end(estimate, 1, lambda ratio: contrast(ratio)[1])
     if low is None or high is None:
-        return _result(target, *_improvement(estimate - 1, None, None, row.direction))
-    return _result(target, *_improvement(estimate - 1, low - 1, high - 1, row.direction))
+        return _result(target, _improvement(estimate - 1, None, None, row.direction))
+    return _result(target, _improvement(estimate - 1, low - 1, high - 1, row.direction))
 
 
 def _end(estimate: float, sign: int, end_of: Callable[[float], float | None]) -> float | None:
@@ -132,15 +139,15 @@ def _end(estimate: float, sign: int, end_of: Callable[[float], float | None]) ->
     return inside
 
 
-def _paired(comparison: Comparison, row: Difference) -> tuple[Floats, Floats, Any]:
-    """The values of both systems over the queries that they share, and the units of these."""
+def _paired(comparison: Comparison, row: Difference) -> PairedColumn:
+    """The values of both systems over the queries that they share."""
     system, base = (
         next(run for run in comparison.scores if run.run == name) for name in (row.system, comparison.baseline)
     )
     column = [measure.name for measure in system.measures].index(row.measure)
     kept = np.flatnonzero(shared_queries(system, base, [column]))
     units = system.columns.get("unit")
-    return system.values[kept, column], base.values[kept, column], None if units is None else units[kept]
+    return PairedColumn(system.values[kept, column], base.values[kept, column], None if units is None else units[kept])
 
 
 def _family_size(comparison: Comparison, measure: str) -> int:

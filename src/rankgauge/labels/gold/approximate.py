@@ -49,6 +49,14 @@ class _Overlap(NamedTuple):
         return self.end - self.start
 
 
+class _Alignment(NamedTuple):
+    """Where a quote would begin in a chunk, by the first and by the last of some n-grams that they share."""
+
+    first: int
+    last: int
+    shared: int  # the number of these n-grams
+
+
 class ApproximateMatcher:
     """Collects the chunks most like each quote, and then compares them with it."""
 
@@ -145,11 +153,8 @@ class ApproximateMatcher:
         end = with_cut_space(quote, overlap.end)
         return Piece(number, candidate.chunk.number, overlap.start, end, overlap.place, distance)
 
-    def _alignment(self, number: int, candidate: _Candidate) -> tuple[int, int, int]:
-        """Where the quote would begin in the chunk, by the first and by the last n-gram of the densest stretch.
-
-        The last number is that of the n-grams there.
-        """
+    def _alignment(self, number: int, candidate: _Candidate) -> _Alignment:
+        """How the densest stretch of shared n-grams aligns the quote with the chunk."""
         diagonal = candidate.text_position - candidate.quote_position
         order = np.argsort(diagonal, kind="stable")
         ordered = diagonal[order]
@@ -158,4 +163,4 @@ class ApproximateMatcher:
         begin = int(np.argmax(size))
         members = order[begin : begin + int(size[begin])]
         by_position = members[np.argsort(candidate.text_position[members], kind="stable")]
-        return int(diagonal[by_position[0]]), int(diagonal[by_position[-1]]), len(members)
+        return _Alignment(int(diagonal[by_position[0]]), int(diagonal[by_position[-1]]), len(members))

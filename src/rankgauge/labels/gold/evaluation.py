@@ -145,7 +145,7 @@ def judge_runs(
 
 
 def with_query_ids(labels: GoldLabels, topics: Any, reading: Reading) -> GoldLabels:
-    """The same labels with the queries' columns; a query that is named by its text gets its id."""
+    """The labels with the queries' columns; a query that is named by its text gets its id."""
     if topics is None:
         return labels
     queries = as_queries(topics, limits=reading.limits)

@@ -80,7 +80,7 @@ class GoldLabels(HtmlView):
         return [{"id": query, "query": self.query_texts[query], "relevant_ids": []} for query in self.queries]
 
     def renamed(self, ids: dict[str, str]) -> GoldLabels:
-        """The same labels with other query ids; those that are not in the dict stay."""
+        """The labels with other query ids; those that are not in the dict stay."""
 
         def moved(values: dict[str, Any]) -> dict[str, Any]:
             return {ids.get(query, query): value for query, value in values.items()}

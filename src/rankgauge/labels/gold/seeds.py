@@ -41,6 +41,22 @@ class Seeds(NamedTuple):
         return self.text << PAIR_BITS | self.quote
 
 
+class _FoundGrams(NamedTuple):
+    """Rows of hashes that were found, and where in the quotes."""
+
+    row: Ints
+    quote: Ints
+    position: Ints
+
+
+class _GramPlaces(NamedTuple):
+    """The text of each n-gram of a block, and its position there."""
+
+    text: Ints
+    position: Ints
+    is_within: NDArray[np.bool_]  # whether it lies within that text
+
+
 @dataclass(frozen=True, eq=False)
 class _GramTable:
     """The n-grams of one size, sorted by hash, behind a table that tells at once that most hashes are absent.
@@ -67,18 +83,18 @@ class _GramTable:
         unique, first, count = np.unique(hashes[order], return_index=True, return_counts=True)
         return cls(size, unique, first, count, quote[order], position[order], present, shift)
 
-    def find(self, hashes: Hashes) -> tuple[Ints, Ints, Ints]:
-        """The rows of hashes that are in the table: (row, quote, position), once for each place in the quotes."""
+    def find(self, hashes: Hashes) -> _FoundGrams:
+        """The hashes that are in the table, once for each place in the quotes."""
         rows = np.flatnonzero(self.present[hashes >> self.shift])
         if not len(rows):
-            return rows, rows, rows
+            return _FoundGrams(rows, rows, rows)
         found = np.minimum(np.searchsorted(self.hashes, hashes[rows]), len(self.hashes) - 1)
         is_found = self.hashes[found] == hashes[rows]
         rows, found = rows[is_found], found[is_found]
         first, count = self.first[found], self.count[found]
         begins = np.cumsum(count) - count
         entry = np.repeat(first - begins, count) + np.arange(int(count.sum()))
-        return np.repeat(rows, count), self.quote[entry], self.position[entry]
+        return _FoundGrams(np.repeat(rows, count), self.quote[entry], self.position[entry])
 
 
 class SeedIndex:
@@ -106,9 +122,9 @@ class SeedIndex:
         block = _Block(texts)
         parts = []
         for table in self._tables:
-            rows, quote, quote_position = table.find(block.hashes(table.size))
-            text, position, usable = block.places(rows, table.size)
-            parts.append((quote[usable], quote_position[usable], text[usable], position[usable]))
+            found = table.find(block.hashes(table.size))
+            text, position, usable = block.places(found.row, table.size)
+            parts.append((found.quote[usable], found.position[usable], text[usable], position[usable]))
         columns = zip(*parts, strict=True) if parts else [[np.zeros(0, dtype=np.int64)]] * 4
         return Seeds(*(np.concatenate(column) for column in columns))
 
@@ -146,8 +162,8 @@ class _Block:
             power, reach = power * power % (1 << 32), 2 * reach
         return hashes
 
-    def places(self, rows: Ints, size: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """The text of each n-gram, its position there, and whether it lies within that text."""
+    def places(self, rows: Ints, size: int) -> _GramPlaces:
+        """Where n-grams are."""
         text = np.searchsorted(self._begins, rows, side="right") - 1
         position = rows - self._begins[text]
-        return text, position, position + size <= self._sizes[text]
+        return _GramPlaces(text, position, position + size <= self._sizes[text])

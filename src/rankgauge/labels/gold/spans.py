@@ -15,7 +15,7 @@ DOCUMENTS_HINT = "name the documents that the spans count in: --documents PATH"
 
 
 def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
-    """The same labels, each with its text; raises if a span is not within its document."""
+    """The labels, each with its text; raises if a span is not within its document."""
     spans = [passage for passage in labels.passages if passage.text is None]
     if not spans:
         return labels

@@ -33,7 +33,7 @@ class PageVerdict:
 
     @property
     def sign(self) -> str:
-        """The same as a character."""
+        """The verdict as a character."""
         return VERDICT_SIGNS[self.tone]
 
 

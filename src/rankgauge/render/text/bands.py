@@ -38,7 +38,7 @@ def _band_at(scores: Scores, index: int, value: float | None, bands: Bands) -> B
 
 
 def reached(scores: Scores, bands: Bands) -> dict[str, Band]:
-    """The same for the measures that have bands."""
+    """The band of each value whose measure has bands."""
     return {name: band for name, band in bands_of(scores, bands).items() if band is not None}
 
 

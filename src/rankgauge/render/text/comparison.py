@@ -53,7 +53,7 @@ def parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | G
 
 
 def difference_parts(comparison: Comparison, *, bands: Bands | None = None) -> list[str | Grid]:
-    """The same without the conventions."""
+    """For a page that shows the conventions elsewhere: the answer, the table and the groups."""
     below = [*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]
     return [*headline(comparison), grid(comparison, bands=bands), *below, *groups(comparison)]
 

@@ -10,10 +10,9 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntrySummary
 from rankgauge.measures.parse import parse_measures
-from rankgauge.render.text.fitting import READABLE_NAME
 from rankgauge.render.text.grid import Cell, Drawing, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.scores import dumped, query_grid
-from rankgauge.render.text.terminal import PLAIN, Layout, display_width, text_of
+from rankgauge.render.text.terminal import PLAIN, READABLE_NAME, Layout, display_width, text_of
 
 LIST_SCHEMA = "rankgauge.history/1"
 ENTRY_JSON_SCHEMA = "rankgauge.history-summary/1"

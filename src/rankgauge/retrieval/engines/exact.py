@@ -7,7 +7,7 @@ error, reaches the k-th. Only theirs are then computed exactly, so scores and or
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,11 +21,19 @@ QUERIES_PER_BLOCK = 256
 BELOW_ALL = -4.0  # less than any cosine, whatever its error
 
 
+class Neighbors(NamedTuple):
+    """The documents nearest to each query, best first."""
+
+    offsets: Ints  # of the queries
+    rows: Ints  # of the documents
+    scores: Floats  # rounded cosines
+
+
 class VectorIndex(Protocol):
     """Find the documents nearest to query vectors."""
 
-    def search(self, queries: UnitVectors, k: int) -> tuple[Ints, Ints, Floats]:
-        """The offsets of the queries, the rows of their documents, and the rounded cosines, best first."""
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
+        """The k documents nearest to each query."""
 
 
 class Exact:
@@ -50,18 +58,18 @@ class Exact:
         zero = [np.flatnonzero(~self.vectors[begin : begin + step].any(axis=1)) + begin for begin in begins]
         return np.concatenate([np.zeros(0, dtype=np.int64), *zero])
 
-    def search(self, queries: UnitVectors, k: int) -> tuple[Ints, Ints, Floats]:
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
         """The k documents nearest to each query; zero vectors of documents and queries are left out."""
         begins = range(0, len(queries), self.query_block)
         parts = [self._search_block(queries[begin : begin + self.query_block], k) for begin in begins]
-        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(offsets) for offsets, _, _ in parts)])
-        return (
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])
+        return Neighbors(
             np.cumsum(sizes),
-            np.concatenate([np.zeros(0, dtype=np.int64), *(rows for _, rows, _ in parts)]),
-            np.concatenate([np.zeros(0), *(scores for _, _, scores in parts)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in parts)]),
+            np.concatenate([np.zeros(0), *(part.scores for part in parts)]),
         )
 
-    def _search_block(self, queries: UnitVectors, k: int) -> tuple[Ints, Ints, Floats]:
+    def _search_block(self, queries: UnitVectors, k: int) -> Neighbors:
         searched = np.flatnonzero(queries.any(axis=1))
         directions = queries[searched]
         group, rows, scores = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -84,7 +92,7 @@ class Exact:
             group, rows, scores = group_of(offsets), rows[kept], scores[kept]
             full = np.flatnonzero(np.diff(offsets) == k)
             threshold[full] = scores[offsets[full + 1] - 1]
-        return offsets_of(group, len(queries)), rows, scores
+        return Neighbors(offsets_of(group, len(queries)), rows, scores)
 
     def _candidates(self, near: UnitVectors, threshold: Floats, k: int) -> tuple[Ints, Ints]:
         """Query row and document column of the documents that may be among the top k, by float32 cosines.

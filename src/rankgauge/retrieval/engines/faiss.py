@@ -13,6 +13,7 @@ import numpy as np
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MissingExtraError
+from rankgauge.retrieval.engines.exact import Neighbors
 from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, float32_error
 from rankgauge.retrieval.scores import lower_bound, round_scores, top_k
 
@@ -31,14 +32,14 @@ class Faiss:
             self._index.train(table)
         self._index.add(table)
 
-    def search(self, queries: UnitVectors, k: int) -> tuple[Ints, Ints, Floats]:
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
         """The nearest of the candidates, with exact cosines."""
         candidates = [self._candidates(query, k) for query in queries]
         offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in candidates])]).astype(np.int64)
         rows = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in candidates)])
         scores = round_scores(np.concatenate([np.zeros(0), *(cosine for _, cosine in candidates)]))
         kept, offsets = top_k(offsets, self.ids.take(rows), scores, k)
-        return offsets, rows[kept], scores[kept]
+        return Neighbors(offsets, rows[kept], scores[kept])
 
     def _candidates(self, query: UnitVectors, k: int) -> tuple[Ints, Floats]:
         """The rows and cosines of the candidates: enough that no document left out can tie with the k-th.

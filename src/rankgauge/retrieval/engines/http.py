@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from rankgauge.config.environment import expand
@@ -36,6 +36,14 @@ class HttpFailure(RuntimeError):
 
 class HttpTimeout(TimeoutError):
     """A server did not answer in time."""
+
+
+class _JsonAnswer(NamedTuple):
+    """An answer of a server in JSON."""
+
+    content: Any
+    place: str  # the method and the URL, for errors
+    response: Any
 
 
 class HttpEngine:
@@ -71,18 +79,18 @@ class HttpEngine:
         if self._embedder is not None:
             with self._embedder_lock:
                 values["vector"] = self._embedder.embed([b""], [query], "query")[0].tolist()
-        document, place, response = self._ask(values)
+        answer = self._ask(values)
         try:
-            return self._reader.results(document)
+            return self._reader.results(answer.content)
         except PathNotFound as error:
-            raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
+            raise HttpFailure(mask_secrets(f"{answer.place}: {error}"), answer.response) from None
 
     def ask(self, query: str) -> Any:
         """The whole answer to one query, as JSON: for servers that answer something else than results."""
-        return self._ask({"query": query, "k": 1})[0]
+        return self._ask({"query": query, "k": 1}).content
 
-    def _ask(self, values: Mapping[str, Any]) -> tuple[Any, str, Any]:
-        """The JSON of an answer, the place it came from, and the response."""
+    def _ask(self, values: Mapping[str, Any]) -> _JsonAnswer:
+        """The answer to a request; raises unless it is a success in JSON."""
         request = self._request.fill(values)
         content = None if self.section.body is None else json.dumps(request["body"], allow_nan=False).encode("ascii")
         url = self._fill_url(values, request["params"])
@@ -91,7 +99,7 @@ class HttpEngine:
         if not response.is_success:
             raise HttpFailure(f"{place}: {_status(response)}: {_first_line(data)}", response)
         try:
-            return json.loads(data), place, response
+            return _JsonAnswer(json.loads(data), place, response)
         except (ValueError, RecursionError):
             kind = printable(response.headers.get("content-type", "no content type"))
             raise HttpFailure(f"{place}: expected JSON, found {kind}: {_first_line(data)}", response) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
+from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.engines.bm25 import Bm25Parameters
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.exact import Exact
+from rankgauge.retrieval.engines.faiss import Faiss
 from rankgauge.retrieval.engines.gate import GatedRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
@@ -214,8 +217,6 @@ class _RetrieverBuilder:
             return None
         if document_vectors is None or query_vectors is None or self.queries is None:
             raise UsageError("precomputed vectors are needed for both documents and queries")
-        from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
-
         document_ids = (document.id for document in documents)
         return PrecomputedEmbedder(document_vectors, document_ids, query_vectors, list(self.queries.ids))
 
@@ -230,10 +231,6 @@ def _index_type(search: str) -> Any:
     if kind == "exact":
         return Exact
     if kind == "faiss":
-        from functools import partial
-
-        from rankgauge.retrieval.engines.faiss import Faiss
-
         return partial(Faiss, factory=factory or "Flat")
     raise UsageError(
         f"unknown search {shown(search)}", hint="choose exact, faiss, or faiss:FACTORY such as faiss:HNSW32"

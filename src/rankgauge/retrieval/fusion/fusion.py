@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,16 +42,22 @@ def fuse(
     answered it, failed if it failed in every run that has it, and empty otherwise.
     """
     _check_arguments(runs, method, weights, normalization, rrf_k)
-    pool, queries, docs = pool_runs(runs, normalization, weights, rrf_k)
-    scores = FUSION_METHODS[method](pool)
-    fused = cut_run(name or method, queries, pool.offsets, docs, scores, k)
+    pooled = pool_runs(runs, normalization, weights, rrf_k)
+    scores = FUSION_METHODS[method](pooled.pool)
+    fused = cut_run(name or method, pooled.queries, pooled.pool.offsets, pooled.docs, scores, k)
     return _with_failed_queries(fused, runs)
 
 
-def pool_runs(
-    runs: Sequence[Run], normalization: str, weights: Sequence[float] | None, rrf_k: float
-) -> tuple[Pool, Ids, Ids]:
-    """The join of the runs on query and document, the queries in order of appearance, and the documents."""
+class PooledRuns(NamedTuple):
+    """The join of several runs on query and document."""
+
+    pool: Pool
+    queries: Ids  # in order of appearance
+    docs: Ids  # of the rows of the pool
+
+
+def pool_runs(runs: Sequence[Run], normalization: str, weights: Sequence[float] | None, rrf_k: float) -> PooledRuns:
+    """Join runs on query and document."""
     intern = Interner()
     query_numbers = [intern(run.queries) for run in runs]
     queries = intern.ids
@@ -78,7 +85,7 @@ def pool_runs(
         rank[rows, column] = ranks
     run_weights = np.ones(len(runs)) if weights is None else np.array(weights, dtype=np.float64)
     pool = Pool(offsets_of(group, len(queries)), score, rank, run_weights, rrf_k)
-    return pool, queries, docs.take(first_rows)
+    return PooledRuns(pool, queries, docs.take(first_rows))
 
 
 def _with_failed_queries(fused: Run, runs: Sequence[Run]) -> Run:
