@@ -16,7 +16,9 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -133,6 +135,18 @@ class RankgaugeWarning(UserWarning):
 
 
 _issued: set[str] = set()  # messages; Python forgets what it has shown whenever a library changes a filter
+_held: ContextVar[list[str] | None] = ContextVar("held_warnings", default=None)
+
+
+@contextmanager
+def held_warnings() -> Iterator[list[str]]:
+    """The warnings of this thread, for the caller to issue or to drop; Python's own way changes all threads."""
+    messages: list[str] = []
+    token = _held.set(messages)
+    try:
+        yield messages
+    finally:
+        _held.reset(token)
 
 
 def warn_user(message: str) -> None:
@@ -141,6 +155,10 @@ def warn_user(message: str) -> None:
     The warning belongs to the line that called rankgauge. That line names its file in angle brackets, for which Python
     looks for no source: a message about a run is not followed by a line of code.
     """
+    held = _held.get()
+    if held is not None:
+        held.append(message)
+        return
     if _is_shown_once(message):
         if message in _issued:
             return

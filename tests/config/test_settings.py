@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +27,13 @@ from rankgauge import (
     evaluate_runs,
     load_settings,
 )
+from rankgauge.cli.failures import MEMORY_HINT
 from rankgauge.cli.score_output import compared
 from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined
 from rankgauge.evaluation import Evaluation, evaluate_runs_cached
-from rankgauge.io.pipeline import parallel as reading_in_parallel
+from rankgauge.io.pipeline import parallel
 from rankgauge.io.pipeline.joining import join_any
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
@@ -186,38 +188,28 @@ def test_a_cache_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
         evaluate_runs_cached(QRELS, [GOOD], cache_file=tmp_path / "c")
 
 
-# -------------------------------------------------------------------------------------------------------- processes
+# ---------------------------------------------------------------------------------------------------------- threads
 
 
-@pytest.mark.parametrize(("text", "calls"), [("", [2]), ("performance: {parallel_processing: false}", [])])
-def test_without_parallel_processing_runs_are_read_one_at_a_time(
-    monkeypatch: pytest.MonkeyPatch, files: list[Path], command: Command, text: str, calls: list[int]
+@pytest.mark.parametrize(("text", "threads"), [("", {"rankgauge-reader"}), (MEMORY_HINT.split(": ", 1)[1], set())])
+def test_the_hint_on_memory_has_a_setting_that_reads_runs_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, files: list[Path], command: Command, text: str, threads: set[str]
 ) -> None:
-    process_calls: list[int] = []
+    names: set[str] = set()
 
-    def one_by_one(qrels: Any, runs: Any, reading: Any, compat: Any, *_: Any) -> list[Joined]:
-        process_calls.append(len(runs))
-        return [joined for run in runs for joined in join_any(qrels, run, reading, compat)]
+    def join_and_note_thread(*arguments: Any) -> list[Joined]:
+        names.add(threading.current_thread().name.partition("_")[0])
+        return join_any(*arguments)
 
-    monkeypatch.setattr(reading_in_parallel, "MIN_BYTES_FOR_PROCESSES", 1)
-    monkeypatch.setattr(reading_in_parallel, "_join_in_processes", one_by_one)
+    monkeypatch.setattr(parallel, "MIN_BYTES_PER_RUN", 1)
+    monkeypatch.setattr(parallel, "join_any", join_and_note_thread)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     config = files[0].parent / "rankgauge.yaml"
-    config.write_text(text)
+    config.write_text(text.removesuffix(" in rankgauge.yaml"))
     data = json.loads(command("evaluate", *files, "-m", "RR", "--config", config, "--format", "json").out)
-    assert process_calls == calls
+    assert names == (threads or {threading.current_thread().name})
     expected = [scores["RR"] for scores in evaluate_runs(QRELS, [GOOD, BAD], "RR").scores]
     assert [run["measures"]["RR"]["value"] for run in data["runs"]] == expected
-
-
-def test_small_runs_start_no_process(monkeypatch: pytest.MonkeyPatch, files: list[Path]) -> None:
-    import subprocess
-
-    def never(*_: Any, **__: Any) -> Any:
-        raise AssertionError("a process was started")
-
-    monkeypatch.setattr(subprocess, "Popen", never)
-    assert len(evaluate_runs(files[0], files[1:], reading=Reading(parallel=True)).scores) == 2
 
 
 # -------------------------------------------------------------------------------------------- intervals and tests

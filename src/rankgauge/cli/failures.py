@@ -22,7 +22,7 @@ DEBUG_VARIABLE = "RANKGAUGE_DEBUG"  # set to anything, it shows the traceback of
 BUG_HINT = "report it on the project's issue tracker, with the command and the lines above"
 MEMORY_HINT = (
     "give the process more memory (ulimit -v), evaluate fewer runs at once, or read one run after the other: "
-    "parallel_processing: false in rankgauge.yaml"
+    "performance: {parallel_processing: false} in rankgauge.yaml"
 )
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"

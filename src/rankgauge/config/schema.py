@@ -163,7 +163,7 @@ class PerformanceSection(ConfigSection):
         default=None, description="The cache. Default: metrics.sqlite in the user's cache folder."
     )
     parallel_processing: bool = Field(
-        default=True, description="Whether several large runs may be read by processes of their own."
+        default=True, description="Whether several large runs may be read at the same time."
     )
 
 

@@ -24,7 +24,7 @@ class Reading:
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
     keep_rankings: bool = False  # whether complete runs stay in memory: a report shows unjudged documents too
-    parallel: bool = True  # whether several large files may be read by separate processes
+    parallel: bool = True  # whether several large files may be read at the same time
     columns: Columns | None = None  # of runs in named columns: role → name, for those that are not detected
     memory: int = DEFAULT_MEMORY  # bytes, about: runs with scattered queries use temporary files beyond it
     progress: ReadProgress | None = field(default=None, compare=False)

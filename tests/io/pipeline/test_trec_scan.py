@@ -17,14 +17,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, Qrels, RankgaugeError, Scores, evaluate, evaluate_runs
+from rankgauge import InputError, Qrels, RankgaugeError, evaluate, evaluate_runs
 from rankgauge.core import compiled
 from rankgauge.core.hits import Joined
 from rankgauge.core.run import Run
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats import text_blocks
 from rankgauge.io.options import Reading
-from rankgauge.io.pipeline import parallel, runs
+from rankgauge.io.pipeline import runs
 from rankgauge.io.pipeline.joining import join_any
 from tests.needs import require
 
@@ -274,31 +274,6 @@ def test_standard_input_may_be_one_of_the_files(tmp_path: Path, side: str) -> No
         check=True,
     )
     assert done.stdout == "RR                    \tall\t1.0000\n"
-
-
-@pytest.mark.slow
-def test_several_large_runs_are_read_by_processes_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good, bad = tmp_path / "good", tmp_path / "bad"
-    good.write_bytes(b"1 Q0 a 1 2 good\n1 Q0 b 2 1 good\n")
-    bad.write_bytes(b"1 Q0 b 1 2 bad x\n1 Q0 a 2 1 bad x\n")
-    alone = [scores.over_queries for scores in _quietly(good, bad)]
-    monkeypatch.setattr(parallel, "MIN_BYTES_FOR_PROCESSES", 1)
-    seen: list[tuple[int, int]] = []
-    reading = Reading(progress=lambda done, total: seen.append((done, total)))
-    with pytest.warns(match="found 7: the extra ones are ignored"):
-        together = evaluate_runs({"1": {"a": 1}}, [good, bad], "RR AP", reading=reading).scores
-    assert [scores.over_queries for scores in together] == alone
-    assert [scores.run for scores in together] == ["good", "bad"]
-    assert seen[-1] == (66, 66)
-    bad.write_bytes(b"1 Q0 b 1 2\n")
-    with pytest.raises(InputError, match=r"bad:1: expected 6 columns"):
-        evaluate_runs({"1": {"a": 1}}, [good, bad], "RR AP")
-
-
-def _quietly(*paths: Path) -> list[Scores]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return list(evaluate_runs({"1": {"a": 1}}, list(paths), "RR AP").scores)
 
 
 def test_progress_is_reported_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
