@@ -3,6 +3,7 @@
 # make coverage   the fast tests, and the lines that none of them runs
 # make test-fast  the tests that take about a minute; every room is covered
 # make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
+# make test-pythons  the fast tests on every Python from 3.11 up that is installed: on PATH, under pyenv, through uv
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples and notebooks
 # make docs-site  build the documentation site in build/site; every warning is an error
@@ -17,6 +18,7 @@ BIN := $(VENV)/bin
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
 LOWEST := .venv-lowest
+PYTHONS := .venv-pythons
 DEBIAN := chromium firefox-esr fonts-dejavu-core openjdk-17-jre-headless zsh fish
 LIBRARIES := .venv-libraries
 SPARK := .venv-spark
@@ -28,7 +30,7 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test coverage test-fast test-lowest test-env check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
+.PHONY: demo test coverage test-fast test-lowest test-pythons test-env check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -52,6 +54,10 @@ test-lowest: | $(VENV)
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct -e '.[test]'
 	$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow"
+
+# An environment for each Python stays in $(PYTHONS).
+test-pythons: | $(VENV)
+	$(BIN)/python -m scripts.run_on_pythons --workers $(WORKERS)
 
 check: $(TEST)
 	$(BIN)/ruff check .
@@ -94,7 +100,7 @@ release-check:
 	$(RELEASE)/bin/python -m scripts.release_check
 
 # What `make test` needs and the test extra cannot install. Without it a test is skipped with a message;
-# REQUIRE="axe browser compiler firefox java libraries postgres shells spark" makes that a failure.
+# REQUIRE="axe browser compiler firefox ir_measures java libraries postgres shells spark" makes that a failure.
 test-deps: test-libraries test-spark
 	@test -z "$(DEBIAN)" || apt-get update -qq
 	@test -z "$(DEBIAN)" || apt-get install -y -qq --no-install-recommends $(DEBIAN)
@@ -130,4 +136,4 @@ $(TEST): pyproject.toml $(SCANNER) | $(VENV)
 	@touch $(BASE) $(TEST)
 
 clean:
-	rm -rf $(VENV) $(LIBRARIES) $(SPARK) $(RELEASE) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PYTHONS) $(LIBRARIES) $(SPARK) $(RELEASE) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

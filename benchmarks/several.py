@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from rankgauge.io.join.parallel import thread_count
-
 from benchmarks.data import SHAPES, Shape, make
 from benchmarks.measure import cost
+from rankgauge.io.pipeline.parallel import thread_count
 
 EVALUATE = """
 import json, sys, time
 from rankgauge import Reading, evaluate_runs
-from rankgauge.io.join import parallel
+from rankgauge.io.pipeline import parallel
 way, qrels, *runs = sys.argv[1:]
 parallel.MIN_BYTES_PER_RUN = 1
 evaluate_runs(qrels, runs[:1], "nDCG@10")  # imports

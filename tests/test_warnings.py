@@ -125,3 +125,35 @@ def test_a_loop_over_queries_warns_of_repeats_once(monkeypatch: pytest.MonkeyPat
             RetrievalEvaluator().evaluate_single(["a"] * (query + 2), ["a"], 5)
     assert len(caught) == 1
     assert caught[0].category is RankgaugeWarning
+
+
+def raised(category: type[Warning], module: str, text: str = "old") -> bool:
+    """Whether a warning that is attributed to a module fails a test."""
+    with warnings.catch_warnings(record=True):
+        try:
+            warnings.warn_explicit(text, category, "file.py", 1, module)
+        except category:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("module", ["rankgauge", "rankgauge.core.run", "tests.conftest", "scripts.examples", __name__])
+@pytest.mark.parametrize("category", [DeprecationWarning, PendingDeprecationWarning, UserWarning, FutureWarning])
+def test_a_warning_from_our_code_fails_a_test(category: type[Warning], module: str) -> None:
+    assert raised(category, module)
+
+
+@pytest.mark.parametrize("module", ["ir_measures.util", "multiprocessing.popen_fork", "rankgauges", "ast"])
+def test_a_warning_from_another_library_fails_no_test(module: str) -> None:
+    assert not raised(DeprecationWarning, module)
+    assert not raised(UserWarning, module)
+    assert not raised(pytest.PytestDeprecationWarning, module)
+
+
+def test_what_our_code_causes_fails_a_test_wherever_it_is_noticed() -> None:
+    assert raised(ResourceWarning, "sqlite3", "unclosed database")
+    assert raised(pytest.PytestUnraisableExceptionWarning, "_pytest.unraisableexception")
+    assert raised(pytest.PytestUnhandledThreadExceptionWarning, "_pytest.threadexception")
+    assert raised(RuntimeWarning, "asyncio.events", "coroutine 'search' was never awaited")
+    assert raised(RuntimeWarning, "numpy._core.fromnumeric", "Mean of empty slice.")
+    assert raised(RankgaugeWarning, "concurrent.futures.thread")

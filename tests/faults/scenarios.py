@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +111,7 @@ def cached_values(folder: Path) -> Content | None:
     """The entries of the cache; a file without a table holds nothing."""
     if not (folder / "cache.sqlite").exists():
         return None
-    with sqlite3.connect(folder / "cache.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "cache.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             return None

@@ -10,7 +10,7 @@ from rankgauge.render.text.history import list_json, list_table
 
 Save = Callable[..., EntrySummary]
 ENTRIES, BYTES = 300, 500  # of the values of each
-COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?1, printf('%032x', ?1), saved, branch, system, collection,
+COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?, printf('%032x', ?), saved, branch, system, collection,
     labels, has_run, facts FROM entries WHERE id = 1"""
 
 
@@ -24,7 +24,7 @@ def test_a_list_reads_summaries_alone(history: History, save: Save) -> None:
         return sqlite3.SQLITE_OK
 
     with history.database.transaction() as connection:
-        connection.executemany(COPY, [(number,) for number in range(2, ENTRIES + 1)])
+        connection.executemany(COPY, [(number, number) for number in range(2, ENTRIES + 1)])
         connection.execute("INSERT INTO contents SELECT id, zeroblob(?), NULL FROM entries WHERE id > 1", (BYTES,))
     connection.set_authorizer(note_table)
     entries = [*reversed(history.entries())]

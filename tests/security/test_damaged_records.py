@@ -7,6 +7,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,11 @@ def test_a_damaged_entry_of_a_cache_is_a_miss_and_is_replaced(tmp_path: Path, ba
             return evaluate_cached(QRELS, RUN, ["RR", "AP"], cache=cache), cache.info().misses
 
     cached()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         keys = [key for (key,) in connection.execute("SELECT key FROM entries")]
     assert len(keys) == 3
     for key in keys:
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE entries SET value = ? WHERE key = ?", (bad, key))
             if bad == b"\xff":
                 connection.execute("UPDATE entries SET value = CAST(value AS TEXT) WHERE key = ?", (key,))
@@ -162,7 +163,7 @@ def test_an_entry_of_a_metric_that_is_damaged_is_a_miss(tmp_path: Path) -> None:
     with MetricsCache(tmp_path / "cache.sqlite") as cache:
         cache.cache_metric("q1", "ndcg", 10, 0.5, content="c")
     for bad in (b"", b"1234567", b"123456789", 3):
-        with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
+        with closing(sqlite3.connect(tmp_path / "cache.sqlite")) as connection, connection:
             connection.execute("UPDATE entries SET value = ?", (bad,))
         with MetricsCache(tmp_path / "cache.sqlite") as cache:
             assert cache.get_cached_metric("q1", "ndcg", 10, content="c") is None

@@ -70,7 +70,9 @@ def _power(share: float, power_of: Floats) -> float:
     middle, reach = units * share, 8 * math.sqrt(units * share * (1 - share)) + 8
     counts = np.arange(max(0, math.floor(middle - reach)), min(units, math.ceil(middle + reach)) + 1)
     at_most = np.asarray(bdtr(counts.astype(np.float64), units, share))
-    return float(np.diff(at_most, prepend=0.0) @ power_of[counts])
+    exactly = at_most.copy()
+    exactly[1:] -= at_most[:-1]
+    return float(exactly @ power_of[counts])
 
 
 def detectable_difference_of(

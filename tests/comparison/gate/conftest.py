@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from rankgauge.stats import joint
+
 Dicts = dict[str, dict[str, float]]
 
 
@@ -29,3 +31,9 @@ def ranked() -> Callable[..., dict[str, dict[str, float]]]:
         return run
 
     return make
+
+
+@pytest.fixture
+def only_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decide without detectable drops: no outcome depends on them, and they take most of the time."""
+    monkeypatch.setattr(joint, "detectable_difference_of", lambda *_: None)

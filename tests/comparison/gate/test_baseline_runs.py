@@ -197,6 +197,7 @@ def test_an_outcome_is_what_its_bounds_say_with_noise_too(margin: float, deviati
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_outcomes")
 @pytest.mark.parametrize("runs", [3, 5, 10])
 def test_of_builds_of_an_unchanged_noisy_system_at_most_6_in_100_fail(runs: int) -> None:
     rng = np.random.default_rng(runs)

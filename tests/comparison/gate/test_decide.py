@@ -47,6 +47,7 @@ def rankings(rng: np.random.Generator, queries: int, measures: int) -> Floats:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_outcomes")
 @pytest.mark.parametrize("measures", [1, 4])
 def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) -> None:
     rng = np.random.default_rng(4)
@@ -60,7 +61,9 @@ def test_of_1000_builds_in_which_nothing_changed_at_most_73_fail(measures: int) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one_way", [False, True])
-def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power(one_way: bool) -> None:
+def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power(
+    one_way: bool, request: pytest.FixtureRequest
+) -> None:
     """The stated size comes from one sample; new samples have it as a shift, or as one-way losses of a few queries."""
     rng = np.random.default_rng(5)
     queries, measures, runs = 50, 3, 300
@@ -74,6 +77,7 @@ def test_a_true_drop_of_the_size_it_states_is_caught_at_the_stated_power(one_way
         decision.smallest_drop for _ in range(20) for decision in decisions_on(sample(0), Rule(statistics=fast(1)))
     ]
     drop = float(np.mean([size for size in stated if size is not None]))
+    request.getfixturevalue("only_outcomes")
     caught = sum(decisions_on(sample(drop), Rule(statistics=fast(seed)))[1].outcome == "worse" for seed in range(runs))
     assert 0.8 - 4 * (0.16 / runs) ** 0.5 <= caught / runs <= 0.98
 
@@ -112,6 +116,7 @@ def test_an_outcome_is_what_its_bounds_say(margin: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("only_outcomes")
 def test_of_builds_in_which_nothing_changed_few_claim_that_nothing_got_worse() -> None:
     """A true drop of exactly the margin: at most 5% of builds say of any measure that it is no worse."""
     rng = np.random.default_rng(9)

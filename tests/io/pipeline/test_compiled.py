@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripts import fuzz_scanner
-from scripts.compile_scanner import compile_scanner
+from scripts.compile_scanner import FOLDER, compile_scanner
 from scripts.fuzz_scanner import Case, compare, make_case
 
 from rankgauge.core import compiled
@@ -27,6 +28,14 @@ from tests.needs import ROOT, require
 def extension() -> Any:
     require("compiler", compiled.scanner is not None)
     return compiled.scanner
+
+
+def test_no_format_ties_a_build_to_the_python_that_made_it() -> None:
+    """A `#` that is compiled by 3.13 raises SystemError on 3.11 and 3.12, which the same wheel serves."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / FOLDER).glob("*.c"))
+    formats = re.findall(r'Py(?:Arg_Parse\w*|_BuildValue)\([^"]*"([^"]*)"', sources)
+    assert len(formats) > 10
+    assert [text for text in formats if "#" in text] == []
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ import pytest
 
 from rankgauge import InputError, Reading, evaluate_runs
 from rankgauge.core.hits import Joined
-from rankgauge.io.pipeline import parallel, scan
+from rankgauge.io.formats import text_blocks
+from rankgauge.io.pipeline import parallel
 from rankgauge.io.pipeline.parallel import MAX_THREADS, MIN_BYTES_PER_RUN, thread_count
 
 QRELS = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(20)}
@@ -84,7 +85,7 @@ def test_threads_raise_the_first_error_in_order_after_the_warnings_before_it(
 def test_a_warning_that_a_filter_makes_an_error_is_raised_from_threads(in_threads: None, runs: list[Path]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="seven:1: expected 6 columns .*, found 7"):
+        with pytest.raises(UserWarning, match=r"seven:1: expected 6 columns .*, found 7"):
             evaluate_runs(QRELS, runs, "AP")
 
 
@@ -122,7 +123,7 @@ def default_interrupts() -> Iterator[None]:
 def test_an_interrupt_ends_all_threads_within_a_block(
     in_threads: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 64)
     paths = [tmp_path / f"run{n}" for n in range(8)]
     for path in paths:
         path.write_text("".join(f"q{n} Q0 a 1 1 tag\n" for n in range(1000)))

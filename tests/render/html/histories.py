@@ -12,7 +12,7 @@ from tests.render.html.reports import CLOSING, IMAGE, SCRIPT
 
 QUERIES, ENTRIES, CHANGE = 12, 9, 5  # the first system improves at the entry with this index
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
-COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?1, printf('%032x', ?1), saved, branch, system, collection,
+COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?, printf('%032x', ?), saved, branch, system, collection,
     labels, has_run, facts FROM entries WHERE id = 1"""
 COPY_VALUES = """INSERT INTO contents SELECT id, (SELECT scores FROM contents WHERE entry = 1), NULL
     FROM entries WHERE id > ?"""
@@ -60,5 +60,5 @@ def multiply(history: History, entries: int) -> None:
     """Copy the first entry until there are this many."""
     count = history.count()
     with history.database.transaction() as connection:
-        connection.executemany(COPY, [(number,) for number in range(count + 1, entries + 1)])
+        connection.executemany(COPY, [(number, number) for number in range(count + 1, entries + 1)])
         connection.execute(COPY_VALUES, (count,))

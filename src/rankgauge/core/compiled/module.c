@@ -1,7 +1,7 @@
 /* The module: buffers in, tuples and bytes out. Python's limited API of 3.11, so that one build serves all later
-   versions; the interpreter lock is released while a block is scanned. */
+   versions; the interpreter lock is released while a block is scanned. No format of an argument or a result has a `#`:
+   headers of 3.13 compile it to calls that 3.11 and 3.12 refuse. */
 
-#define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <stdlib.h>
@@ -508,10 +508,11 @@ static PyObject *partition_result(const Partitions *parts, const PartLines *all)
         Py_BEGIN_ALLOW_THREADS
         place_part_lines(parts, all, out, out_marks);
         Py_END_ALLOW_THREADS
-        result = Py_BuildValue("(OOy#y#Ky#)", text, marks, (const char *)parts->bytes, (Py_ssize_t)sizeof parts->bytes,
-                               (const char *)parts->rows, (Py_ssize_t)sizeof parts->rows,
-                               (unsigned long long)parts->line_count, (const char *)parts->last,
-                               (Py_ssize_t)parts->last_length);
+        result = Py_BuildValue("(OONNKN)", text, marks,
+                               PyBytes_FromStringAndSize((const char *)parts->bytes, (Py_ssize_t)sizeof parts->bytes),
+                               PyBytes_FromStringAndSize((const char *)parts->rows, (Py_ssize_t)sizeof parts->rows),
+                               (unsigned long long)parts->line_count,
+                               PyBytes_FromStringAndSize((const char *)parts->last, (Py_ssize_t)parts->last_length));
     }
     Py_XDECREF(text);
     Py_XDECREF(marks);
@@ -521,14 +522,16 @@ static PyObject *partition_result(const Partitions *parts, const PartLines *all)
 /* partition(buffer, before, marks, shift, seed): the lines of a padded text by a hash of their query; `before` is the query
    on the line before, `marks` is None or has the marks of the lines. */
 static PyObject *module_partition(PyObject *module, PyObject *arguments) {
-    PyObject *source, *marks, *result = NULL;
+    PyObject *source, *query, *marks, *result = NULL;
     unsigned long long seed;
     Py_ssize_t size = 0, before = 0, count = 0;
     Held held = {.count = 0};
     Partitions parts = {.shift = 0};
     PartLines all = {0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "Oy#OIK", &source, &parts.last, &before, &marks, &parts.shift, &seed)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OSOIK", &source, &query, &marks, &parts.shift, &seed)) return NULL;
+    parts.last = (const byte *)PyBytes_AsString(query);
+    before = PyBytes_Size(query);
     if ((parts.text = hold(&held, source, 1, &size)) &&
         (marks == Py_None || (parts.marks = hold(&held, marks, sizeof(uint32_t), &count)))) {
         if (size < PADDING || size - PADDING > (Py_ssize_t)MAX_TEXT || before > (Py_ssize_t)MAX_TEXT || parts.shift > 63) {

@@ -32,7 +32,9 @@ static int table_hold(TableInput *input, PyObject *text, PyObject *const *arrays
 }
 
 /* The uses of the columns, one byte each, and the arrays for them. */
-static int table_columns(Columns *columns, const TableInput *input, const char *uses, Py_ssize_t count) {
+static int table_columns(Columns *columns, const TableInput *input, PyObject *bytes) {
+    const char *uses = PyBytes_AsString(bytes);
+    Py_ssize_t count = PyBytes_Size(bytes);
     const Py_buffer *views = input->views;
     int is_valid = count <= MAX_NAMES;
     columns->count = is_valid ? (uint32_t)count : 0;
@@ -86,19 +88,17 @@ static int table_names(Record *record, const Columns *columns, PyObject *names) 
 
 /* records(text, place, is_array, names, uses, cells, values, texts): objects as columns. */
 static PyObject *table_records(PyObject *module, PyObject *arguments) {
-    PyObject *text, *place, *names, *arrays[3], *result = NULL;
+    PyObject *text, *place, *names, *uses, *arrays[3], *result = NULL;
     int is_array;
-    const char *uses;
-    Py_ssize_t count;
     TableInput input = {.held = 0};
     Columns columns;
     Record record;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OO!pO!y#OOO", &text, &PyTuple_Type, &place, &is_array, &PyTuple_Type, &names, &uses,
-                          &count, &arrays[0], &arrays[1], &arrays[2]))
+    if (!PyArg_ParseTuple(arguments, "OO!pO!SOOO", &text, &PyTuple_Type, &place, &is_array, &PyTuple_Type, &names, &uses,
+                          &arrays[0], &arrays[1], &arrays[2]))
         return NULL;
     if (table_place(place, &input.part) && table_hold(&input, text, arrays) &&
-        table_columns(&columns, &input, uses, count) && table_names(&record, &columns, names)) {
+        table_columns(&columns, &input, uses) && table_names(&record, &columns, names)) {
         RowsStatus status = is_array ? read_json_array(&record, &columns, &input.part)
                                      : read_json_lines(&record, &columns, &input.part);
         result = table_result(status, &input, columns.rows, columns.text_size);
@@ -109,19 +109,17 @@ static PyObject *table_records(PyObject *module, PyObject *arguments) {
 
 /* delimited(text, place, delimiter, is_quoted, uses, cells, values, texts): lines of cells as columns. */
 static PyObject *table_delimited(PyObject *module, PyObject *arguments) {
-    PyObject *text, *place, *arrays[3], *result = NULL;
+    PyObject *text, *place, *uses, *arrays[3], *result = NULL;
     char delimiter;
-    const char *uses;
-    Py_ssize_t count;
     TableInput input = {.held = 0};
     Columns columns;
     Delimited file;
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "OO!cpy#OOO", &text, &PyTuple_Type, &place, &delimiter, &file.is_quoted, &uses, &count,
+    if (!PyArg_ParseTuple(arguments, "OO!cpSOOO", &text, &PyTuple_Type, &place, &delimiter, &file.is_quoted, &uses,
                           &arrays[0], &arrays[1], &arrays[2]))
         return NULL;
     if (table_place(place, &input.part) && table_hold(&input, text, arrays) &&
-        table_columns(&columns, &input, uses, count)) {
+        table_columns(&columns, &input, uses)) {
         RowsStatus status;
         file.delimiter = (byte)delimiter;
         Py_BEGIN_ALLOW_THREADS
