@@ -10,15 +10,9 @@ same hits, the same faults on the same lines, or the same error.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import sysconfig
-import tempfile
 import warnings
 from dataclasses import dataclass
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +30,9 @@ from rankgauge.io.join import spilled_scan
 from rankgauge.io.join.blocks import Scan, ScatteredError
 from rankgauge.io.options import Reading
 from rankgauge.io.reading import rows_from_stream, run_from_rows
-from scripts.compile_scanner import compile_scanner
+from scripts.compile_scanner import load
+from scripts.sanitized import run_sanitized
 
-ROOT = Path(__file__).parents[1]
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g"]
 LONG = b"clueweb09-en0000-00-00001-"
 QUERIES = [b"1", b"2", b"10", b"301", b"query-number-eleven", "é".encode(), b"01", b"12345678", b"123456789", LONG * 50]
 DOCS = [
@@ -222,37 +215,6 @@ def compare(case: Case, extension: Any) -> str | None:
     return None if found == expected else f"{case}\n  numpy:    {expected}\n  compiled: {found}"
 
 
-def load(path: Path) -> Any:
-    """The extension from a file of its own."""
-    name = "rankgauge.core.compiled._scanner"
-    spec = spec_from_loader(name, ExtensionFileLoader(name, str(path)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def run_sanitized(cases: int, seed: int) -> int:
-    """Run the same cases in a process with the sanitizers."""
-    with tempfile.TemporaryDirectory(prefix="rankgauge-") as folder:
-        path = compile_scanner(ROOT, SANITIZERS, Path(folder, "_scanner.abi3.so"))
-        compiler = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
-        libraries = [
-            subprocess.run([compiler, f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True)
-            for name in ("asan", "ubsan")
-        ]
-        environment = {
-            **os.environ,
-            "LD_PRELOAD": " ".join(library.stdout.strip() for library in libraries),
-            "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps what it has to the end
-            "UBSAN_OPTIONS": "print_stacktrace=1",
-            "PYTHONMALLOC": "malloc",
-        }
-        command = ["-m", "scripts.fuzz_scanner", "--cases", str(cases), "--seed", str(seed), "--extension", str(path)]
-        return subprocess.run([sys.executable, *command], env=environment, cwd=ROOT, check=False).returncode
-
-
 def main() -> int:
     """Run the cases; 1 at the first difference."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -262,7 +224,7 @@ def main() -> int:
     parser.add_argument("--extension", type=Path, help="the extension to use instead of the installed one")
     options = parser.parse_args()
     if options.sanitize:
-        return run_sanitized(options.cases, options.seed)
+        return run_sanitized({"scripts.fuzz_scanner": ["--cases", str(options.cases), "--seed", str(options.seed)]})
     extension = load(options.extension) if options.extension else compiled.scanner
     if extension is None:
         print(f"the compiled scanner is not here: {compiled.describe()}")
