@@ -316,7 +316,7 @@ typedef enum { PART_OK, PART_WRONG, PART_MEMORY } PartStatus;
 static int join_prepare(Join *join);
 static void join_free(Join *join);
 static int64_t join_query_number(const Join *join, const byte *text, uint32_t length);
-static int join_grow_rows(Join *join);
+static int join_grow_rows(Join *join, uint64_t rows);
 static JoinStatus join_query(Join *join, const QueryRows *query);
 
 #endif

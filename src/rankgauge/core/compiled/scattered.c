@@ -118,8 +118,7 @@ static BlockStatus join_collected(const Scattered *all, const uint32_t *order, J
     const uint32_t *end = order + all->count;
     for (uint32_t number = 0; number < block->query_count; number++) {
         FoundQuery *found = block->queries + number;
-        while (join->row_room < (uint64_t)found->rows)
-            if (!join_grow_rows(join)) return BLOCK_MEMORY;
+        if (!join_grow_rows(join, (uint64_t)found->rows)) return BLOCK_MEMORY;
         for (int64_t at = 0; at < found->rows; at++) {
             const ScatteredRow *from = all->rows + *order++;
             if (end - order > ROWS_AHEAD) PREFETCH(all->rows + order[ROWS_AHEAD]);
