@@ -9,13 +9,13 @@ from pathlib import Path
 
 import scripts.fuzz_extension
 from rankgauge.core import compiled
-from scripts.fuzz_extension import dicts, ids, runs, tables  # noqa: F401  # they declare the fuzzers
+from scripts.fuzz_extension import delimited, dicts, ids, json_tables, lines, runs  # noqa: F401  # they declare the fuzzers
 from scripts.fuzz_extension.probe import FUZZERS, Extension, run_case
 from scripts.sanitized import run_sanitized
 
 
 def main() -> int:
-    """Run the cases; 1 if an entry point was never reached, or never refused anything."""
+    """Run the cases; 1 if an entry point has no fuzzer, or never returned."""
     parser = argparse.ArgumentParser(
         description=scripts.fuzz_extension.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -30,10 +30,11 @@ def main() -> int:
     if options.sanitize:
         arguments = [argument for argument in sys.argv[1:] if argument != "--sanitize"]
         return run_sanitized({"scripts.fuzz_extension": arguments})
-    if options.extension is None and compiled.scanner is None:
+    path = options.extension or getattr(compiled.scanner, "__file__", None)
+    if path is None:
         print(f"the extension is not here: {compiled.describe()}")
         return 1
-    extension = Extension(options.extension or Path(str(compiled.scanner.__file__)))
+    extension = Extension(Path(path))
     names = options.only or extension.entry_points
     if missing := sorted(set(names) - set(FUZZERS)):
         print(f"no fuzzer for {', '.join(missing)}")

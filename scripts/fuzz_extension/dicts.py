@@ -15,7 +15,6 @@ from scripts.fuzz_extension.probe import REFUSALS, Probe, fuzzes
 
 DOCS = [*(f"d{number}" for number in range(40)), "é", "e\u0301", "\U0001f600", "x" * 70]
 ODD_DOCS: list[Any] = ["", "a\0b", "\ud800", 7, None, b"d1", ("d", 1)]
-NUMBERS: list[Any] = [0, 1, True, 2.5, -0.0, 1e300, math.inf, -math.inf, 10**30, np.float64(0.5), 1e-320]
 
 
 class OwnFloat(float):
@@ -25,7 +24,8 @@ class OwnFloat(float):
         raise AssertionError("only the number is read")
 
 
-ODD_NUMBERS: list[Any] = ["1", None, Decimal(1), np.float32(1), np.int64(1), 1j, 10**400, math.nan, [], OwnFloat(2)]
+NUMBERS: list[Any] = [0, 1, True, 2.5, -0.0, 1e300, math.inf, -math.inf, 10**30, np.float64(0.5), 1e-320, OwnFloat(2)]
+ODD_NUMBERS: list[Any] = ["1", None, Decimal(1), np.float32(1), np.int64(1), 1j, 10**400, math.nan, []]
 
 
 class Key(str):
@@ -49,14 +49,14 @@ class Key(str):
         self.act()
 
 
-def _is_plain(number: Any) -> bool:
-    if not isinstance(number, float) and type(number) not in (int, bool):
-        return False
+def _number(value: Any) -> float | None:
+    """The value of a plain number; None if it is anything else."""
+    if isinstance(value, float):
+        return float.__float__(value)
     try:
-        float.__float__(number) if isinstance(number, float) else float(number)
+        return float(value) if type(value) in (int, bool) else None
     except OverflowError:
-        return False
-    return True
+        return None
 
 
 def _is_text(doc: Any) -> bool:
@@ -81,29 +81,30 @@ def _some_dict(rng: Random) -> dict[Any, Any]:
     return row
 
 
-def _expected(
-    rows: list[dict[Any, Any] | None], docs: list[list[str]], in_doubles: bool
-) -> list[tuple[int, ...]] | None:
+Hit = tuple[int, int, int, int, int]  # query, rank, first and last rank of the tie, judgment
+
+
+def _expected(rows: list[dict[Any, Any] | None], docs: list[list[str]], in_doubles: bool) -> list[Hit] | None:
     """The hits by query and rank; None if a dict is left to Python."""
-    hits, first = [], 0
+    hits: list[Hit] = []
+    first = 0
     for query, (row, judged) in enumerate(zip(rows, docs, strict=True)):
-        found = []
-        if row is not None and (type(row) is not dict or not all(map(_is_plain, row.values()))):
+        scores: dict[Any, float] = {}
+        for doc, value in (row or {}).items():
+            number = _number(value)
+            if number is None or math.isnan(number):
+                return None
+            scores[doc] = number if in_doubles else c_float(number).value
+        if not isinstance(next(iter(scores), ""), str):
             return None
-        values = {
-            doc: float.__float__(value) if isinstance(value, float) else float(value)
-            for doc, value in (row or {}).items()
-        }
-        if any(map(math.isnan, values.values())) or not isinstance(next(iter(values), ""), str):
-            return None
-        keys = values if in_doubles else {doc: c_float(value).value for doc, value in values.items()}
+        found: list[Hit] = []
         for ordinal, doc in enumerate(judged, first):
-            if doc in keys:
-                tied = [other for other, key in keys.items() if key == keys[doc]]
+            if doc in scores:
+                tied = [other for other, score in scores.items() if score == scores[doc]]
                 if len(tied) > 1 and not all(map(_is_text, tied)):
                     return None
-                before = sum(key > keys[doc] for key in keys.values())
-                rank = 1 + before + sum(other.encode() > doc.encode() for other in tied if len(tied) > 1)
+                before = sum(score > scores[doc] for score in scores.values())
+                rank = 1 + before + sum(other.encode() > doc.encode() for other in tied if other != doc)
                 found.append((query, rank, before + 1, before + len(tied), ordinal))
         hits += sorted(found)
         first += len(judged)
@@ -131,8 +132,7 @@ def fuzz_join_dicts(probe: Probe) -> None:
 
 def _join_changing(probe: Probe, rows: list[Any], docs: list[Any], offsets: np.ndarray[Any, Any]) -> None:
     """Join while the keys change the arguments."""
-    rng, calls = probe.rng, [0]
-    first = rng.choice((0, 1, 2, 5))
+    rng, calls_before = probe.rng, probe.rng.choice((0, 1, 2, 5))
     actions: list[Callable[[], object]] = [
         docs.clear,
         lambda: docs.__delitem__(slice(len(docs) // 2, None)),
@@ -147,19 +147,19 @@ def _join_changing(probe: Probe, rows: list[Any], docs: list[Any], offsets: np.n
         lambda: offsets.fill(rng.choice((-1, 2**62))),
         lambda: 1 / 0,
     ]
-    action = rng.choice(actions)
+    action, is_armed = rng.choice(actions), False
 
     def act() -> None:
-        nonlocal is_armed
-        calls[0] += 1
-        if calls[0] > first and is_armed:
+        nonlocal is_armed, calls_before
+        if is_armed and calls_before:
+            calls_before -= 1
+        elif is_armed:
             is_armed = False  # what it does compares keys, too
             try:
                 action()
             finally:
                 is_armed = True
 
-    is_armed = False
     for place in rng.sample(range(len(docs)), min(len(docs), 3)):
         docs[place] = Key(docs[place])
         docs[place].act = act
@@ -182,7 +182,8 @@ def fuzz_gather_dicts(probe: Probe) -> None:
     rows = [_some_dict(probe.rng) for _ in range(probe.rng.randrange(6))]
     found = probe.call("gather_dicts", rows)
     entries = [entry for row in rows for entry in row.items()]
-    if not all(_is_text(doc) and _is_plain(number) for doc, number in entries):
+    values = [_number(value) for _, value in entries]
+    if None in values or not all(_is_text(doc) for doc, _ in entries):
         assert found is None, rows
     else:
         docs, text, lengths, numbers = found
@@ -190,6 +191,5 @@ def fuzz_gather_dicts(probe: Probe) -> None:
         assert docs == [doc for doc, _ in entries], rows
         assert text == b"".join(encoded) + bytes(24), rows
         assert np.frombuffer(lengths, dtype=np.int64).tolist() == list(map(len, encoded)), rows
-        values = [float.__float__(number) if isinstance(number, float) else float(number) for _, number in entries]
-        assert list(map(repr, np.frombuffer(numbers).tolist())) == list(map(repr, map(float, values))), rows
+        assert list(map(repr, np.frombuffer(numbers).tolist())) == list(map(repr, values)), rows
     probe.call_wrongly("gather_dicts", rows)

@@ -17,8 +17,8 @@ import numpy as np
 from scripts.compile_scanner import load
 
 ALLOCATIONS = "allocations_left"  # in failing_memory.h
-SMALL = (-(2**63), -(2**31), -1, 0, 1, 7, 23, 24, 25, 2**31, 2**32, 2**63 - 1)
-# A SystemError is not among them: it says that the extension broke a rule of Python's.
+LIMITS = (-(2**63), -(2**31), -1, 0, 1, 7, 23, 24, 25, 2**31, 2**32, 2**63 - 1)
+# Not a SystemError: that is what Python makes of a result with an exception set.
 REFUSALS = (TypeError, ValueError, OverflowError, BufferError, IndexError)
 
 
@@ -75,15 +75,14 @@ class Probe:
         function = attrgetter(name)(self.extension.module)
         if self.rng.random() < 0.1:
             self.extension.allocations_left.value = self.rng.choice((0, 0, 1, 2, 3, 4, 5, 8))
-            try:
-                result = function(*arguments)
-                self.extension.returned[name] += 1
-                return result
-            except MemoryError:
-                self.extension.out_of_memory[name] += 1
-            finally:
-                self.extension.allocations_left.value = -1
-        result = function(*arguments)
+        try:
+            result = function(*arguments)
+        except MemoryError:
+            self.extension.out_of_memory[name] += 1
+            self.extension.allocations_left.value = -1
+            result = function(*arguments)
+        finally:
+            self.extension.allocations_left.value = -1
         self.extension.returned[name] += 1
         return result
 
@@ -112,7 +111,7 @@ class Probe:
         if isinstance(value, bytes) and self.rng.random() < 0.5:
             return self.rng.choice((value[:-1], value + b"\0", value * 70, bytearray(value), value.decode("latin-1")))
         if isinstance(value, int) and self.rng.random() < 0.7:
-            return self.rng.choice((*SMALL, value + 1, value - 1, 2**64))
+            return self.rng.choice((*LIMITS, value + 1, value - 1, 2**64))
         return self.rng.choice((None, 0, -1, 2**70, 1.5, "text", b"", b"\0" * 24, (), (1, 2, 3), [], {}, Refusing()))
 
     def _spoiled_array(self, array: np.ndarray[Any, Any]) -> Any:
@@ -123,8 +122,8 @@ class Probe:
             if flat.dtype == np.int64:
                 before = int(flat[at])
                 near = (before - 8, before - 1, before + 1, before + 8, len(flat), len(flat) + 1)
-                value = self.rng.choice(near if self.rng.random() < 0.6 else SMALL)
-                changed[at] = min(max(value, SMALL[0]), SMALL[-1])
+                value = self.rng.choice(near if self.rng.random() < 0.6 else LIMITS)
+                changed[at] = min(max(value, LIMITS[0]), LIMITS[-1])
             else:
                 changed[at] = 0x41
             return changed
