@@ -98,6 +98,25 @@ def test_rows_for_which_there_is_no_memory_leave_the_hits_as_they_were(tmp_path:
         assert len(scanner.hits()) == (0 if allocations < 7 else 40)
 
 
+def test_a_scan_whose_result_cannot_be_returned_leaves_the_hits_as_they_were(extension: Any) -> None:
+    testing = pytest.importorskip("_testcapi")  # part of most installations of Python
+    judged, text = Ids.from_bytes([b"a"]).parts, pad(b"a Q0 a 1 1 t\n")
+    failures = 0
+    for allocations in range(20):
+        scanner = extension.Scanner(judged, judged, np.array([0, 1]), False, 100, 1)
+        testing.set_nomemory(allocations, allocations + 1)
+        try:
+            scanner.scan(text, True)
+        except MemoryError:
+            failures += 1
+        else:
+            continue
+        finally:
+            testing.remove_mem_hooks()
+        assert scanner.hits() == b""
+    assert failures
+
+
 def in_process(code: str) -> str:
     """What a Python process prints; a crash is its own, and a failure here."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
@@ -203,7 +222,7 @@ def test_a_buffer_cannot_use_the_scanner_that_asks_for_it(extension: Any) -> Non
         def __buffer__(self, flags: int) -> memoryview:
             with pytest.raises(RuntimeError, match="one thread"):
                 scanner.check(pad(b""), True, np.array([7]), 0, 1)
-            return memoryview(pad(b"q Q0 d 1 1 t\n"))
+            return memoryview(pad(b"q Q0 d 1 1 t\n").tobytes())
 
     scanner = extension.Scanner(NOTHING, NOTHING, np.array([0]), False, 100, 1)
     assert scanner.check(Text(), True, np.array([1, 2, 3]), 0, 5)[2] == 1

@@ -112,6 +112,7 @@ static PyObject *run_block(Scanner *self, const byte *text, Py_ssize_t size, Blo
     if (size < PADDING) return PyErr_Format(PyExc_ValueError, "a block needs padding");
     if (size - PADDING > (Py_ssize_t)MAX_TEXT) Py_RETURN_NONE;
     PyThreadState *state;
+    uint64_t hits_before = self->join.hit_count;
     block.text = text;
     block.size = (uint32_t)(size - PADDING);
     block.hard = python_float;
@@ -123,7 +124,11 @@ static PyObject *run_block(Scanner *self, const byte *text, Py_ssize_t size, Blo
     PyEval_RestoreThread(state);
     self->queries = block.queries;
     self->query_room = block.query_room;
-    if (status == BLOCK_OK) return block_result(&block);
+    if (status == BLOCK_OK) {
+        PyObject *result = block_result(&block);
+        if (!result) self->join.hit_count = hits_before;
+        return result;
+    }
     if (status == BLOCK_ODD) Py_RETURN_NONE;
     return status == BLOCK_MEMORY ? PyErr_NoMemory() : NULL;
 }
