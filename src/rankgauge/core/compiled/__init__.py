@@ -3,8 +3,8 @@
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
 ``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` and ``partition`` (queries in many places),
 ``columns`` (rows that are columns already); for other formats ``cells`` (columns of a table), ``json``, ``records`` and
-``mapping`` (JSON), ``delimited`` (CSV). Only ``buffers``, ``dicts``, ``tables`` and ``module`` know Python, and ``json``
-for the conversion of long numbers.
+``mapping`` (JSON), ``delimited`` (CSV). Only ``buffers``, ``dicts``, ``tables`` and ``module`` know Python, and
+``json`` for the conversion of long numbers.
 """
 
 from __future__ import annotations
