@@ -12,7 +12,10 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from types import ModuleType
 
 FOLDER = Path("src", "rankgauge", "core", "compiled")
 SOURCE = FOLDER / "module.c"  # it includes the other files
@@ -47,6 +50,17 @@ def compile_scanner(root: Path, extra: list[str], out: Path | None = None) -> Pa
     finally:
         temporary.unlink(missing_ok=True)
     return out
+
+
+def load(path: Path) -> ModuleType:
+    """An extension that was compiled into a file of its own."""
+    name = "rankgauge.core.compiled._scanner"
+    spec = spec_from_loader(name, ExtensionFileLoader(name, str(path)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _compile_on_windows(root: Path, include: Path) -> Path:

@@ -10,36 +10,26 @@ same hits, the same faults on the same lines, or the same error.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import sysconfig
-import tempfile
 import warnings
 from dataclasses import dataclass
-from importlib.machinery import ExtensionFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rankgauge.io.join import scan as scanning
-from rankgauge.io.join import spilled_scan
-from rankgauge.io.join.blocks import Scan, ScatteredError
 
 from rankgauge.core import compiled
-from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
-from rankgauge.io.byte_streams import ByteStream, Limits, LoadedFile, open_source
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.byte_streams import Limits, LoadedFile
+from rankgauge.io.formats import text_blocks
 from rankgauge.io.options import Reading
-from rankgauge.io.read import rows_from_stream, run_from_rows
-from scripts.compile_scanner import compile_scanner
+from rankgauge.io.pipeline.runs import RunReader, RunRows
+from rankgauge.io.sources import open_results
+from scripts.compile_scanner import load
+from scripts.sanitized import run_sanitized
 
-ROOT = Path(__file__).parents[1]
-SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1", "-g"]
 LONG = b"clueweb09-en0000-00-00001-"
 QUERIES = [b"1", b"2", b"10", b"301", b"query-number-eleven", "é".encode(), b"01", b"12345678", b"123456789", LONG * 50]
 DOCS = [
@@ -141,68 +131,32 @@ def damaged(rng: np.random.Generator, data: bytes) -> bytes:
 
 
 def outcome(case: Case, extension: Any) -> tuple[object, ...]:
-    """All that can be seen of a scan: its result, or its error, and the faults."""
-    faults = Faults("run", strict=case.strict)
-    before, scanning.BLOCK_BYTES = (compiled.scanner, scanning.BLOCK_BYTES), case.block
+    """All that can be seen of reading a run: its join, or the error, and the faults."""
+    limits = Limits(line=case.max_line, strict=case.strict)
+    memory = case.block if case.block < SPILLED_BLOCK else 1 << 29
+    reading = Reading(on_duplicate=case.on_duplicate, limits=limits, memory=memory)
+    before, text_blocks.BLOCK_BYTES = (compiled.scanner, text_blocks.BLOCK_BYTES), case.block
     compiled.scanner = extension
     try:
-        with open_source(LoadedFile("run", case.data), limits=Limits(line=case.max_line)) as stream:
-            scan = scanning.scan(stream, QRELS, faults, compat=case.compat, on_duplicate=case.on_duplicate)
-            found = _seen(scan)
-    except ScatteredError:
-        return scattered_outcome(case, extension)
+        with (
+            warnings.catch_warnings(),
+            open_results(LoadedFile("run", case.data), "run", format="trec", limits=limits) as source,
+        ):
+            warnings.simplefilter("ignore")
+            reader = RunReader(source, reading, qrels=QRELS, compat=case.compat)
+            (run,) = reader.read()
     except RankgaugeError as error:
-        found = (str(error),)
+        return (str(error),)
     finally:
-        compiled.scanner, scanning.BLOCK_BYTES = before
-    return *found, sorted(map(str, faults.examples)), sorted(faults.counts.items()), sorted(faults.causes.items())
+        compiled.scanner, text_blocks.BLOCK_BYTES = before
+    faults = reader.faults
+    notes = [(note.code, note.message) for severity in ("warning", "note") for note in faults.notes(severity)]
+    return *_seen(run), notes, sorted(faults.counts.items()), sorted(faults.causes.items())
 
 
-def scattered_outcome(case: Case, extension: Any) -> tuple[object, ...]:
-    """The same of a run that is read as a whole, because its queries are not contiguous."""
-    faults = Faults("run", strict=case.strict)
-    compiled.scanner = extension
-    with (
-        open_source(LoadedFile("run", case.data), limits=Limits(line=case.max_line, strict=case.strict)) as stream,
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        try:
-            scan = _scan_scattered(case, stream, faults)
-        except RankgaugeError as error:
-            return (str(error),)
-        if scan is None:
-            stream.rewind()
-            try:
-                rows, _ = rows_from_stream(stream, "run", format="trec")
-                faults = rows.faults
-                run = run_from_rows(rows, default_name="run", on_duplicate=case.on_duplicate)
-            except RankgaugeError as error:
-                return (str(error),)
-            scan = Scan(
-                join(QRELS, run, compat=case.compat),
-                run.name.encode("utf-8", "surrogateescape"),
-                len(rows),
-                run.queries,
-            )
-    return *_seen(scan), sorted(map(str, faults.examples)), sorted(faults.counts.items())
-
-
-def _scan_scattered(case: Case, stream: ByteStream, faults: Faults) -> Scan | None:
-    """In memory, or if blocks are small in a temporary file."""
-    if case.block >= SPILLED_BLOCK:
-        return scanning.scan_scattered(stream, QRELS, faults, compat=case.compat)
-    before = spilled_scan.LEAST_BLOCK, spilled_scan.MOST_BLOCK
-    spilled_scan.LEAST_BLOCK = spilled_scan.MOST_BLOCK = case.block
-    try:
-        reading = Reading(memory=case.block * spilled_scan.PART_SHARE)
-        return spilled_scan.scan_spilled(stream, QRELS, faults, reading, case.compat, None)
-    finally:
-        spilled_scan.LEAST_BLOCK, spilled_scan.MOST_BLOCK = before
-
-
-def _seen(scan: Scan) -> tuple[object, ...]:
-    hits = scan.hits
+def _seen(run: RunRows) -> tuple[object, ...]:
+    hits = run.hits
+    assert hits is not None
     columns = (
         hits.status,
         hits.retrieved,
@@ -213,44 +167,13 @@ def _seen(scan: Scan) -> tuple[object, ...]:
         hits.tie_last,
         hits.grade,
     )
-    return scan.tag, scan.rows, list(scan.queries), [column.tolist() for column in columns]
+    return run.tag, list(run.queries), run.sizes.tolist(), [column.tolist() for column in columns]
 
 
 def compare(case: Case, extension: Any) -> str | None:
     """What differs between the two scanners; None if nothing does."""
     expected, found = outcome(case, None), outcome(case, extension)
     return None if found == expected else f"{case}\n  numpy:    {expected}\n  compiled: {found}"
-
-
-def load(path: Path) -> Any:
-    """The extension from a file of its own."""
-    name = "rankgauge.core.compiled._scanner"
-    spec = spec_from_loader(name, ExtensionFileLoader(name, str(path)))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def run_sanitized(cases: int, seed: int) -> int:
-    """Run the same cases in a process with the sanitizers."""
-    with tempfile.TemporaryDirectory(prefix="rankgauge-") as folder:
-        path = compile_scanner(ROOT, SANITIZERS, Path(folder, "_scanner.abi3.so"))
-        compiler = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
-        libraries = [
-            subprocess.run([compiler, f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True)
-            for name in ("asan", "ubsan")
-        ]
-        environment = {
-            **os.environ,
-            "LD_PRELOAD": " ".join(library.stdout.strip() for library in libraries),
-            "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps what it has to the end
-            "UBSAN_OPTIONS": "print_stacktrace=1",
-            "PYTHONMALLOC": "malloc",
-        }
-        command = ["-m", "scripts.fuzz_scanner", "--cases", str(cases), "--seed", str(seed), "--extension", str(path)]
-        return subprocess.run([sys.executable, *command], env=environment, cwd=ROOT, check=False).returncode
 
 
 def main() -> int:
@@ -262,7 +185,7 @@ def main() -> int:
     parser.add_argument("--extension", type=Path, help="the extension to use instead of the installed one")
     options = parser.parse_args()
     if options.sanitize:
-        return run_sanitized(options.cases, options.seed)
+        return run_sanitized({"scripts.fuzz_scanner": ["--cases", str(options.cases), "--seed", str(options.seed)]})
     extension = load(options.extension) if options.extension else compiled.scanner
     if extension is None:
         print(f"the compiled scanner is not here: {compiled.describe()}")

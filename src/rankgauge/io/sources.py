@@ -87,20 +87,22 @@ class FileSource(Source):
 
     def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """All rows from the start."""
-        self.start()
-        try:
-            yield from (trec.read_batches if self._reader is None else self._reader.read)(self.stream, wanted, faults)
-        except InputError:
-            if self._reader is None or self._reader.is_text:
-                self.stream.rewind()
-                check_no_nul(self.stream)  # which says more than what is wrong with a line
-            raise
+        with self.started() as stream:
+            yield from (trec.read_batches if self._reader is None else self._reader.read)(stream, wanted, faults)
 
-    def start(self) -> None:
-        """Begin with the first byte."""
+    @contextmanager
+    def started(self) -> Iterator[ByteStream]:
+        """The stream from its first byte on. If it is not text at all, no other error is raised."""
         if not self._is_fresh:
             self.stream.rewind()
         self._is_fresh = False
+        try:
+            yield self.stream
+        except InputError:
+            if self._reader is None or self._reader.is_text:
+                self.stream.rewind()
+                check_no_nul(self.stream)
+            raise
 
     def position(self) -> int:
         """The number of bytes that were read."""

@@ -1,10 +1,10 @@
 """The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, NumPy does the same.
 
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
-``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` and ``partition`` (queries in many places),
+``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` (queries in many places),
 ``columns`` (rows that are columns already); for other formats ``cells`` (columns of a table), ``json``, ``records`` and
-``mapping`` (JSON), ``delimited`` (CSV). Only ``dicts``, ``tables`` and ``module`` know Python, and ``json`` for the
-conversion of long numbers.
+``mapping`` (JSON), ``delimited`` (CSV). Only ``buffers``, ``dicts``, ``tables`` and ``module`` know Python, and
+``json`` for the conversion of long numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import ModuleType
 
 VARIABLE = "RANKGAUGE_SCANNER"
 NUMPY, COMPILED = "numpy", "compiled"
-INTERFACE = 6  # what this version expects of the extension: the number in module.c
+INTERFACE = 7  # what this version expects of the extension: the number in module.c
 
 
 def _load() -> tuple[ModuleType | None, str]:

@@ -118,9 +118,7 @@ static int has_decreasing_ranks(const QueryRows *query) {
 static FoundQuery *new_query(Block *block) {
     if (block->query_count == block->query_room) {
         uint64_t room = block->query_room ? 2 * (uint64_t)block->query_room : 64;
-        FoundQuery *larger = room < MAX_TEXT ? realloc(block->queries, (size_t)room * sizeof *larger) : NULL;
-        if (!larger) return NULL;
-        block->queries = larger;
+        if (room > MAX_TEXT || !grow((void **)&block->queries, room, sizeof *block->queries)) return NULL;
         block->query_room = (uint32_t)room;
     }
     return block->queries + block->query_count++;
@@ -256,7 +254,7 @@ static BlockStatus scan_lines(Join *join, Block *block, Blanks *blanks) {
             begin_query(&query, block->text, line, reading.lines - 1);
             if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
         }
-        if (query.count == join->row_room && !join_grow_rows(join)) return BLOCK_MEMORY;
+        if (query.count == join->row_room && !join_grow_rows(join, (uint64_t)query.count + 1)) return BLOCK_MEMORY;
         fill_row(join->rows + query.count++, line);
     }
     block->tag = reading.line.tag;

@@ -112,7 +112,7 @@ static BlockStatus check_lines(Join *join, Block *block, Checks *checks, Blanks 
             begin_query(&query, block->text, line, reading.lines - 1);
             if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
         }
-        if (query.count == join->row_room && !join_grow_rows(join)) return BLOCK_MEMORY;
+        if (query.count == join->row_room && !join_grow_rows(join, (uint64_t)query.count + 1)) return BLOCK_MEMORY;
         fill_row(join->rows + query.count++, line);
     }
     int is_complete = block->is_last || !query.count;

@@ -17,8 +17,10 @@ static JoinStatus join_columns(Join *join, const ColumnRows *all) {
     uint64_t hits_before = join->hit_count;
     for (int64_t number = 0; number < all->query_count; number++) {
         int64_t begin = all->offsets[number], end = all->offsets[number + 1];
-        while ((int64_t)join->row_room < end - begin)
-            if (!join_grow_rows(join)) return JOIN_MEMORY;
+        if (!join_grow_rows(join, (uint64_t)(end - begin))) {
+            join->hit_count = hits_before;
+            return JOIN_MEMORY;
+        }
         for (int64_t at = begin; at < end; at++) {
             Row *row = join->rows + (at - begin);
             row->doc = (uint32_t)all->docs.start[at];

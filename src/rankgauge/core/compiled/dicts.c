@@ -2,16 +2,14 @@
 
    Every entry is touched once, for its score; ids are compared only within ties that contain a judged document. A dict
    that holds anything but numbers, or tied ids that have no UTF-8 text, is left to Python. The interpreter lock is held:
-   these are Python's objects. Python code runs only while documents are looked up (a key may have its own __eq__), so
-   that the dict and the document are held meanwhile, and nothing found before is used without a check. */
+   these are Python's objects. Python code runs only while documents are looked up (a key may have its own __eq__) and
+   while a list is made (garbage is collected), so that the dict and the document are held meanwhile, and nothing found
+   before is used without a check. */
 
 #include <stdlib.h>
 
-#if defined(__GNUC__)
-#define PREFETCH(object) __builtin_prefetch(object)
-#else
-#define PREFETCH(object) (void)(object)
-#endif
+#include "scanner.h"
+
 #define AHEAD 12 /* objects whose memory is requested before they are used: they are anywhere */
 #define FEW_HITS 4 /* their ranks are counted, instead of sorting all scores */
 
@@ -101,15 +99,17 @@ static DictStatus find_judged(DictRows *rows, PyObject *row, PyObject *docs, int
     for (int64_t at = begin; at < end; at++) {
         PyObject *doc = PyList_GetItem(docs, (Py_ssize_t)at);
         if (!doc) return DICT_RAISED;
-        if (at + AHEAD < end) PREFETCH(PyList_GetItem(docs, (Py_ssize_t)at + AHEAD));
+        if (at + AHEAD < end && at + AHEAD < PyList_Size(docs)) PREFETCH(PyList_GetItem(docs, (Py_ssize_t)at + AHEAD));
+        DictHit *hit = rows->hits + rows->hit_count;
+        hit->ordinal = at;
         Py_INCREF(doc);
         PyObject *value = PyDict_GetItemWithError(row, doc);
-        Py_DECREF(doc);
-        if (!value && PyErr_Occurred()) return DICT_RAISED;
+        int is_raised = !value && PyErr_Occurred(), is_number = value && dict_key(rows, value, &hit->key);
+        Py_DECREF(doc); /* it may run Python code, too: the value is not used behind it */
+        if (is_raised) return DICT_RAISED;
         if (!value) continue;
-        DictHit *hit = rows->hits + rows->hit_count++;
-        hit->ordinal = at;
-        if (!dict_key(rows, value, &hit->key)) return DICT_ODD;
+        if (!is_number) return DICT_ODD;
+        rows->hit_count++;
     }
     return DICT_OK;
 }
@@ -151,7 +151,7 @@ static void find_tie(const DictRows *rows, DictHit *hit) {
         for (uint32_t at = 0; at < rows->count; at++) before += rows->keys[at] < hit->key, equal += rows->keys[at] == hit->key;
     } else {
         before = entries_before(rows, hit->key);
-        if (rows->is_strict) equal = 1;
+        if (rows->is_strict) equal = before < rows->count && rows->keys[before] == hit->key;
         else while (before + equal < rows->count && rows->sorted[before + equal].key == hit->key) equal++;
     }
     hit->rank = hit->tie_first = (int64_t)before + 1;
@@ -159,7 +159,7 @@ static void find_tie(const DictRows *rows, DictHit *hit) {
 }
 
 static int tied_id(PyObject *doc, TiedId *id) {
-    if (!doc || !PyUnicode_Check(doc)) return 0;
+    if (!PyUnicode_Check(doc)) return 0;
     id->text = PyUnicode_AsUTF8AndSize(doc, &id->length);
     if (!id->text) PyErr_Clear(); /* a surrogate */
     return id->text && id->length && !memchr(id->text, 0, (size_t)id->length);
@@ -186,8 +186,10 @@ static DictStatus rank_tie(DictRows *rows, PyObject *docs, const Keyed *places, 
     qsort(rows->tied, size, sizeof *rows->tied, compare_tied);
     for (uint32_t at = 0; at < count; at++) {
         DictHit *hit = rows->hits + places[at].row;
+        PyObject *doc = PyList_GetItem(docs, (Py_ssize_t)hit->ordinal);
         TiedId own;
-        if (!tied_id(PyList_GetItem(docs, (Py_ssize_t)hit->ordinal), &own)) return DICT_ODD;
+        if (!doc) return DICT_RAISED;
+        if (!tied_id(doc, &own)) return DICT_ODD;
         const TiedId *place = bsearch(&own, rows->tied, size, sizeof own, compare_tied);
         if (!place) return DICT_ODD;
         hit->rank = hit->tie_first + (place - rows->tied);
@@ -206,14 +208,16 @@ static DictStatus rank_hits_of_dict(DictRows *rows, PyObject *docs) {
         for (uint32_t row = 0; row < rows->count; row++) rows->sorted[row].key = rows->keys[row], rows->sorted[row].row = row;
         sort_keyed(rows->sorted, rows->sorted + rows->count, rows->count);
     }
-    for (uint32_t hit = 0; hit < rows->hit_count; hit++) find_tie(rows, rows->hits + hit);
+    for (uint32_t hit = 0; hit < rows->hit_count; hit++) {
+        find_tie(rows, rows->hits + hit);
+        if (rows->hits[hit].tie_last < rows->hits[hit].tie_first) return DICT_ODD; /* the dict has changed */
+    }
     sort_by_rank(rows);
     int is_tied = 0;
     for (uint32_t at = 0; !rows->is_strict && at < rows->hit_count;) {
         const DictHit *first = rows->hits + rows->by_rank[at].row;
         uint32_t next = at + 1;
         while (next < rows->hit_count && rows->hits[rows->by_rank[next].row].tie_first == first->tie_first) next++;
-        if (first->tie_last < first->tie_first) return DICT_ODD; /* the dict has changed */
         if (first->tie_last > first->tie_first) {
             DictStatus status = rank_tie(rows, docs, rows->by_rank + at, next - at);
             if (status != DICT_OK) return status;
@@ -227,11 +231,12 @@ static DictStatus rank_hits_of_dict(DictRows *rows, PyObject *docs) {
 
 static DictStatus join_dict(DictRows *rows, PyObject *row, PyObject *docs, int64_t query, const int64_t *offsets) {
     Py_ssize_t size = PyDict_Size(row);
-    int64_t judged = offsets[query + 1] - offsets[query];
+    int64_t begin = offsets[query], end = offsets[query + 1];
     if (size < 0) return DICT_RAISED;
-    if ((uint64_t)size >= MAX_TEXT || (uint64_t)judged >= MAX_TEXT) return DICT_ODD;
-    if (!dict_rows_grow(rows, (uint64_t)size, (uint64_t)judged)) return DICT_MEMORY;
-    DictStatus status = find_judged(rows, row, docs, offsets[query], offsets[query + 1]);
+    if (begin < 0 || end < begin) return DICT_ODD; /* they have changed */
+    if ((uint64_t)size >= MAX_TEXT || (uint64_t)(end - begin) >= MAX_TEXT) return DICT_ODD;
+    if (!dict_rows_grow(rows, (uint64_t)size, (uint64_t)(end - begin))) return DICT_MEMORY;
+    DictStatus status = find_judged(rows, row, docs, begin, end);
     if (status == DICT_OK) status = walk_dict(rows, row);
     if (status == DICT_OK && rows->count && !PyUnicode_Check(rows->docs[0])) status = DICT_ODD;
     if (status == DICT_OK) status = rank_hits_of_dict(rows, docs);
@@ -244,26 +249,18 @@ static DictStatus join_dict(DictRows *rows, PyObject *row, PyObject *docs, int64
     return DICT_OK;
 }
 
-/* Whether offsets ascend from 0 to at most `most`, so that those of a query are inside the judgments. */
-static int are_offsets(const int64_t *offsets, Py_ssize_t count, Py_ssize_t most) {
-    int is_valid = count > 0 && offsets[0] == 0 && offsets[count - 1] <= most;
-    for (Py_ssize_t at = 1; is_valid && at < count; at++) is_valid = offsets[at] >= offsets[at - 1];
-    return is_valid;
-}
-
 /* join_dicts(rows, docs, offsets, in_doubles): a list with a dict or None per judged query, the judged documents, and
    where those of each query begin. All hits by query and rank, five int64 each, or None. */
 static PyObject *join_dicts(PyObject *module, PyObject *arguments) {
-    PyObject *dicts, *docs, *offsets, *result = NULL;
+    PyObject *dicts, *docs, *object, *result = NULL;
     int in_doubles;
-    Py_buffer view;
+    Held held = {.count = 0};
     (void)module;
-    if (!PyArg_ParseTuple(arguments, "O!O!Op", &PyList_Type, &dicts, &PyList_Type, &docs, &offsets, &in_doubles)) return NULL;
-    if (PyObject_GetBuffer(offsets, &view, PyBUF_SIMPLE) < 0) return NULL;
-    Py_ssize_t count = view.len / (Py_ssize_t)sizeof(int64_t), queries = PyList_Size(dicts);
-    if ((uintptr_t)view.buf % sizeof(int64_t) || !are_offsets(view.buf, count, PyList_Size(docs)) || count != queries + 1) {
-        PyErr_SetString(PyExc_ValueError, "offsets do not fit the documents");
-        PyBuffer_Release(&view);
+    if (!PyArg_ParseTuple(arguments, "O!O!Op", &PyList_Type, &dicts, &PyList_Type, &docs, &object, &in_doubles)) return NULL;
+    Py_ssize_t queries = PyList_Size(dicts);
+    const int64_t *offsets = hold_offsets(&held, object, queries, PyList_Size(docs));
+    if (!offsets) {
+        release(&held);
         return NULL;
     }
     DictRows rows = {.in_doubles = in_doubles};
@@ -276,7 +273,7 @@ static PyObject *join_dicts(PyObject *module, PyObject *arguments) {
             break;
         }
         Py_INCREF(row);
-        status = join_dict(&rows, row, docs, (int64_t)query, view.buf);
+        status = join_dict(&rows, row, docs, (int64_t)query, offsets);
         Py_DECREF(row);
     }
     if (status == DICT_OK)
@@ -286,11 +283,11 @@ static PyObject *join_dicts(PyObject *module, PyObject *arguments) {
     else if (status == DICT_MEMORY)
         PyErr_NoMemory();
     dict_rows_free(&rows);
-    PyBuffer_Release(&view);
+    release(&held);
     return result;
 }
 
-/* The entries of several dicts, one after the other. No Python code runs while they are gathered. */
+/* The entries of several dicts, one after the other. No Python code runs from the first of them on. */
 typedef struct {
     Py_ssize_t count;
     PyObject *docs;                   /* a list */
@@ -327,7 +324,9 @@ static DictStatus gather_entries(Gathered *gathered, PyObject *dicts) {
     for (Py_ssize_t row = 0; row < rows; row++) {
         PyObject *doc, *value;
         Py_ssize_t position = 0;
-        while (PyDict_Next(PyList_GetItem(dicts, row), &position, &doc, &value)) {
+        PyObject *dict = PyList_GetItem(dicts, row);
+        if (!dict) return DICT_RAISED; /* making a list may have run the garbage collector, and so Python code */
+        while (PyDict_Next(dict, &position, &doc, &value)) {
             if (count == gathered->count) return DICT_ODD;
             gathered->values[count] = value;
             if (PyList_SetItem(gathered->docs, count++, Py_NewRef(doc)) < 0) return DICT_RAISED;

@@ -59,8 +59,11 @@ static int64_t join_query_number(const Join *join, const byte *text, uint32_t le
     return -1;
 }
 
-static int join_grow_rows(Join *join) {
-    uint64_t room = join->row_room ? 2 * (uint64_t)join->row_room : 4096;
+/* Room for this many rows. */
+static int join_grow_rows(Join *join, uint64_t rows) {
+    uint64_t room = join->row_room ? join->row_room : 4096;
+    if (rows <= join->row_room) return 1;
+    while (room < rows) room *= 2;
     if (room > MAX_TEXT || !grow((void **)&join->rows, room, sizeof *join->rows)) return 0;
     join->row_room = (uint32_t)room;
     return 1;

@@ -16,9 +16,9 @@
 #include "join.c"
 #include "block.c"
 #include "scattered.c"
-#include "partition.c"
 #include "columns.c"
 #include "check.c"
+#include "buffers.c"
 #include "dicts.c"
 #include "cells.c"
 #include "json.c"
@@ -27,32 +27,7 @@
 #include "delimited.c"
 #include "tables.c"
 
-#define VIEWS 7
-#define INTERFACE 6 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
-
-/* Buffers that are held until they are released together. */
-typedef struct {
-    Py_buffer views[VIEWS];
-    int count;
-} Held;
-
-static void release(Held *held) {
-    for (int view = 0; view < held->count; view++) PyBuffer_Release(&held->views[view]);
-    held->count = 0;
-}
-
-/* Hold a contiguous buffer. */
-static const void *hold(Held *held, PyObject *object, Py_ssize_t item, Py_ssize_t *count) {
-    Py_buffer *view = &held->views[held->count];
-    if (PyObject_GetBuffer(object, view, PyBUF_SIMPLE) < 0) return NULL;
-    held->count++;
-    if (view->len % item || (uintptr_t)view->buf % (uintptr_t)item) {
-        PyErr_SetString(PyExc_ValueError, "a buffer of whole, aligned items is expected");
-        return NULL;
-    }
-    *count = view->len / item;
-    return view->len ? view->buf : (const void *)"";
-}
+#define INTERFACE 7 /* to be changed with what Python calls here: core/compiled/__init__.py expects the same number */
 
 typedef struct {
     PyObject_HEAD
@@ -61,40 +36,13 @@ typedef struct {
     FoundQuery *queries;
     uint32_t query_room;
     Held held;
-    int is_busy; /* while a block is scanned: another thread must wait for its turn */
+    int is_busy; /* while it is used: another thread must wait for its turn */
 } Scanner;
 
-/* A column of ids: its text, starts and lengths. Every id and the padding behind it must be inside the text. */
-static int hold_column(Held *held, PyObject *parts, Column *column) {
-    PyObject *objects[3];
-    const void *found[3];
-    Py_ssize_t counts[3];
-    if (!PyArg_ParseTuple(parts, "OOO", &objects[0], &objects[1], &objects[2])) return 0;
-    for (int part = 0; part < 3; part++)
-        if (!(found[part] = hold(held, objects[part], part ? (Py_ssize_t)sizeof(int64_t) : 1, &counts[part]))) return 0;
-    column->text = found[0];
-    column->start = found[1];
-    column->length = found[2];
-    column->count = counts[1];
-    int is_valid = counts[1] == counts[2] && counts[1] < (Py_ssize_t)MAX_TEXT;
-    for (int64_t row = 0; is_valid && row < column->count; row++) {
-        int64_t start = column->start[row], length = column->length[row];
-        is_valid = start >= 0 && length >= 0 && length < (int64_t)MAX_TEXT && start <= counts[0] &&
-                   length + PADDING <= counts[0] - start;
-    }
-    if (!is_valid) PyErr_SetString(PyExc_ValueError, "ids are outside their buffer");
-    return is_valid;
-}
-
-static int hold_offsets(Scanner *self, PyObject *object) {
-    Py_ssize_t count;
-    Join *join = &self->join;
-    if (!(join->offsets = hold(&self->held, object, sizeof(int64_t), &count))) return 0;
-    int is_valid = count == join->queries.count + 1 && join->offsets[0] == 0;
-    for (Py_ssize_t at = 1; is_valid && at < count; at++) is_valid = join->offsets[at] >= join->offsets[at - 1];
-    is_valid = is_valid && join->offsets[count - 1] <= join->docs.count;
-    if (!is_valid) PyErr_SetString(PyExc_ValueError, "offsets do not fit the ids");
-    return is_valid;
+/* Begin to use a scanner. Another thread may run whenever Python code does, or the interpreter lock is released. */
+static int scanner_begin(Scanner *self) {
+    if (self->is_busy) PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
+    return self->is_busy ? 0 : (self->is_busy = 1);
 }
 
 static void scanner_dealloc(PyObject *object) {
@@ -124,7 +72,7 @@ static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *
     self->join.max_id = max_id < 0 ? 0 : max_id > (long long)MAX_TEXT ? MAX_TEXT : (uint32_t)max_id;
     self->join.seed = seed;
     if (!hold_column(&self->held, queries, &self->join.queries) || !hold_column(&self->held, docs, &self->join.docs) ||
-        !hold_offsets(self, offsets)) {
+        !(self->join.offsets = hold_offsets(&self->held, offsets, self->join.queries.count, self->join.docs.count))) {
         Py_DECREF(self);
         return NULL;
     }
@@ -159,65 +107,58 @@ static PyObject *block_result(const Block *block) {
 }
 
 /* Scan a padded block, or only check it: what was found, or None if it is odd. */
-static PyObject *run_block(Scanner *self, PyObject *source, Block block, Checks *checks) {
-    PyObject *result = NULL;
-    Py_buffer view;
-    if (self->is_busy) {
-        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
-        return NULL;
-    }
-    if (PyObject_GetBuffer(source, &view, PyBUF_SIMPLE) < 0) return NULL;
-    if (view.len < PADDING || view.len - PADDING > (Py_ssize_t)MAX_TEXT) {
-        PyBuffer_Release(&view);
-        if (view.len >= PADDING) Py_RETURN_NONE;
-        PyErr_SetString(PyExc_ValueError, "a block needs padding");
-        return NULL;
-    }
+static PyObject *run_block(Scanner *self, const byte *text, Py_ssize_t size, Block block, Checks *checks) {
+    if (size < PADDING) return PyErr_Format(PyExc_ValueError, "a block needs padding");
+    if (size - PADDING > (Py_ssize_t)MAX_TEXT) Py_RETURN_NONE;
     PyThreadState *state;
-    block.text = view.buf;
-    block.size = (uint32_t)(view.len - PADDING);
+    uint64_t hits_before = self->join.hit_count;
+    block.text = text;
+    block.size = (uint32_t)(size - PADDING);
     block.hard = python_float;
     block.context = &state;
     block.queries = self->queries;
     block.query_room = self->query_room;
-    self->is_busy = 1;
     state = PyEval_SaveThread();
     BlockStatus status = checks ? check_block(&self->join, &block, checks) : scan_block(&self->join, &block);
     PyEval_RestoreThread(state);
-    self->is_busy = 0;
     self->queries = block.queries;
     self->query_room = block.query_room;
-    if (status == BLOCK_OK)
-        result = block_result(&block);
-    else if (status == BLOCK_ODD)
-        result = Py_NewRef(Py_None);
-    else if (status == BLOCK_MEMORY)
-        PyErr_NoMemory();
-    PyBuffer_Release(&view);
-    return result;
+    if (status == BLOCK_OK) {
+        PyObject *result = block_result(&block);
+        if (!result) self->join.hit_count = hits_before;
+        return result;
+    }
+    if (status == BLOCK_ODD) Py_RETURN_NONE;
+    return status == BLOCK_MEMORY ? PyErr_NoMemory() : NULL;
 }
 
 /* scan(buffer, is_last): what was found in a padded block, or None if it must be read by the other scanner. */
 static PyObject *scanner_scan(PyObject *object, PyObject *arguments) {
-    PyObject *source;
+    Scanner *self = (Scanner *)object;
+    PyObject *source, *result = NULL;
+    Held held = {.count = 0};
     Block block = {.is_last = 0};
-    if (!PyArg_ParseTuple(arguments, "Op", &source, &block.is_last)) return NULL;
-    return run_block((Scanner *)object, source, block, NULL);
+    const byte *text;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(arguments, "Op", &source, &block.is_last) || !scanner_begin(self)) return NULL;
+    if ((text = hold(&held, source, BYTES, &size))) result = run_block(self, text, size, block, NULL);
+    release(&held);
+    self->is_busy = 0;
+    return result;
 }
 
-/* scan_scattered(buffer, marks): the same of all rows of some queries, which may be anywhere in the text. `marks` is None,
-   or has for each row twice its line in the file, and 1 more if its query differs from that of the row before. */
+/* scan_scattered(buffer): what was found in a whole file, the rows of whose queries may be anywhere. */
 static PyObject *scanner_scan_scattered(PyObject *object, PyObject *arguments) {
-    PyObject *source, *marks, *result = NULL;
-    Py_ssize_t count = 0;
+    Scanner *self = (Scanner *)object;
+    PyObject *source, *result = NULL;
     Held held = {.count = 0};
     Block block = {.is_last = 1, .is_scattered = 1};
-    if (!PyArg_ParseTuple(arguments, "OO", &source, &marks)) return NULL;
-    if (marks == Py_None || (block.marks = hold(&held, marks, sizeof(int64_t), &count))) {
-        block.mark_count = (uint64_t)count;
-        result = run_block((Scanner *)object, source, block, NULL);
-    }
+    const byte *text;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(arguments, "O", &source) || !scanner_begin(self)) return NULL;
+    if ((text = hold(&held, source, BYTES, &size))) result = run_block(self, text, size, block, NULL);
     release(&held);
+    self->is_busy = 0;
     return result;
 }
 
@@ -225,20 +166,22 @@ static PyObject *scanner_scan_scattered(PyObject *object, PyObject *arguments) {
    a fault. */
 static PyObject *scanner_check(PyObject *object, PyObject *arguments) {
     Scanner *self = (Scanner *)object;
-    PyObject *source, *cutoffs;
-    Block block = {.is_last = 0};
-    long long least, most;
+    PyObject *source, *cutoffs, *result = NULL;
     Held held = {.count = 0};
-    if (!PyArg_ParseTuple(arguments, "OpOLL", &source, &block.is_last, &cutoffs, &least, &most)) return NULL;
-    if (self->is_busy) {
-        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
+    Block block = {.is_last = 0};
+    Checks *checks = &self->checks;
+    const byte *text;
+    long long least, most;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(arguments, "OpOLL", &source, &block.is_last, &cutoffs, &least, &most) || !scanner_begin(self))
         return NULL;
-    }
-    self->checks.cutoffs = hold(&held, cutoffs, sizeof(int64_t), &self->checks.cutoff_count);
-    self->checks.least = least;
-    self->checks.most = most;
-    PyObject *result = self->checks.cutoffs ? run_block(self, source, block, &self->checks) : NULL;
+    checks->least = least;
+    checks->most = most;
+    if ((text = hold(&held, source, BYTES, &size)) &&
+        (checks->cutoffs = hold(&held, cutoffs, INT64S, &checks->cutoff_count)))
+        result = run_block(self, text, size, block, checks);
     release(&held);
+    self->is_busy = 0;
     return result;
 }
 
@@ -246,15 +189,16 @@ static PyObject *scanner_check(PyObject *object, PyObject *arguments) {
 static PyObject *scanner_hits(PyObject *object, PyObject *nothing) {
     Scanner *self = (Scanner *)object;
     (void)nothing;
+    if (!scanner_begin(self)) return NULL;
     uint64_t count = self->join.hit_count;
     PyObject *result = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(count * sizeof(Hit)));
-    if (!result) return NULL;
-    int64_t *out = (int64_t *)(void *)PyBytes_AsString(result);
-    for (uint64_t at = 0; at < count; at++) {
+    int64_t *out = result ? (int64_t *)(void *)PyBytes_AsString(result) : NULL;
+    for (uint64_t at = 0; out && at < count; at++) {
         const Hit *hit = self->join.hits + at;
         int64_t cells[5] = {hit->query, hit->rank, hit->tie_first, hit->tie_last, hit->ordinal};
         for (int column = 0; column < 5; column++) memcpy(out + (uint64_t)column * count + at, &cells[column], sizeof *out);
     }
+    self->is_busy = 0;
     return result;
 }
 
@@ -265,35 +209,28 @@ static PyObject *scanner_join(PyObject *object, PyObject *arguments) {
     PyObject *docs, *offsets, *numbers, *scores, *result = NULL;
     Held held = {.count = 0};
     ColumnRows all;
-    Py_ssize_t offset_count, number_count, score_count, text_size;
-    if (!PyArg_ParseTuple(arguments, "OOOO", &docs, &offsets, &numbers, &scores)) return NULL;
-    if (self->is_busy) {
-        PyErr_SetString(PyExc_RuntimeError, "a scanner serves one thread at a time");
-        return NULL;
-    }
-    if (hold_column(&held, docs, &all.docs) && (all.offsets = hold(&held, offsets, sizeof(int64_t), &offset_count)) &&
-        (all.numbers = hold(&held, numbers, sizeof(int64_t), &number_count)) &&
-        (all.scores = hold(&held, scores, sizeof(double), &score_count))) {
-        text_size = held.views[0].len;
+    Py_ssize_t number_count, score_count;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &docs, &offsets, &numbers, &scores) || !scanner_begin(self)) return NULL;
+    if (hold_column(&held, docs, &all.docs) && (all.numbers = hold(&held, numbers, INT64S, &number_count)) &&
+        (all.scores = hold(&held, scores, DOUBLES, &score_count)) &&
+        (all.offsets = hold_offsets(&held, offsets, number_count, (Py_ssize_t)all.docs.count))) {
         all.query_count = number_count;
-        int is_valid = offset_count == number_count + 1 && score_count == all.docs.count && text_size <= (Py_ssize_t)MAX_TEXT &&
-                       all.offsets[0] == 0 && all.offsets[number_count] == all.docs.count;
+        int is_valid = score_count == all.docs.count && held.views[0].len <= (Py_ssize_t)MAX_TEXT &&
+                       all.offsets[number_count] == all.docs.count;
         for (Py_ssize_t at = 0; is_valid && at < number_count; at++)
-            is_valid = all.offsets[at + 1] >= all.offsets[at] && all.numbers[at] >= -1 &&
-                       all.numbers[at] < self->join.queries.count;
+            is_valid = all.numbers[at] >= -1 && all.numbers[at] < self->join.queries.count;
         if (!is_valid) {
             PyErr_SetString(PyExc_ValueError, "columns do not fit one another");
         } else {
             JoinStatus status;
-            self->is_busy = 1;
             Py_BEGIN_ALLOW_THREADS
             status = join_columns(&self->join, &all);
             Py_END_ALLOW_THREADS
-            self->is_busy = 0;
             result = status == JOIN_MEMORY ? PyErr_NoMemory() : PyBool_FromLong(status == JOIN_OK);
         }
     }
     release(&held);
+    self->is_busy = 0;
     return result;
 }
 
@@ -310,28 +247,26 @@ static PyMethodDef scanner_methods[] = {
 static PyObject *module_split(PyObject *module, PyObject *arguments) {
     PyObject *source, *target, *result = NULL;
     unsigned int columns;
-    Py_buffer text, ends;
+    Held held = {.count = 0};
+    const byte *text;
+    int64_t *ends;
+    Py_ssize_t size, count;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OIO", &source, &columns, &target)) return NULL;
-    if (PyObject_GetBuffer(source, &text, PyBUF_SIMPLE) < 0) return NULL;
-    if (PyObject_GetBuffer(target, &ends, PyBUF_WRITABLE) < 0) {
-        PyBuffer_Release(&text);
-        return NULL;
+    if ((text = hold(&held, source, BYTES, &size)) && (ends = hold_writable(&held, target, INT64S, &count))) {
+        if (size < PADDING || !columns || count % (Py_ssize_t)columns || has_overlap(&held)) {
+            PyErr_SetString(PyExc_ValueError, "a padded text, columns and an array with a place for each are expected");
+        } else if (size - PADDING > (Py_ssize_t)MAX_TEXT) {
+            result = Py_NewRef(Py_False);
+        } else {
+            int is_regular;
+            Py_BEGIN_ALLOW_THREADS
+            is_regular = split_regular(text, (uint32_t)(size - PADDING), columns, ends, (uint64_t)count / columns);
+            Py_END_ALLOW_THREADS
+            result = is_regular < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_regular);
+        }
     }
-    if (text.len < PADDING || !columns || (uint64_t)ends.len % (columns * (uint64_t)sizeof(int64_t)) || (uintptr_t)ends.buf % sizeof(int64_t)) {
-        PyErr_SetString(PyExc_ValueError, "a padded text, columns and an array of int64 are expected");
-    } else if (text.len - PADDING > (Py_ssize_t)MAX_TEXT) {
-        result = Py_NewRef(Py_False);
-    } else {
-        int is_regular;
-        Py_BEGIN_ALLOW_THREADS
-        is_regular = split_regular(text.buf, (uint32_t)(text.len - PADDING), columns, ends.buf,
-                                   (uint64_t)ends.len / sizeof(int64_t) / columns);
-        Py_END_ALLOW_THREADS
-        result = is_regular < 0 ? PyErr_NoMemory() : PyBool_FromLong(is_regular);
-    }
-    PyBuffer_Release(&text);
-    PyBuffer_Release(&ends);
+    release(&held);
     return result;
 }
 
@@ -345,7 +280,7 @@ static PyObject *module_has_repeated(PyObject *module, PyObject *arguments) {
     const int64_t *group;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
-    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, INT64S, &count)) != NULL) {
         if (count != ids.count) {
             PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
         } else {
@@ -423,7 +358,7 @@ static PyObject *module_number(PyObject *module, PyObject *arguments) {
     const int64_t *group;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OOK", &parts, &groups, &seed)) return NULL;
-    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, sizeof(int64_t), &count)) != NULL) {
+    if (hold_column(&held, parts, &ids) && (group = hold(&held, groups, INT64S, &count)) != NULL) {
         PyObject *numbers = NULL;
         if (count != ids.count)
             PyErr_SetString(PyExc_ValueError, "a group for each id is expected");
@@ -473,7 +408,7 @@ static PyObject *module_order(PyObject *module, PyObject *arguments) {
     const int64_t *group, *first;
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OO", &groups, &begins)) return NULL;
-    if ((group = hold(&held, groups, sizeof(int64_t), &count)) && (first = hold(&held, begins, sizeof(int64_t), &group_count))) {
+    if ((group = hold(&held, groups, INT64S, &count)) && (first = hold(&held, begins, INT64S, &group_count))) {
         int64_t *places = calloc((size_t)group_count + 1, sizeof *places);
         int is_valid = places != NULL;
         for (Py_ssize_t row = 0; is_valid && row < count; row++) {
@@ -496,70 +431,7 @@ static PyObject *module_order(PyObject *module, PyObject *arguments) {
     return result;
 }
 
-/* The lines and marks of all partitions, what each has of both, the number of lines, and the last query. */
-static PyObject *partition_result(const Partitions *parts, const PartLines *all) {
-    int64_t size = 0;
-    for (int part = 0; part < PARTITIONS; part++) size += parts->bytes[part];
-    PyObject *text = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size), *result = NULL;
-    PyObject *marks = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(all->count * sizeof(uint32_t)));
-    if (text && marks) {
-        byte *out = (byte *)PyBytes_AsString(text);
-        uint32_t *out_marks = (uint32_t *)(void *)PyBytes_AsString(marks);
-        Py_BEGIN_ALLOW_THREADS
-        place_part_lines(parts, all, out, out_marks);
-        Py_END_ALLOW_THREADS
-        result = Py_BuildValue("(OONNKN)", text, marks,
-                               PyBytes_FromStringAndSize((const char *)parts->bytes, (Py_ssize_t)sizeof parts->bytes),
-                               PyBytes_FromStringAndSize((const char *)parts->rows, (Py_ssize_t)sizeof parts->rows),
-                               (unsigned long long)parts->line_count,
-                               PyBytes_FromStringAndSize((const char *)parts->last, (Py_ssize_t)parts->last_length));
-    }
-    Py_XDECREF(text);
-    Py_XDECREF(marks);
-    return result;
-}
-
-/* partition(buffer, before, marks, shift, seed): the lines of a padded text by a hash of their query; `before` is the query
-   on the line before, `marks` is None or has the marks of the lines. */
-static PyObject *module_partition(PyObject *module, PyObject *arguments) {
-    PyObject *source, *query, *marks, *result = NULL;
-    unsigned long long seed;
-    Py_ssize_t size = 0, before = 0, count = 0;
-    Held held = {.count = 0};
-    Partitions parts = {.shift = 0};
-    PartLines all = {0};
-    (void)module;
-    if (!PyArg_ParseTuple(arguments, "OSOIK", &source, &query, &marks, &parts.shift, &seed)) return NULL;
-    parts.last = (const byte *)PyBytes_AsString(query);
-    before = PyBytes_Size(query);
-    if ((parts.text = hold(&held, source, 1, &size)) &&
-        (marks == Py_None || (parts.marks = hold(&held, marks, sizeof(uint32_t), &count)))) {
-        if (size < PADDING || size - PADDING > (Py_ssize_t)MAX_TEXT || before > (Py_ssize_t)MAX_TEXT || parts.shift > 63) {
-            PyErr_SetString(PyExc_ValueError, "a padded text of less than 2 GB and a shift below 64 are expected");
-        } else {
-            PartStatus status;
-            parts.size = (uint32_t)(size - PADDING);
-            parts.last_length = (uint32_t)before;
-            parts.mark_count = (uint64_t)count;
-            parts.seed = seed;
-            Py_BEGIN_ALLOW_THREADS
-            status = find_part_lines(&parts, &all);
-            Py_END_ALLOW_THREADS
-            if (status == PART_OK)
-                result = partition_result(&parts, &all);
-            else if (status == PART_MEMORY)
-                PyErr_NoMemory();
-            else
-                PyErr_SetString(PyExc_ValueError, "a mark for each line is expected");
-        }
-    }
-    free(all.lines);
-    release(&held);
-    return result;
-}
-
 static PyMethodDef module_methods[] = {
-    {"partition", module_partition, METH_VARARGS, "The lines of a text by a hash of their query."},
     {"gather", module_gather, METH_O, "The texts of a column next to one another."},
     {"number", module_number, METH_VARARGS, "A number for each distinct id of a group."},
     {"hashes", module_hashes, METH_VARARGS, "The hash of each id."},

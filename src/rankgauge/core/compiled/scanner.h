@@ -278,8 +278,6 @@ typedef struct {
     uint32_t size;
     int is_last;                   /* whether the file ends here; otherwise the last query may continue */
     int is_scattered;              /* whether the rows of a query may be anywhere, and all of them are in the text */
-    const int64_t *marks;          /* if the text is a part of a file: for each row twice its line in the file, and 1 more */
-    uint64_t mark_count;           /* if its query differs from that of the row before; NULL if it is the whole file */
     HardDecimal hard;
     void *context;
     FoundQuery *queries;
@@ -294,29 +292,10 @@ typedef enum { BLOCK_OK, BLOCK_ODD, BLOCK_MEMORY, BLOCK_RAISED } BlockStatus;
 static int grow(void **list, uint64_t count, size_t item);
 static BlockStatus scan_block(Join *join, Block *block);
 
-/* -- partition.c: lines by a hash of their query ---------------------------------------------------------------------- */
-
-#define PARTITIONS 1024 /* enough that one fits into a cache: io/join/line_spill.py expects the same number */
-
-typedef struct {
-    const byte *text;
-    uint32_t size;
-    const byte *last;              /* the last query of the text before, then that of this text */
-    uint32_t last_length;
-    const uint32_t *marks;         /* those of the rows, if they are known */
-    uint64_t mark_count;
-    uint64_t seed;
-    uint32_t shift;                /* the bits of the hash that are used by now */
-    uint64_t line_count;
-    int64_t rows[PARTITIONS], bytes[PARTITIONS];
-} Partitions;
-
-typedef enum { PART_OK, PART_WRONG, PART_MEMORY } PartStatus;
-
 static int join_prepare(Join *join);
 static void join_free(Join *join);
 static int64_t join_query_number(const Join *join, const byte *text, uint32_t length);
-static int join_grow_rows(Join *join);
+static int join_grow_rows(Join *join, uint64_t rows);
 static JoinStatus join_query(Join *join, const QueryRows *query);
 
 #endif

@@ -93,19 +93,13 @@ static BlockStatus collect_rows(Scattered *all, const Join *join, Block *block, 
             begin_query(&query, block->text, line, 0);
             if (is_odd_id(join, blanks, line->query, line->query_end)) return BLOCK_ODD;
             if ((number = scattered_query(all, join, block, line)) < 0) return BLOCK_MEMORY;
-            if (!block->marks) note_resumed(block->queries + number, (int64_t)reading.lines);
-        }
-        if (block->marks) {
-            if (all->count == block->mark_count) return BLOCK_ODD;
-            int64_t mark = block->marks[all->count];
-            if (mark & 1) note_resumed(block->queries + number, mark >> 1);
+            note_resumed(block->queries + number, (int64_t)reading.lines);
         }
         if (all->count == all->room && !grow_scattered(all)) return BLOCK_MEMORY;
         ScatteredRow row = {line->doc, line->doc_end - line->doc, line->score, line->score_end - line->score, (uint32_t)number};
         all->rows[all->count++] = row;
         block->queries[number].rows++;
     }
-    if (block->marks && all->count != block->mark_count) return BLOCK_ODD;
     block->tag = reading.line.tag;
     block->tag_length = reading.line.tag_end - reading.line.tag;
     block->used = block->size;
@@ -118,8 +112,7 @@ static BlockStatus join_collected(const Scattered *all, const uint32_t *order, J
     const uint32_t *end = order + all->count;
     for (uint32_t number = 0; number < block->query_count; number++) {
         FoundQuery *found = block->queries + number;
-        while (join->row_room < (uint64_t)found->rows)
-            if (!join_grow_rows(join)) return BLOCK_MEMORY;
+        if (!join_grow_rows(join, (uint64_t)found->rows)) return BLOCK_MEMORY;
         for (int64_t at = 0; at < found->rows; at++) {
             const ScatteredRow *from = all->rows + *order++;
             if (end - order > ROWS_AHEAD) PREFETCH(all->rows + order[ROWS_AHEAD]);

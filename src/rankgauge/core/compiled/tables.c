@@ -4,30 +4,38 @@
 
 /* A padded text, from a position on, and arrays that the caller provides. */
 typedef struct {
-    Py_buffer views[4];
-    int held;
+    Held held;
     Part part;
+    int64_t *cells;
+    double *values;
+    byte *texts;
+    Py_ssize_t cell_count, value_count, text_room;
 } TableInput;
 
-static void table_release(TableInput *input) {
-    for (int view = 0; view < input->held; view++) PyBuffer_Release(&input->views[view]);
-    input->held = 0;
+/* The position and the line to begin at, and whether the file ends with the text. */
+static int table_place(PyObject *place, Part *part) {
+    long long used, line;
+    if (!PyArg_ParseTuple(place, "LLp", &used, &line, &part->is_last)) return 0;
+    part->used = used;
+    part->line = line;
+    return 1;
 }
 
+/* Hold the text and the arrays. The place must be inside the text, and the lines that follow can be counted. */
 static int table_hold(TableInput *input, PyObject *text, PyObject *const *arrays) {
-    for (int view = 0; view < 4; view++, input->held++)
-        if (PyObject_GetBuffer(view ? arrays[view - 1] : text, &input->views[view], view ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0)
-            return 0;
-    const Py_buffer *views = input->views;
-    int is_valid = views[0].len >= PADDING;
+    Held *held = &input->held;
     Part *part = &input->part;
-    part->text = views[0].buf;
-    part->size = views[0].len - PADDING;
+    Py_ssize_t size;
+    if (!(part->text = hold(held, text, BYTES, &size)) ||
+        !(input->cells = hold_writable(held, arrays[0], INT64S, &input->cell_count)) ||
+        !(input->values = hold_writable(held, arrays[1], DOUBLES, &input->value_count)) ||
+        !(input->texts = hold_writable(held, arrays[2], BYTES, &input->text_room)))
+        return 0;
+    part->size = size - PADDING;
+    int is_valid = part->size >= 0 && part->used >= 0 && part->used <= part->size && part->line >= 0 &&
+                   part->line < INT64_MAX - size && !has_overlap(held);
     for (int at = 0; is_valid && at < PADDING; at++) is_valid = !part->text[part->size + at];
-    is_valid = is_valid && part->used >= 0 && part->used <= part->size;
-    for (int view = 1; view < 3; view++)
-        is_valid = is_valid && !(views[view].len % 8) && !((uintptr_t)views[view].buf % 8);
-    if (!is_valid) PyErr_SetString(PyExc_ValueError, "a text with zeros behind it, and aligned arrays, are expected");
+    if (!is_valid) PyErr_SetString(PyExc_ValueError, "a text with zeros behind it, a place in it, and arrays are expected");
     return is_valid;
 }
 
@@ -35,7 +43,6 @@ static int table_hold(TableInput *input, PyObject *text, PyObject *const *arrays
 static int table_columns(Columns *columns, const TableInput *input, PyObject *bytes) {
     const char *uses = PyBytes_AsString(bytes);
     Py_ssize_t count = PyBytes_Size(bytes);
-    const Py_buffer *views = input->views;
     int is_valid = count <= MAX_NAMES;
     columns->count = is_valid ? (uint32_t)count : 0;
     columns->wanted_count = 0;
@@ -44,13 +51,14 @@ static int table_columns(Columns *columns, const TableInput *input, PyObject *by
         columns->wanted[at] = uses[at] & (COLUMN_ID | COLUMN_TEXT) ? (int)columns->wanted_count++ : -1;
         columns->previous[at] = -1;
     }
-    columns->cells = views[1].buf;
-    columns->values = views[2].buf;
-    columns->text = views[3].buf;
-    columns->text_room = views[3].len;
-    columns->room = views[2].len / 8;
+    columns->cells = input->cells;
+    columns->values = input->values;
+    columns->text = input->texts;
+    columns->text_room = input->text_room;
+    columns->room = input->value_count;
     columns->rows = columns->text_size = 0;
-    is_valid = is_valid && views[1].len / 8 == columns->room * (2 * (int64_t)columns->wanted_count + 3);
+    int64_t per_row = 2 * (int64_t)columns->wanted_count + 3;
+    is_valid = is_valid && input->cell_count % per_row == 0 && input->cell_count / per_row == columns->room;
     if (!is_valid) PyErr_SetString(PyExc_ValueError, "the arrays do not fit the columns");
     return is_valid;
 }
@@ -60,15 +68,6 @@ static PyObject *table_result(RowsStatus status, const TableInput *input, int64_
     if (status == ROWS_BAD) return Py_NewRef(Py_None);
     return Py_BuildValue("(LLLL)", (long long)input->part.used, (long long)input->part.line, (long long)rows,
                          (long long)text_size);
-}
-
-/* The position and the line to begin at, and whether the file ends with the text. */
-static int table_place(PyObject *place, Part *part) {
-    long long used, line;
-    if (!PyArg_ParseTuple(place, "LLp", &used, &line, &part->is_last)) return 0;
-    part->used = used;
-    part->line = line;
-    return 1;
 }
 
 static int table_names(Record *record, const Columns *columns, PyObject *names) {
@@ -90,7 +89,7 @@ static int table_names(Record *record, const Columns *columns, PyObject *names) 
 static PyObject *table_records(PyObject *module, PyObject *arguments) {
     PyObject *text, *place, *names, *uses, *arrays[3], *result = NULL;
     int is_array;
-    TableInput input = {.held = 0};
+    TableInput input = {.cells = NULL};
     Columns columns;
     Record record;
     (void)module;
@@ -103,7 +102,7 @@ static PyObject *table_records(PyObject *module, PyObject *arguments) {
                                      : read_json_lines(&record, &columns, &input.part);
         result = table_result(status, &input, columns.rows, columns.text_size);
     }
-    table_release(&input);
+    release(&input.held);
     return result;
 }
 
@@ -111,7 +110,7 @@ static PyObject *table_records(PyObject *module, PyObject *arguments) {
 static PyObject *table_delimited(PyObject *module, PyObject *arguments) {
     PyObject *text, *place, *uses, *arrays[3], *result = NULL;
     char delimiter;
-    TableInput input = {.held = 0};
+    TableInput input = {.cells = NULL};
     Columns columns;
     Delimited file;
     (void)module;
@@ -127,7 +126,7 @@ static PyObject *table_delimited(PyObject *module, PyObject *arguments) {
         Py_END_ALLOW_THREADS
         result = table_result(status, &input, columns.rows, columns.text_size);
     }
-    table_release(&input);
+    release(&input.held);
     return result;
 }
 
@@ -135,29 +134,29 @@ static PyObject *table_delimited(PyObject *module, PyObject *arguments) {
    number instead of that of lines. */
 static PyObject *table_mapping(PyObject *module, PyObject *arguments) {
     PyObject *text, *place, *queries, *arrays[3], *result = NULL;
-    TableInput input = {.held = 0};
-    Py_buffer view;
+    TableInput input = {.cells = NULL};
+    Py_ssize_t query_cells;
+    Mapping mapping = {.count = 0};
     (void)module;
     if (!PyArg_ParseTuple(arguments, "OO!OOOO", &text, &PyTuple_Type, &place, &queries, &arrays[0], &arrays[1], &arrays[2]))
         return NULL;
-    if (!table_place(place, &input.part) || PyObject_GetBuffer(queries, &view, PyBUF_WRITABLE) < 0) return NULL;
-    if (table_hold(&input, text, arrays)) {
-        int64_t room = input.views[2].len / 8, *entries = input.views[1].buf;
-        Mapping mapping = {.queries = view.buf, .query_room = view.len / 8 / QUERY_PARTS, .starts = entries};
-        mapping.lengths = entries + room;
-        mapping.values = input.views[2].buf;
-        mapping.room = room;
-        mapping.text = input.views[3].buf;
-        mapping.text_room = input.views[3].len;
-        if (input.views[1].len / 8 != 2 * room || (uintptr_t)view.buf % 8) {
+    if (table_place(place, &input.part) && (mapping.queries = hold_writable(&input.held, queries, INT64S, &query_cells)) &&
+        table_hold(&input, text, arrays)) {
+        if (input.cell_count % 2 || input.cell_count / 2 != input.value_count) {
             PyErr_SetString(PyExc_ValueError, "the arrays do not fit the entries");
         } else {
+            mapping.query_room = query_cells / QUERY_PARTS;
+            mapping.starts = input.cells;
+            mapping.lengths = input.cells + input.value_count;
+            mapping.values = input.values;
+            mapping.room = input.value_count;
+            mapping.text = input.texts;
+            mapping.text_room = input.text_room;
             RowsStatus status = read_mapping(&mapping, &input.part);
             input.part.line = mapping.query_count;
             result = table_result(status, &input, mapping.count, mapping.text_size);
         }
     }
-    table_release(&input);
-    PyBuffer_Release(&view);
+    release(&input.held);
     return result;
 }

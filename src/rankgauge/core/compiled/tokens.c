@@ -8,6 +8,10 @@
 
 #define USUAL_BLANKS 12
 
+#if defined(__SSE2__) && defined(__x86_64__) && defined(__GNUC__)
+#define HAS_AVX2_CODE /* used if the processor has these instructions */
+#endif
+
 #if defined(__SSE2__) || defined(_M_X64)
 #include <emmintrin.h>
 
@@ -49,7 +53,7 @@ static void blanks_begin(Blanks *blanks, const byte *text, uint32_t size) {
     blanks->is_ended = 0;
     blanks->has_odd = blanks->has_runs = 0;
     blanks->carried = 1; /* the text begins as if a newline were before it */
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef HAS_AVX2_CODE
     blanks->is_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
 #endif
 }
@@ -108,7 +112,7 @@ static void find_groups(Blanks *blanks, uint32_t groups) {
     }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef HAS_AVX2_CODE
 #include <immintrin.h>
 
 /* The same on a newer processor, which is asked for these instructions at run time. */
@@ -159,7 +163,7 @@ static void blanks_find(Blanks *blanks) {
         find_rest(blanks);
         return;
     }
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef HAS_AVX2_CODE
     if (blanks->is_avx2) {
         find_groups_avx2(blanks, groups);
         return;

@@ -199,13 +199,13 @@ class RunReader:
         """Scan a TREC file; False if its queries are scattered and the pipeline must group them."""
         assert isinstance(self.source, FileSource)
         self._start()
-        self.source.start()
-        scan = TrecScan(self.source.stream, self._builder_of(b""), self.faults)
-        if is_scattered:
-            is_plain = self.reading.on_duplicate == "error" and scan.run_scattered(self.reading.memory)
-            return is_plain and not self.faults.total("error")
-        scan.run(self._report)
-        return True
+        with self.source.started() as stream:
+            scan = TrecScan(stream, self._builder_of(b""), self.faults)
+            if is_scattered:
+                is_plain = self.reading.on_duplicate == "error" and scan.run_scattered(self.reading.memory)
+                return is_plain and not self.faults.total("error")
+            scan.run(self._report)
+            return True
 
     def _read_contiguous(self, wanted: Wanted) -> None:
         from rankgauge.io.pipeline.grouping import WholeQueries  # a TREC file is usually scanned

@@ -77,7 +77,7 @@ class TrecScan:
         text = np.frombuffer(data, dtype=np.uint8)
         builder = self._run.builder
         assert builder is not None
-        found = builder.scanner.scan_scattered(text, None)
+        found = builder.scanner.scan_scattered(text)
         if found is None:
             return False
         _, _, rows, table, tag, tag_length = found
