@@ -28,7 +28,7 @@ from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.names import Columns, Kind, Wanted
 from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.pipeline.runs import attempts, raise_or_warn, read_runs, run_from_batches
-from rankgauge.io.row_checks import check_judgments, report_long_ids
+from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments
 from rankgauge.io.sources import Source, TableSource, is_graded, open_results
 
 NO_ROWS: dict[Kind, str] = {"qrels": "no judgments in the file", "run": "no results in the file"}
@@ -100,13 +100,14 @@ def read_qrels(
     which column is which if their names do not: ``{"query": "question_no", "grade": "stars"}``.
     """
     read = read_rows(path, "qrels", format=format, columns=columns, limits=limits)
+    check_judgments(read.faults, read.rows)
     return build_qrels(read, name=name or _default_name(path), by_subtopic=by_subtopic)
 
 
 def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qrels:
-    """Judgments from their rows; raises if anything is wrong, and warns of what is odd."""
+    """Judgments from their rows; raises if there are faults, or if a document is judged twice."""
     rows, faults = read.rows, read.faults
-    check_judgments(faults, rows, read.judgments, by_iter=by_subtopic)
+    report_repeated_judgments(faults, rows, read.judgments, by_iter=by_subtopic)
     raise_or_warn(faults)
     if read.judgments == "grades" and not by_subtopic:
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
@@ -148,6 +149,7 @@ def qrels_from_frame(
     """Judgments from a pandas, polars or pyarrow frame; columns are detected by name, or given as ``columns``."""
     faults = Faults(name)
     rows = collect(TableSource(frame, name), Wanted("qrels", columns), faults)
+    check_judgments(faults, rows)
     return build_qrels(SourceRows(rows, faults), name=name, by_subtopic=by_subtopic)
 
 

@@ -98,8 +98,8 @@ def report_split_queries(faults: Faults, lines: Ints, query: Callable[[int], byt
 # -- judgments --------------------------------------------------------------------------------------------------
 
 
-def check_judgments(faults: Faults, rows: Batch, judgments: JudgmentKind, *, by_iter: bool = False) -> None:
-    """Report what is wrong or odd in all judgments of a source: blank lines, invisible characters, repetitions."""
+def check_judgments(faults: Faults, rows: Batch) -> None:
+    """Report what is odd in all judgments of a source: blank lines and invisible characters."""
     faults.add(
         "blank-line",
         rows.blank,
@@ -108,7 +108,6 @@ def check_judgments(faults: Faults, rows: Batch, judgments: JudgmentKind, *, by_
         severity="warning",
     )
     report_invisible(faults, rows.line, rows.query, rows.doc)
-    report_repeated_judgments(faults, rows, judgments, by_iter=by_iter)
 
 
 def report_repeated_judgments(faults: Faults, rows: Batch, judgments: JudgmentKind, *, by_iter: bool = False) -> None:
