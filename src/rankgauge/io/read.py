@@ -24,7 +24,6 @@ from rankgauge.io.byte_streams import (
     source_name,
 )
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.names import Columns, Kind, Wanted
 from rankgauge.io.options import DEFAULT_READING, Reading
 from rankgauge.io.pipeline.runs import attempts, raise_or_warn, read_runs, run_from_batches
@@ -57,7 +56,11 @@ def collect(source: Source, wanted: Wanted, faults: Faults) -> Batch:
         return concatenate_batches(list(source.batches(replace(wanted, names=names, is_kept=True), faults)))
 
     rows = attempts(read)
-    return scores_from_ranks(faults, rows) if rows.has_ranks_only else rows
+    if rows.has_ranks_only:
+        from rankgauge.io.formats.columns import scores_from_ranks  # few sources have no scores
+
+        rows = scores_from_ranks(faults, rows)
+    return rows
 
 
 def read_rows(

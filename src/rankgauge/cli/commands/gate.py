@@ -33,6 +33,7 @@ from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
+from rankgauge.io.byte_streams import source_name
 from rankgauge.io.options import Reading
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
@@ -278,7 +279,6 @@ def saved_baseline(against: str, history_file: str | None, judgments: str | Qrel
     """The baseline of the branch that ``history:BRANCH`` names, from entries with these judgments."""
     from rankgauge.history.baselines import parse_reference
     from rankgauge.history.store import History
-    from rankgauge.io.byte_streams import source_name
 
     collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
     filter = replace(parse_reference(against), collection=collection)

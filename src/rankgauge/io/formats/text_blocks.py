@@ -19,6 +19,7 @@ BLOCK_BYTES = 1 << 22  # in memory at once
 BLOCK_ROWS = 1 << 16
 WHOLE_BYTES = 1 << 25  # a file up to this size is one block if all of its rows are kept anyway
 UTF16_BYTES = 64  # by which UTF-16 is recognized
+MIN_LONG_LINE = 1 << 20  # no shorter line is refused as a whole, whatever the limit
 SEARCHED_BYTES = 1 << 26  # in which a NUL byte is looked for if something else is wrong
 
 
@@ -88,10 +89,10 @@ class TextBlocks:
     def complete_lines(self) -> int:
         """Where the last complete line that is not read ends; the end of the block if it is the last one.
 
-        Raises if one of them is too long.
+        Raises if one of them is too long; one that is only a little longer than it may be has a fault for its id.
         """
         end = self.size if self.is_last else self._text.rfind(b"\n", self.used, self.size) + 1
-        limit, begin = self.stream.limits.line, self.used
+        limit, begin = max(self.stream.limits.line, MIN_LONG_LINE), self.used
         while (end or self.size) - begin > limit + 1:
             newline = self._text.rfind(b"\n", begin, begin + limit + 1)
             if newline < 0:

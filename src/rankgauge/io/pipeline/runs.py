@@ -26,7 +26,6 @@ from rankgauge.core.tables import group_of
 from rankgauge.errors import InputError, warn_user
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, sha256_of_part
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.names import Wanted
 from rankgauge.io.formats.text_blocks import Restart
 from rankgauge.io.options import DEFAULT_READING, Reading
@@ -97,6 +96,8 @@ class RunBuilder:
         offsets = np.append(begins, len(rows))
         self.see(list(queries), np.diff(offsets), rows.line[begins])
         if rows.has_ranks_only:
+            from rankgauge.io.formats.columns import scores_from_ranks  # few sources have no scores
+
             rows = scores_from_ranks(self.faults, rows)
         if self._is_checked:
             check_results(self.faults, rows, offsets, self.max_id_bytes)
@@ -338,6 +339,8 @@ def results_of(source: Source, run: RunRows, queries: Ids, rows: int, reading: R
     attempts(read)
     found = concatenate_batches(parts)
     if found.has_ranks_only:
+        from rankgauge.io.formats.columns import scores_from_ranks
+
         found = scores_from_ranks(Faults(source.name), found)
     return Run.build(found.query, found.doc, found.value)
 
