@@ -8,12 +8,22 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from rankgauge.cli.main import run
+from rankgauge.core import secrets
 from tests.needs import ROOT, require
 from tests.postgres_server import PostgresServer, ServerUnavailable
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 os.environ.pop("COLUMNS", None)  # a parallel runner sets it, and output in a pipe would be wrapped
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_of_other_tests() -> Iterator[None]:
+    """A value that a test registers as a secret is masked in no other test."""
+    before = set(secrets._REGISTERED)
+    yield
+    secrets._REGISTERED.clear()
+    secrets._REGISTERED.update(before)
 
 
 @pytest.fixture

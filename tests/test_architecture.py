@@ -14,6 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from rankgauge.io.formats.registry import FORMATS
+from rankgauge.io.sources import Source
+from tests.io.differential import ways
+
 SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 
 # Each room imports only from itself and from rooms before it. `labels` comes after `retrieval`, since judges are asked
@@ -290,3 +294,27 @@ def test_every_exception_to_a_rule_has_its_reason_beside_it(folder: str) -> None
             if match is not None and len(match["rest"].strip(" -–#()")) < 5 and " - " not in line[match.start() :]:
                 bare.append(f"{path}:{number}: {line.strip()}")
     assert not bare, "\n".join(bare)
+
+
+# Formats that are chosen by name only: TREC's lines with other columns.
+CHOSEN_ONLY = {"prefs", "qrels_prefs", "qrels_jg", "ndeval"}
+WAYS_OF_SOURCES = {
+    "FileSource": {"gz", "bz2"},
+    "FolderSource": {"folder"},
+    "TableSource": {"frame", "lazy table"},
+    "DatasetSource": set[str](),  # its library downloads collections: tests/io/formats/test_datasets.py
+}
+
+
+@pytest.mark.parametrize(("kind", "table"), [("run", ways.RUNS), ("qrels", ways.QRELS)])
+def test_every_format_is_in_the_table_of_the_differential_test(kind: str, table: tuple[ways.Way, ...]) -> None:
+    covered = {name for way in table for name in way.covers}
+    formats = {format.name for format in FORMATS if kind in format.columns} - CHOSEN_ONLY
+    assert formats - covered == ({"msmarco"} if kind == "qrels" else set())  # its judgments are TREC's
+
+
+def test_every_source_is_in_the_table_of_the_differential_test() -> None:
+    assert {source.__name__ for source in Source.__subclasses__()} == set(WAYS_OF_SOURCES)
+    covered = {name for way in ways.RUNS for name in way.covers}
+    objects = {"Run", "dict", "lists", "several runs"}
+    assert covered >= objects.union(*WAYS_OF_SOURCES.values())

@@ -65,8 +65,8 @@ def draw(seed: int) -> DataSet:
     rng = random.Random(seed)
     is_plain = rng.random() < 0.6
     templates = PLAIN if is_plain else RICH
-    queries = _names(rng, templates, rng.choice([1, 2, 5, 12]))
-    docs = _names(rng, templates, rng.choice([3, 12, 40]))
+    queries = _names(rng, templates, rng.choice([1, 2, 2, 3, 5, 8]))
+    docs = _names(rng, templates, rng.choice([3, 5, 8, 12, 30]))
     score = rng.choice(SCORES)
     rows: list[Row] = []
     grades: dict[str, dict[str, int]] = {}

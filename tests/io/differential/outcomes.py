@@ -132,7 +132,8 @@ def from_standard_input(qrels: Qrels, path: Path, circumstances: Circumstances) 
     stdin = io.TextIOWrapper(io.BytesIO(path.read_bytes()))
     with mock.patch.object(sys, "stdin", stdin):
         outcome = evaluated(qrels, "-", circumstances, name="-:")
-    return replace(outcome, names=tuple(path.name if name == "stdin" else name for name in outcome.names))
+    names = tuple(path.name if name == "stdin" else name for name in outcome.names)
+    return replace(outcome, names=names, error=outcome.error.replace("run 'stdin'", f"run '{path.name}'"))
 
 
 def judgments(source: Any, circumstances: Circumstances) -> Outcome:

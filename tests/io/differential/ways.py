@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rankgauge.core.run import Run
 from tests.io.differential.data_sets import DataSet, Row
@@ -61,7 +61,7 @@ def delimited(data: DataSet, rows: Sequence[Row], delimiter: str, tags: Sequence
     if has_header:
         rng.shuffle(names)
     out = io.StringIO(newline="")
-    quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    quoting: Literal[0, 1] = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
     if any("\r" in cell for row in rows for cell in row[:2]):
         quoting = csv.QUOTE_ALL  # the module quotes a carriage return only if it is part of the line ending
     writer = csv.writer(out, delimiter=delimiter, lineterminator=rng.choice(["\n", "\r\n"]), quoting=quoting)
@@ -203,12 +203,10 @@ def two_runs(data: DataSet) -> tuple[list[Row], list[str]]:
     return rows, ["first", "second"] * len(data.rows)
 
 
-def _arrow(data: DataSet, folder: Path) -> Path:
+def _ipc(path: Path, table: Any, rng: random.Random) -> Path:
     from pyarrow import ipc
 
-    table = arrow_table(data.rows)
-    path = folder / "run.arrow"
-    is_file = data.rng("arrow").random() < 0.5
+    is_file = rng.random() < 0.5
     with (ipc.new_file if is_file else ipc.new_stream)(str(path), table.schema) as writer:
         writer.write_table(table, max_chunksize=5)
     return path
@@ -266,7 +264,7 @@ RUNS: tuple[Way, ...] = (
     Way("gz", lambda d, f: _write(f / "run.gz", gzip.compress(json_lines(d, d.rows), 1)), ("gz",)),
     Way("bz2", lambda d, f: _write(f / "run.bz2", bz2.compress(delimited(d, d.rows, ","), 1)), ("bz2",)),
     Way("parquet", lambda d, f: _parquet(f / "run.parquet", arrow_table(d.rows), d.rng("parquet")), ("parquet",)),
-    Way("arrow", _arrow, ("arrow",)),
+    Way("arrow", lambda d, f: _ipc(f / "run.arrow", arrow_table(d.rows), d.rng("arrow")), ("arrow",)),
     Way("folder", _folder, ("folder",)),
     Way("dict", lambda d, f: d.by_query, ("dict",)),
     Way("run", lambda d, f: Run.from_dict(d.by_query), ("Run",)),
@@ -369,6 +367,7 @@ QRELS: tuple[Way, ...] = (
         lambda d, f: _parquet(f / "qrels.parquet", _qrels_arrow(d), d.rng("parquet qrels")),
         ("parquet",),
     ),
+    Way("arrow qrels", lambda d, f: _ipc(f / "qrels.arrow", _qrels_arrow(d), d.rng("arrow qrels")), ("arrow",)),
     Way("dict qrels", lambda d, f: d.grades, ("dict",)),
     Way("pandas qrels", _qrels_pandas, ("frame",)),
 )
