@@ -61,7 +61,7 @@ CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "modes", "embedder", "re
 
 
 @dataclass(frozen=True)
-class Source:
+class BenchmarkInput:
     """What to benchmark, from the command line."""
 
     corpus: str | None
@@ -100,7 +100,7 @@ class BenchmarkOutput:
 @click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
 @option_group(
     "source",
-    Source,
+    BenchmarkInput,
     option(
         "--corpus",
         section=Section.INPUT,
@@ -209,7 +209,7 @@ class BenchmarkOutput:
 @NO_CODE
 def command(
     config_file: str | None,
-    source: Source,
+    source: BenchmarkInput,
     asking: dict[str, Any],
     options: dict[str, Any],
     output: BenchmarkOutput,
@@ -265,7 +265,7 @@ def run_and_show(
     return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
 
 
-def load_config_file(path: str, source: Source, asking: Iterable[str] = ()) -> Config:
+def load_config_file(path: str, source: BenchmarkInput, asking: Iterable[str] = ()) -> Config:
     """The configuration in a file; what it names cannot be an option too."""
     from rankgauge.config.reading import load_config
 
@@ -282,7 +282,7 @@ def load_config_file(path: str, source: Source, asking: Iterable[str] = ()) -> C
     return load_config(path)
 
 
-def plan_of_source(source: Source, asking: Mapping[str, Any]) -> BenchmarkPlan:
+def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> BenchmarkPlan:
     """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
     options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
     given = {name: value for name, value in asking.items() if is_given(name)}
