@@ -18,6 +18,7 @@ import pytest
 from rankgauge import InputError, Reading, evaluate_runs
 from rankgauge.core.hits import Joined
 from rankgauge.io.join import parallel, scan
+from rankgauge.io.join.joining import join_any
 from rankgauge.io.join.parallel import MAX_THREADS, MIN_BYTES_PER_RUN, thread_count
 
 QRELS = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(20)}
@@ -84,7 +85,7 @@ def test_threads_raise_the_first_error_in_order_after_the_warnings_before_it(
 def test_a_warning_that_a_filter_makes_an_error_is_raised_from_threads(in_threads: None, runs: list[Path]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="seven:1: expected 6 columns .*, found 7"):
+        with pytest.raises(UserWarning, match=r"seven:1: expected 6 columns .*, found 7"):
             evaluate_runs(QRELS, runs, "AP")
 
 
@@ -127,7 +128,6 @@ def test_an_interrupt_ends_all_threads_within_a_block(
     for path in paths:
         path.write_text("".join(f"q{n} Q0 a 1 1 tag\n" for n in range(1000)))
     blocks: list[str] = []
-    original = parallel.join_any
 
     def slow(qrels: Any, run: Any, reading: Any, compat: Any, progress: Any) -> list[Joined]:
         def slow_progress(position: int) -> None:
@@ -137,7 +137,7 @@ def test_an_interrupt_ends_all_threads_within_a_block(
             time.sleep(0.02)
             progress(position)
 
-        return original(qrels, run, reading, compat, slow_progress)
+        return join_any(qrels, run, reading, compat, slow_progress)
 
     monkeypatch.setattr(parallel, "join_any", slow)
     with default_interrupts(), pytest.raises(KeyboardInterrupt):
@@ -182,11 +182,10 @@ def test_threads_share_the_memory_that_one_run_may_use(
     in_threads: None, runs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budgets: list[int] = []
-    original = parallel.join_any
 
     def noting(qrels: Any, run: Any, reading: Reading, *more: Any) -> list[Joined]:
         budgets.append(reading.memory)
-        return original(qrels, run, reading, *more)
+        return join_any(qrels, run, reading, *more)
 
     monkeypatch.setattr(parallel, "join_any", noting)
     outcome(runs, memory=3_000_000)
