@@ -18,6 +18,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.options import Reading
 from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
@@ -254,7 +255,13 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
     settings = _settings(manifest)
     if isinstance(labels, StoredJudgments):
-        evaluation = evaluate_for_report(_judgments_of_queries(labels.qrels, queries), runs, settings, topics=queries)
+        evaluation = evaluate_for_report(
+            _judgments_of_queries(labels.qrels, queries),
+            runs,
+            settings,
+            topics=queries,
+            reading=Reading(keep_rankings=True),  # the runs are in memory
+        )
     else:
         evaluation = labels.evaluate(runs, settings, queries)
     return report_of(

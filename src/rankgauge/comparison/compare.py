@@ -138,7 +138,7 @@ def compare_evaluation(
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
         interactions=tuple(tests),
-        evaluation=evaluation if joins and all(join is not None and join.run is not None for join in joins) else None,
+        evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,
         interaction_family=interaction_family if by else None,
         changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
         texts=dict(evaluation.texts),

@@ -251,7 +251,13 @@ class Joined:
     sample: tuple[bytes, ...] = ()  # a few of them, for messages
     sha256: str | None = None  # if it was requested
     notes: tuple[Note, ...] = ()  # from reading the run
-    run: Run | None = field(default=None, repr=False)  # the whole ranking, if it was kept
+    run: Run | None = field(default=None, repr=False)  # the whole run, if it was kept
+    top: Run | None = field(default=None, repr=False)  # the first documents of each query, if they are shown
+
+    @property
+    def shown(self) -> Run | None:
+        """The rankings that can be shown, if there are any: whole, or their first documents."""
+        return self.run if self.top is None else self.top
 
 
 def divide(upper: Floats | Ints, lower: Floats | Ints) -> PerQuery:

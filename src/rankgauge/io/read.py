@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
 from rankgauge.core.tables import keep_freed_memory
-from rankgauge.errors import InputError, InputTypeError, Note
+from rankgauge.errors import InputError, InputTypeError, Note, held_warnings
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
@@ -26,7 +27,7 @@ from rankgauge.io.byte_streams import (
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats.names import Columns, Kind, Wanted
 from rankgauge.io.options import DEFAULT_READING, Reading
-from rankgauge.io.pipeline.runs import attempts, raise_or_warn, read_runs, run_from_batches
+from rankgauge.io.pipeline.runs import attempts, batches_again, raise_or_warn, read_runs, run_from_batches
 from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments
 from rankgauge.io.sources import Source, TableSource, is_graded, open_results
 
@@ -187,6 +188,18 @@ def runs_and_notes(data: Any, reading: Reading) -> tuple[list[Run], tuple[Note, 
     with open_results(data, "run", format=reading.run_format, limits=reading.limits, hashed=True) as source:
         runs, faults = read_runs(source, reading)
         return runs, tuple(faults.notes("note"))
+
+
+def documents_of(data: Any, reading: Reading) -> Iterator[Ids]:
+    """The documents of all results, in columns of which each has some of them. Nothing is reported a second time."""
+    if not isinstance(data, (str, Path)) or is_dataset(data):
+        with held_warnings():
+            run = as_run(data, reading)
+        yield run.docs
+        return
+    with open_results(data, "run", format=reading.run_format, limits=reading.limits) as source:
+        for batch in batches_again(source, reading):
+            yield batch.doc
 
 
 def as_run(data: Any, reading: Reading = DEFAULT_READING) -> Run:

@@ -218,6 +218,15 @@ def open_results(
         yield TableSource(data, kind)
 
 
+def can_read_again(data: Any) -> bool:
+    """Whether results can be read twice: not standard input, a pipe, or a table that another engine computes."""
+    if isinstance(data, (str, Path)):
+        return is_dataset(data) or is_folder(data) or (str(data) != "-" and Path(data).is_file())
+    from rankgauge.io.formats.lazy_tables import is_lazy_table
+
+    return not is_lazy_table(data)
+
+
 def check_runs(runs: Any) -> None:
     """Raise if something that is one run, or no list at all, is given as a list of runs."""
     is_one = isinstance(runs, (str, bytes, os.PathLike, Run, Mapping)) or isinstance(getattr(runs, "run", None), Run)

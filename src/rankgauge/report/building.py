@@ -11,7 +11,7 @@ from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation
 from rankgauge.io.options import Reading
-from rankgauge.report.report import Report
+from rankgauge.report.report import SHOWN_DEPTH, Report
 
 if TYPE_CHECKING:
     from rankgauge.comparison.result import Comparison
@@ -44,13 +44,13 @@ def evaluate_for_report(
     topics: Any = None,
     reading: Reading | None = None,
 ) -> Evaluation:
-    """Score runs, and keep what a report shows of them: hashes and whole rankings."""
+    """Score runs, and keep what a report shows of them: hashes, and the first documents of each ranking."""
     return evaluate_systems(
         qrels,
         runs,
         settings.measures,
         conventions=settings.conventions,
-        reading=replace(reading or Reading(), fingerprint=True, keep_rankings=True),
+        reading=replace(reading or Reading(), fingerprint=True, keep_top=SHOWN_DEPTH),
         topics=topics,
     )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 NO_RELEVANT_DOCUMENT = "No query has a relevant document, so nothing can be compared."
+SHOWN_DEPTH = 20  # documents of each ranking that the page shows, at most
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ class Report(HtmlView):
 
     @property
     def runs(self) -> tuple[Run | None, ...]:
-        """The whole ranking of each system, if it was kept."""
-        return tuple(joined.run for joined in self.evaluation.joined)
+        """The run of each system, or the first documents of its rankings; None if neither was kept."""
+        return tuple(joined.shown for joined in self.evaluation.joined)
 
     @property
     def scores(self) -> tuple[Scores, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run
 from rankgauge.io.corpus.corpus import Corpus
 
@@ -11,17 +12,19 @@ MAX_CHARACTERS = 240
 TOP_RANKS = 10  # of each run whose documents have a snippet
 
 
-def snippets_of(documents: Corpus, runs: Iterable[Run | None]) -> dict[str, str]:
+def snippets_of(documents: Corpus, runs: Iterable[Run | None], compat: Compat = "trec_eval-9") -> dict[str, str]:
     """Snippets by document id, in the order of the corpus, which is streamed once."""
-    return snippets_and_count(documents, runs)[0]
+    return snippets_and_count(documents, runs, compat)[0]
 
 
-def snippets_and_count(documents: Corpus, runs: Iterable[Run | None]) -> tuple[dict[str, str], int]:
+def snippets_and_count(
+    documents: Corpus, runs: Iterable[Run | None], compat: Compat = "trec_eval-9"
+) -> tuple[dict[str, str], int]:
     """The snippets, and the number of documents in the corpus, which is streamed once for both."""
     top: set[bytes] = set()
     for run in runs:
         if run is not None:
-            top.update(run.top(TOP_RANKS).docs)
+            top.update(run.top(TOP_RANKS, compat).docs)
     snippets, count = {}, 0
     for document in documents:
         count += 1

@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from rankgauge import InputError, MeasureError, Qrels, Run, evaluate, parse_measure
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
+from rankgauge.evaluation.audit import unjudged
 from rankgauge.evaluation.audit.completion import completed
 from rankgauge.evaluation.audit.unjudged import audit_unjudged, has_bounds
 from tests.evaluation.audit.brute_force import Tied, tied
@@ -81,6 +82,20 @@ def test_a_completed_join_is_the_join_with_completed_judgments(case: Case) -> No
     shared = np.isin(found.query * 1000 + found.tie_first, listed.query * 1000 + listed.tie_first)
     assert found.tie_first[shared].tolist() == wanted.tie_first[shared].tolist()
     assert found.tie_last[shared].tolist() == wanted.tie_last[shared].tolist()
+
+
+@pytest.mark.slow
+@given(cases())
+@settings(max_examples=30)
+def test_queries_in_memory_one_at_a_time_have_the_values_of_all_together(case: Case) -> None:
+    assume(set(case.judged) & set(case.results))
+    measures = [measure for measure in ALL if measure.definition.accepts("grades")]
+    together = audit_unjudged(case.qrels, case.run, measures)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unjudged, "MAX_DOCUMENTS_IN_MEMORY", 1)
+        alone = audit_unjudged(case.qrels, case.run, measures)
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.relevant.values, other.relevant.values)
 
 
 QRELS = {"1": {"a": 2, "b": 0, "n": -1}, "2": {"c": 1}}

@@ -165,7 +165,7 @@ def evaluate_files(
     if sources.gold is not None:
         return sources.evaluate(runs, settings, reading)
     judgments, rankings = log_or_files(qrels, runs, reading)
-    if settings.caching and not view.audits and not reading.keep_rankings:
+    if settings.caching and not view.audits and not reading.keep_rankings and not reading.keep_top:
         from rankgauge.evaluation.cached import evaluate_runs_cached
 
         return evaluate_runs_cached(

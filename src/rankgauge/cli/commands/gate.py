@@ -221,7 +221,7 @@ def command(
             "-m names measures to compare with a baseline or to store",
             hint="name a baseline with --against, store one with --write-baseline, or leave out -m",
         )
-    reading = configured_reading(reading, settings)
+    reading = replace(output.page.reading(configured_reading(reading, settings)), keep_rankings=saving.save_run)
     judged = GatedRuns(qrels, run, against)
     if sources.gold is not None:
         judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)

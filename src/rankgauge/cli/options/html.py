@@ -58,8 +58,12 @@ class PageRequest:
         check_writable(self.path, inputs=[file for file in (*files, self.corpus) if file is not None])
 
     def reading(self, reading: Reading) -> Reading:
-        """How files are read if their rankings are shown: whole, so that no file is opened again."""
-        return reading if self.path is None else replace(reading, fingerprint=True, keep_rankings=True)
+        """How files are read if their rankings are shown."""
+        if self.path is None:
+            return reading
+        from rankgauge.report.report import SHOWN_DEPTH
+
+        return replace(reading, fingerprint=True, keep_top=SHOWN_DEPTH)
 
     def write(self, evaluation: Evaluation, settings: Settings, **details: Any) -> None:
         """Write the report of runs that are scored; ``details`` are further fields of ``Report``."""
@@ -73,7 +77,8 @@ class PageRequest:
             from rankgauge.io.corpus.reading import read_corpus
             from rankgauge.report.snippets import snippets_of
 
-            snippets = snippets_of(read_corpus(self.corpus), [joined.run for joined in evaluation.joined])
+            rankings = [joined.shown for joined in evaluation.joined]
+            snippets = snippets_of(read_corpus(self.corpus), rankings, settings.conventions.compat)
         context = click.get_current_context()
         details |= {"reproduce": reproducible_command(context), "date": data_date(context)}
         report = report_of(evaluation, settings, snippets=snippets, **details)

@@ -9,7 +9,7 @@ evidence that the retriever is as good as before: only bounds that exclude a dro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -65,7 +65,7 @@ def lost_documents(before: Retrieved, now: Retrieved, qrels: Qrels) -> dict[str,
     return {query: docs for query, docs in lost.items() if docs}
 
 
-def absent_documents(documents: Sequence[str], *columns: Ids) -> set[str]:
+def absent_documents(documents: Sequence[str], columns: Iterable[Ids]) -> set[str]:
     """The documents that appear in none of the columns of ids."""
     ids = Ids.from_text(list(documents), "document id")
     index = IdIndex(ids, np.zeros(len(ids), dtype=np.int64))
@@ -76,13 +76,16 @@ def absent_documents(documents: Sequence[str], *columns: Ids) -> set[str]:
     return {doc for doc, is_missing in zip(documents, missing.tolist(), strict=True) if is_missing}
 
 
-def unknown_documents(run: Ids, corpus: Ids) -> list[str]:
-    """The documents of a run that a corpus does not have, each once."""
+def unknown_documents(columns: Iterable[Ids], corpus: Ids) -> list[str]:
+    """The documents in the columns of a run that a corpus does not have, each once."""
     index = IdIndex(corpus, np.zeros(len(corpus), dtype=np.int64))
-    known, _ = index.find(run, np.zeros(len(run), dtype=np.int64))
-    unknown = np.ones(len(run), dtype=bool)
-    unknown[known] = False
-    return sorted(set(run.take(np.flatnonzero(unknown)).to_text()))
+    documents: set[str] = set()
+    for column in columns:
+        known, _ = index.find(column, np.zeros(len(column), dtype=np.int64))
+        unknown = np.ones(len(column), dtype=bool)
+        unknown[known] = False
+        documents.update(column.take(np.flatnonzero(unknown)).to_text())
+    return sorted(documents)
 
 
 def blame(

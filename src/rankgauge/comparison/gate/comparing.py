@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Blame, absent_documents, blame, lost_documents, unknown_documents
 from rankgauge.comparison.gate.growth import with_current_labels
+from rankgauge.comparison.gate.inputs import RunAgain
 from rankgauge.comparison.gate.pairing import (
     PairedQueries,
     compare_measures,
@@ -25,13 +27,18 @@ from rankgauge.core.ids import Ids
 KnownIds = Callable[[], Ids]
 
 
-def compare_with_baselines(result: GateResult, gated: int, known_ids: KnownIds | None) -> GateResult:
-    """The result with its comparison with the baseline, and with the cause if a measure got worse."""
+def compare_with_baselines(
+    result: GateResult, gated: int, known_ids: KnownIds | None, run: RunAgain | None
+) -> GateResult:
+    """The result with its comparison with the baseline, and with the cause if a measure got worse.
+
+    ``run`` is the tested run, if there is more than its scores.
+    """
     stored = result.against
     if stored is None:
         return result
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
-    current = [with_current_labels(baseline, result.evaluation, gated) for baseline in baselines]
+    current = [with_current_labels(baseline, result.evaluation, gated, run) for baseline in baselines]
     several = [pair_queries(scores, baseline, gated) for scores, baseline, _ in current]
     compared = compare_measures(several, result.rule)
     scores, baseline, growth = current[0]
@@ -42,7 +49,7 @@ def compare_with_baselines(result: GateResult, gated: int, known_ids: KnownIds |
     if not dropped:
         return result
     place = dropped[0]
-    return replace(result, blame=_blame(result, baselines[place], (compared[place], several[place]), known_ids))
+    return replace(result, blame=_blame(result, baselines[place], (compared[place], several[place]), known_ids, run))
 
 
 def _is_worse(rows: tuple[ComparedMeasure, ...]) -> bool:
@@ -54,21 +61,21 @@ def _blame(
     before: Baseline,
     compared: tuple[tuple[ComparedMeasure, ...], PairedQueries],
     known_ids: KnownIds | None,
+    run: RunAgain | None,
 ) -> Blame:
     """What a drop has to do with documents that are gone; ``known_ids`` reads those of the corpus."""
-    joined = result.evaluation.joined
-    now, run = Baseline.of(result.evaluation, 0), joined[0].run if joined else None
     gone: dict[str, list[str]] = {}
     unknown: list[str] = []
-    if joined:
+    if run is not None:
+        now = Baseline.of(result.evaluation, 0)
         gone = lost_documents(before.retrieved, now.retrieved, result.evaluation.qrels)
     if gone and run is not None:
         candidates = sorted({doc for docs in gone.values() for doc in docs})
-        run_docs, corpus_docs = run.docs, None if known_ids is None else known_ids()
-        unknown = [] if corpus_docs is None else unknown_documents(run_docs, corpus_docs)
+        corpus_docs = None if known_ids is None else known_ids()
+        unknown = [] if corpus_docs is None else unknown_documents(run.documents(), corpus_docs)
         # If the run has ids that the corpus never had, a document in the corpus may still have changed its id.
-        columns = [run_docs] if corpus_docs is None or unknown else [run_docs, corpus_docs]
-        missing = absent_documents(candidates, *columns)
+        others = [] if corpus_docs is None or unknown else [corpus_docs]
+        missing = absent_documents(candidates, chain(run.documents(), others))
         gone = {query: [doc for doc in docs if doc in missing] for query, docs in gone.items()}
     lost = {query: docs for query, docs in gone.items() if docs}
     rows, pairs = compared

@@ -9,17 +9,19 @@ from functools import partial
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.comparing import compare_with_baselines
 from rankgauge.comparison.gate.decide import GATE_STATISTICS, Rule
-from rankgauge.comparison.gate.inputs import AnyCorpus, checked_judgments, corpus_ids, runs_or_baseline
+from rankgauge.comparison.gate.inputs import AnyCorpus, RunAgain, checked_judgments, corpus_ids, runs_or_baseline
 from rankgauge.comparison.gate.requirements import Requirement, parse_requirements
 from rankgauge.comparison.gate.result import GateResult, RequiredValue
 from rankgauge.comparison.gate.rotted import NO_HASHES, fitting_baseline, fitting_part, grade_zero_notes
 from rankgauge.comparison.gate.storing import stored_measures
 from rankgauge.comparison.statistics import Statistics
-from rankgauge.errors import UsageError, shown
+from rankgauge.core.formatting import listing
+from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
+from rankgauge.io.sources import can_read_again
 from rankgauge.measures.spec import Measure
 
 
@@ -57,17 +59,26 @@ def gate(
             hint='--require "nDCG@10>=0.35" asks for a value, --against baseline.json for no drop',
         )
     rule = Rule(margin, statistics, two_sided)
-    reading = replace(reading or Reading(), fingerprint=True, keep_rankings=True)
+    reading = replace(reading or Reading(), fingerprint=True)
     baseline_runs, stored = runs_or_baseline(against, reading)
+    runs = [run, *baseline_runs]
+    if not all(map(can_read_again, runs)):
+        reading = replace(reading, keep_rankings=True)
     if against is not None:
         gated = _gated_measures(measures, stored, requirements, conventions)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
     judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
-    evaluation = evaluate_measures(
-        judgments, [run, *baseline_runs], requested, conventions=conventions, reading=reading
-    )
+    evaluation = evaluate_measures(judgments, runs, requested, conventions=conventions, reading=reading)
+    if len(evaluation.scores) > len(runs):
+        raise InputError(
+            f"expected one run in each source, found {len(evaluation.scores)} in {len(runs)}: "
+            f"{listing(shown(scores.run) for scores in evaluation.scores)}",
+            hint="a gate tests one run: write the others to files of their own",
+        )
+    if reading.keep_rankings and evaluation.joined:
+        runs = [joined.run for joined in evaluation.joined]
     if evaluation.scores[0].without_relevant.all():
         reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
         required = _required_values(evaluation.scores[0], requirements, rule)
@@ -75,7 +86,7 @@ def gate(
     rot = checked if checked is not None and checked.rotted_queries else None
     if rot is not None:
         judged_sha256 = evaluation.qrels.sha256
-        evaluation = fitting_part(evaluation, judgments, rot, requested, conventions, reading)
+        evaluation = fitting_part(runs, judgments, rot, requested, conventions, reading)
         stored = None if stored is None else fitting_baseline(stored, judged_sha256, evaluation)
     result = GateResult("pass", evaluation, rule, rot=rot, notes=tuple(grade_zero_notes(checked)))
     if not len(evaluation.scores[0]):
@@ -85,7 +96,8 @@ def gate(
         stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids)
+        again = RunAgain(runs[0], reading) if evaluation.joined else None
+        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids, again)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
     missed = not all(row.met for row in result.required)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.gate.baseline import Baseline
+from rankgauge.comparison.gate.inputs import RunAgain
 from rankgauge.comparison.gate.runs import mean_of
 from rankgauge.comparison.stored import aligned_scores
 from rankgauge.comparison.versions.changes import JudgmentChanges, judgment_changes
@@ -46,17 +47,19 @@ class ComparableScores(NamedTuple):
     growth: LabelGrowth | None
 
 
-def with_current_labels(stored: Baseline, evaluation: Evaluation, gated: int) -> ComparableScores:
-    """The scores of this run and the baseline as they can be compared; raises if they cannot."""
+def with_current_labels(stored: Baseline, evaluation: Evaluation, gated: int, run: RunAgain | None) -> ComparableScores:
+    """The scores of this run and the baseline as they can be compared; raises if they cannot.
+
+    ``run`` is this run, to be scored with the labels of the baseline; None if there is only its scores.
+    """
     scores, qrels = evaluation.scores[0], evaluation.qrels
-    run = evaluation.joined[0].run if evaluation.joined else None
     if stored.source is None or stored.judgments is None or run is None or stored.qrels_sha256 == qrels.sha256:
         stored.check_comparable(scores, qrels)
         return ComparableScores(scores, stored, None)
     stored.check_conventions(scores)
     current = scores.only(scores.measures[:gated])
     older = _with_columns_of(stored.judgments, qrels)
-    now_older = rescored(run, older, current)
+    now_older = run.rescored(older, current)
     before = aligned_scores(stored, now_older)
     rankings = [one.ranking for one in stored.runs if one.ranking is not None]
     again = [rescored(one, qrels, current) for one in rankings] if len(rankings) == len(stored.runs) else []

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.stored import baseline_from_stream
+from rankgauge.comparison.versions.crossing import rescored
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun
+from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import (
     AnyFile,
     Limits,
     LoadedFile,
     is_dataset,
+    is_folder,
     load_file,
     open_source,
     rereadable,
@@ -27,13 +30,29 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
 from rankgauge.io.pipeline.runs import read_runs
-from rankgauge.io.read import as_qrels
-from rankgauge.io.sources import FileSource
+from rankgauge.io.read import as_qrels, documents_of
+from rankgauge.io.sources import FileSource, can_read_again
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
 AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]
 TEXT_CORPORA = (str, Path, Corpus, Mapping)  # any other corpus has ids only
 SMALL_FILE = 1 << 16  # bytes up to which a file of judgments is checked for being blank
+
+
+@dataclass(frozen=True, eq=False)
+class RunAgain:
+    """A run that was scored and is read again, for what is not in its scores."""
+
+    source: AnyRun
+    reading: Reading
+
+    def rescored(self, qrels: Qrels, like: Scores) -> Scores:
+        """Its scores with other judgments; measures and conventions stay."""
+        return rescored(self.source, qrels, like, replace(self.reading, fingerprint=False, keep_rankings=False))
+
+    def documents(self) -> Iterator[Ids]:
+        """All documents in it, in several columns."""
+        return documents_of(self.source, self.reading)
 
 
 def gate_judgments(source: AnyQrels, reading: Reading) -> Qrels:
@@ -89,7 +108,7 @@ def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Basel
 def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
     if isinstance(source, Baseline):
         return None, source
-    if not isinstance(source, (str, Path)) or is_dataset(source):
+    if not isinstance(source, (str, Path)) or is_dataset(source) or is_folder(source):
         return source, None
     with (
         rereadable(source, limits=reading.limits) as file,
@@ -98,6 +117,8 @@ def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, B
         stored = baseline_from_stream(stream)
         if stored is not None:
             return None, stored
+        if can_read_again(source):
+            return source, None
         run_file = FileSource(source, stream, "run", reading.run_format)
         run_file.has_many_runs = False
         return read_runs(run_file, replace(reading, columns=None))[0][0], None

@@ -7,6 +7,7 @@ before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
+from rankgauge.errors import held_warnings
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.evaluate import Evaluation, evaluate_measures
+from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_measures
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
 from rankgauge.measures.spec import Measure
@@ -30,19 +32,19 @@ NO_HASHES = Note(
 
 
 def fitting_part(
-    evaluation: Evaluation,
+    runs: Sequence[AnyRun],
     judgments: Qrels,
     check: LabelCheck,
     requested: tuple[Measure, ...],
     conventions: Conventions,
     reading: Reading,
 ) -> Evaluation:
-    """The evaluation on the queries whose relevant labels all fit; no scores if there is no such query."""
+    """Runs on the queries whose relevant labels all fit; no scores if there is no such query."""
     queries = judgments.queries.to_text()
     fitting = np.array([at for at, query in enumerate(queries) if query not in check.rotted_queries], dtype=np.int64)
-    runs = [joined.run for joined in evaluation.joined]
     part = judgments.select(fitting)
-    tested = evaluate_measures(part, runs, requested, conventions=conventions, reading=reading)
+    with held_warnings():  # they were issued when the runs were scored on all queries
+        tested = evaluate_measures(part, runs, requested, conventions=conventions, reading=reading)
     # That the other queries of a run have no judgments now says nothing about the run.
     kept = [tuple(note for note in scores.notes if note.code != LEFT_OUT) for scores in tested.scores]
     scores = tuple(replace(scores, notes=notes) for scores, notes in zip(tested.scores, kept, strict=True))

@@ -75,6 +75,8 @@ def append_baseline(
     path: str | Path, evaluation: Evaluation, *, inputs: Iterable[str | Path] = (), keep_run: bool = False
 ) -> None:
     """Add the first run of an evaluation to the baseline in a file, if there is one."""
+    if not keep_run:  # one that cannot be read twice is in memory anyway
+        evaluation = replace(evaluation, joined=tuple(replace(joined, run=None) for joined in evaluation.joined))
     with_run(existing_baseline(path), evaluation).write(path, inputs=inputs, keep_runs=keep_run)
 
 

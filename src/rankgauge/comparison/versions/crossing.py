@@ -7,12 +7,12 @@ from typing import Literal
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, held_warnings, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
-from rankgauge.evaluation.evaluate import score
+from rankgauge.evaluation.evaluate import AnyRun, score
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.options import DEFAULT_READING
-from rankgauge.io.pipeline.joining import join_run
+from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.pipeline.joining import join_any
 from rankgauge.measures.spec import Measure
 
 Method = Literal["same labels", "both orders", "newer labels", "older labels", "joint"]
@@ -54,9 +54,10 @@ class CrossedScores:
         return "joint" if self.after_again is None else "older labels"
 
 
-def rescored(run: Run, qrels: Qrels, like: Scores) -> Scores:
+def rescored(run: AnyRun, qrels: Qrels, like: Scores, reading: Reading = DEFAULT_READING) -> Scores:
     """A run with other judgments, which the conventions have seen already; measures and conventions stay."""
-    joined = join_run(qrels, run, (), DEFAULT_READING, like.conventions.compat)
+    with held_warnings():  # they were issued with the scores that these are like
+        (joined,) = join_any(qrels, run, reading, like.conventions.compat)
     return score(qrels, joined, like.requested or like.measures, like.conventions)
 
 

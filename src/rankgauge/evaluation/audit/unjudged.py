@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.tables import Floats
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.completion import completed
 from rankgauge.evaluation.audit.values import Values, result_of
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, query_values
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
 from rankgauge.measures.families.judged import judged
@@ -25,6 +26,7 @@ from rankgauge.measures.spec import Measure
 # documents, as R, the ideal ranking and R-precision's cutoff do. SetRelP depends on R, RBP(max_rel='query') on the
 # query's largest grade.
 BOUNDED = frozenset("P RR Success RBP ERR SetP NumRet".split())
+MAX_DOCUMENTS_IN_MEMORY = 500_000
 NO_BOUNDS = (
     "these measures depend on the other relevant documents (R, the ideal ranking), so more relevant documents can "
     "lower the value: scenarios, not bounds"
@@ -138,27 +140,36 @@ def unjudged_of(scores: Scores, hits: Hits, grade: float) -> UnjudgedAudit:
     hits = replace(hits, by_group=None)
     if not (np.isfinite(grade) and grade > 0):
         raise InputError(f"grade must be a number above 0, found {grade!r}")
-    all_relevant, condensed = completed(hits, grade), hits.judged_only()
-    averaged = scores.averaged
+    averaged, condensed = scores.averaged, hits.judged_only()
+    plain = [measure.but(judged_only=False) for measure in scores.measures]  # they must see the unjudged documents
+    if_relevant = _values_if_relevant(plain, hits, grade)
 
-    def scenarios(measure: Measure) -> Scenarios:
+    def scenarios(index: int, measure: Measure) -> Scenarios:
         how = measure.definition.aggregate
-        plain = measure.but(judged_only=False)  # it must see the unjudged documents
         return Scenarios(
             measure=measure,
-            irrelevant=Values(plain(hits), averaged, how),
-            relevant=Values(plain(all_relevant), averaged, how),
-            condensed=Values(plain(condensed), averaged, how),
+            irrelevant=Values(plain[index](hits), averaged, how),
+            relevant=Values(if_relevant[:, index], averaged, how),
+            condensed=Values(plain[index](condensed), averaged, how),
             judged=Values(judged(cutoff=measure.cutoff)(hits), averaged, "mean"),
             bounds=has_bounds(measure),
         )
 
     return UnjudgedAudit(
         scores=scores,
-        measures=tuple(scenarios(measure) for measure in scores.measures),
+        measures=tuple(scenarios(index, measure) for index, measure in enumerate(scores.measures)),
         grade=grade,
         unjudged=int((hits.retrieved - condensed.count)[averaged].sum()),
         retrieved=int(hits.retrieved[averaged].sum()),
+    )
+
+
+def _values_if_relevant(measures: Sequence[Measure], hits: Hits, grade: float) -> Floats:
+    """Queries × measures if all unjudged documents are relevant; only those of some queries are in memory at once."""
+    blocks = np.cumsum(hits.retrieved) // MAX_DOCUMENTS_IN_MEMORY
+    parts = np.split(np.arange(len(hits)), np.flatnonzero(np.diff(blocks)) + 1)
+    return np.concatenate(
+        [query_values(completed(hits.select(queries), grade), measures) for queries in parts], dtype=np.float64
     )
 
 

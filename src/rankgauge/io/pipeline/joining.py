@@ -23,7 +23,7 @@ from rankgauge.errors import Note
 from rankgauge.io.byte_streams import is_dataset
 from rankgauge.io.options import Reading
 from rankgauge.io.pipeline import runs
-from rankgauge.io.pipeline.runs import Progress, RunReader, RunRows, first_results, part_sha256, run_name
+from rankgauge.io.pipeline.runs import ALL_ROWS, Progress, RunReader, RunRows, first_results, part_sha256, run_name
 from rankgauge.io.read import as_run
 from rankgauge.io.sources import Source, is_graded, open_results
 
@@ -39,7 +39,8 @@ def join_any(
         hashed = reading.fingerprint or reading.keep_rankings
         with open_results(data, "run", format=reading.run_format, limits=reading.limits, hashed=hashed) as source:
             return join_source(qrels, source, reading, compat, progress)
-    if isinstance(data, Mapping) and not reading.fingerprint and not reading.keep_rankings and is_graded(data):
+    is_kept = reading.fingerprint or reading.keep_rankings or bool(reading.keep_top)
+    if isinstance(data, Mapping) and not is_kept and is_graded(data):
         from rankgauge.io.pipeline.dict_lookup import join_dict
 
         joined = join_dict(qrels, data, compat) if "dict" in runs.SHORTCUTS else None
@@ -63,22 +64,23 @@ def join_source(
     qrels: Qrels, source: Source, reading: Reading, compat: Compat, progress: Progress | None = None
 ) -> list[Joined]:
     """Join judgments with each run of a source."""
-    reader = RunReader(source, reading, qrels=qrels, compat=compat, is_kept=reading.keep_rankings, progress=progress)
+    depth = ALL_ROWS if reading.keep_rankings else reading.keep_top
+    reader = RunReader(source, reading, qrels=qrels, compat=compat, kept_depth=depth, progress=progress)
     read = reader.read()
     sha256, notes = source.sha256(), tuple(reader.faults.notes("note"))
 
     def joined(run: RunRows) -> Joined:
         assert run.hits is not None
         name, digest = run_name(run, source), part_sha256(sha256, run, read)
-        kept = run.run(name, digest) if reading.keep_rankings else None
+        kept = run.run(name, digest) if depth else None
+        whole = kept if reading.keep_rankings else None
 
         def results() -> Run:
-            return first_results(source, run, reading, EXAMINED_ROWS) if kept is None else _first_queries(kept)
+            return first_results(source, run, reading, EXAMINED_ROWS) if whole is None else _first_queries(whole)
 
         sample = tuple(run.queries.head(3))
-        return with_notes(
-            qrels, Joined(run.hits, name, len(run.queries), sample, digest, notes, kept), run.queries, results
-        )
+        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, None if whole else kept)
+        return with_notes(qrels, found, run.queries, results)
 
     return list(map(joined, read))
 
@@ -93,6 +95,7 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         sha256=run.sha256 if reading.fingerprint else None,
         notes=notes,
         run=run if reading.keep_rankings else None,
+        top=run if reading.keep_top and not reading.keep_rankings else None,
     )
     return with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from rankgauge.core import ranking
 from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.hits import Hits
@@ -36,7 +37,7 @@ from rankgauge.io.sources import FileSource, Source
 Progress = Callable[[int], None]
 T = TypeVar("T")
 GROUPING_SHARE = 0.7  # of the progress, the part in which the rows of scattered queries are read
-ANY_MEMORY = 1 << 60
+ANY_MEMORY = ALL_ROWS = 1 << 60
 SHORTCUTS = {"trec", "dict", "lists", "clean"}  # ways around the pipeline; tests switch them off
 
 
@@ -65,7 +66,7 @@ class RunBuilder:
         faults: Faults,
         builder: HitsBuilder | None,
         *,
-        is_kept: bool = False,
+        kept_depth: int = 0,
         is_checked: bool = True,
         on_duplicate: OnDuplicate = "error",
         max_id_bytes: int = DEFAULT_LIMITS.line,
@@ -73,7 +74,8 @@ class RunBuilder:
         self.faults, self.builder, self._is_checked = faults, builder, is_checked
         self.on_duplicate, self.max_id_bytes = on_duplicate, max_id_bytes
         self.tag = b""  # to be set by the caller
-        self._kept: list[Batch] | None = [] if is_kept else None
+        self._depth = kept_depth
+        self._kept: list[Batch] = []
         self._seen: dict[bytes, None] = {}
         self._empty: list[bytes] = []  # queries without rows
         self._sizes: list[Ints] = []  # of the queries seen
@@ -101,24 +103,29 @@ class RunBuilder:
             rows = scores_from_ranks(self.faults, rows)
         if self._is_checked:
             check_results(self.faults, rows, offsets, self.max_id_bytes)
-        rows = self._joined(rows, queries, offsets)
-        if self._kept is not None:
-            self._kept.append(rows)
+        self._join_and_keep(rows, queries, offsets)
 
-    def _joined(self, rows: Batch, queries: Ids, offsets: Ints) -> Batch:
-        """Join rows unless there is an error; the rows themselves, each document once if the first one counts."""
+    def _join_and_keep(self, rows: Batch, queries: Ids, offsets: Ints) -> None:
+        """Join rows unless there is an error, and keep them; each document once, if the first one counts."""
         builder = None if self.faults.total("error") else self.builder
-        if builder is not None and builder.add(queries, offsets, rows.doc, rows.value):
-            return rows
-        first_rows, repeated_rows = repeated(rows.doc, group_of(offsets))
-        if self.on_duplicate == "error":
-            report_duplicates(self.faults, rows, first_rows, repeated_rows)
-            return rows
-        kept = np.delete(np.arange(len(rows)), repeated_rows)
-        rows = rows.take(kept)
-        if builder is not None:
-            builder.add(queries, np.searchsorted(kept, offsets), rows.doc, rows.value)
-        return rows
+        if builder is None or not builder.add(queries, offsets, rows.doc, rows.value):
+            first_rows, repeated_rows = repeated(rows.doc, group_of(offsets))
+            if self.on_duplicate == "error":
+                report_duplicates(self.faults, rows, first_rows, repeated_rows)
+            else:
+                unique_rows = np.delete(np.arange(len(rows)), repeated_rows)
+                rows, offsets = rows.take(unique_rows), np.searchsorted(unique_rows, offsets)
+                if builder is not None:
+                    builder.add(queries, offsets, rows.doc, rows.value)
+        if self._depth:
+            self._kept.append(rows if self._depth == ALL_ROWS else self._top(rows, offsets))
+
+    def _top(self, rows: Batch, offsets: Ints) -> Batch:
+        """The first rows of each query, in rank order, over memory of their own."""
+        compat: Compat = "trec_eval-9" if self.builder is None else self.builder.compat
+        order = ranking.order(offsets, rows.doc, rows.value, compat)
+        top = order[np.arange(len(order)) - offsets[:-1][group_of(offsets)] < self._depth]
+        return Batch(rows.line[top], rows.query.take(top).compact(), rows.doc.take(top).compact(), rows.value[top])
 
     def see(self, names: list[bytes], sizes: Ints, lines: Ints) -> None:
         """Remember queries; raises :class:`Restart` if one of them was there before."""
@@ -140,15 +147,22 @@ class RunBuilder:
         sizes, lines = np.concatenate([*self._sizes, empty]), np.concatenate([*self._lines, empty])
         rows = len(self._seen)
         order = np.append(np.argsort(lines[:rows], kind="stable"), np.arange(rows, len(queries)))
-        kept = None
-        if self._kept is not None:
-            kept = replace(concatenate_batches(self._kept), empty=tuple(self._empty))
+        kept = self._all_kept(order[:rows]) if self._depth else None
         hits = None if self.builder is None else self.builder.build()
         return RunRows(self.tag, queries.take(order), sizes[order], hits, kept)
 
+    def _all_kept(self, order: Ints) -> Batch:
+        """The rows that were kept; ``order`` has the queries in the order of their first rows."""
+        kept = replace(concatenate_batches(self._kept), empty=tuple(self._empty))
+        if (np.diff(order) > 0).all():
+            return kept
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return kept.take(np.argsort(place[kept.query.distinct[0]], kind="stable"))
+
 
 class RunReader:
-    """Reads all runs of a source. Without judgments nothing is joined; ``is_kept`` keeps the rows."""
+    """Reads all runs of a source. Without judgments nothing is joined; so many rows of each query are kept."""
 
     def __init__(
         self,
@@ -157,10 +171,10 @@ class RunReader:
         *,
         qrels: Qrels | None = None,
         compat: Compat = "trec_eval-9",
-        is_kept: bool = False,
+        kept_depth: int = 0,
         progress: Progress | None = None,
     ) -> None:
-        self.source, self.reading, self.is_kept = source, reading, is_kept
+        self.source, self.reading, self._depth = source, reading, kept_depth
         self._qrels, self._compat, self._report = qrels, compat, progress
         self.faults = Faults(source.name)
 
@@ -178,7 +192,7 @@ class RunReader:
         return attempts(self._read)
 
     def _read(self, names: tuple[str, ...], is_scattered: bool) -> list[RunBuilder]:
-        wanted = Wanted("run", self.reading.columns, names, is_kept=self.is_kept)
+        wanted = Wanted("run", self.reading.columns, names, is_kept=self._depth == ALL_ROWS)
         if self._can_scan() and self._scan(is_scattered):
             return list(self._builders.values())
         self._start()
@@ -194,7 +208,7 @@ class RunReader:
 
     def _can_scan(self) -> bool:
         """Whether the extension may look up the judged documents of a TREC file by itself."""
-        return self.source.format == "trec" and not self.is_kept and "trec" in SHORTCUTS and TrecScan.is_available()
+        return self.source.format == "trec" and not self._depth and "trec" in SHORTCUTS and TrecScan.is_available()
 
     def _scan(self, is_scattered: bool) -> bool:
         """Scan a TREC file; False if its queries are scattered and the pipeline must group them."""
@@ -224,7 +238,8 @@ class RunReader:
     def _read_scattered(self, wanted: Wanted) -> None:
         from rankgauge.io.pipeline.grouping import Grouping  # few sources need it
 
-        memory = ANY_MEMORY if self.is_kept else self.reading.memory  # what is kept is in memory anyway
+        # What is kept is in memory anyway.
+        memory = ANY_MEMORY if self._depth == ALL_ROWS else self.reading.memory
         with Grouping(self.faults, memory) as grouping:
             for batch in self.source.batches(wanted, self.faults):
                 for key, rows in self._by_run(batch):
@@ -257,7 +272,7 @@ class RunReader:
             self._builders[key] = RunBuilder(
                 self.faults,
                 builder,
-                is_kept=self.is_kept,
+                kept_depth=self._depth,
                 on_duplicate=self.reading.on_duplicate,
                 max_id_bytes=limit,
             )
@@ -277,7 +292,7 @@ def attempts(read: Callable[[tuple[str, ...], bool], T]) -> T:
 
 def read_runs(source: Source, reading: Reading = DEFAULT_READING, name: str | None = None) -> tuple[list[Run], Faults]:
     """All runs of a source, in memory, and its faults. A run's name is its tag, unless it has none or one is given."""
-    reader = RunReader(source, reading, is_kept=True)
+    reader = RunReader(source, reading, kept_depth=ALL_ROWS)
     read = reader.read()
     sha256 = source.sha256()
     return [one.run(name or run_name(one, source), part_sha256(sha256, one, read)) for one in read], reader.faults
@@ -294,7 +309,7 @@ def run_from_batches(
     """A run from all its rows, whose faults are known; raises if there are any, or if a document appears twice."""
     from rankgauge.io.pipeline.grouping import Grouping
 
-    rows = RunBuilder(faults, None, is_kept=True, is_checked=False, on_duplicate=on_duplicate)
+    rows = RunBuilder(faults, None, kept_depth=ALL_ROWS, is_checked=False, on_duplicate=on_duplicate)
     with Grouping(faults, ANY_MEMORY) as grouping:
         for batch in batches:
             rows.add(replace(batch.slice(0, 0), empty=batch.empty))
@@ -319,6 +334,17 @@ def first_results(source: Source, run: RunRows, reading: Reading, rows: int) -> 
     """The results of the first queries of a run, up to about this many rows: the source is read again for them."""
     chosen = run.queries.head(int(np.searchsorted(np.cumsum(run.sizes) - run.sizes, rows)))
     return results_of(source, run, chosen, int(run.sizes[: len(chosen)].sum()), reading)
+
+
+def batches_again(source: Source, reading: Reading) -> Iterator[Batch]:
+    """The rows of a source that was read before, whose faults are known; some may come twice."""
+    names: tuple[str, ...] = ()
+    while True:
+        try:
+            yield from source.batches(Wanted("run", reading.columns, names), Faults(source.name))
+            return
+        except Restart as restart:
+            names = restart.names
 
 
 def results_of(source: Source, run: RunRows, queries: Ids, rows: int, reading: Reading) -> Run:

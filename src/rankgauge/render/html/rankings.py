@@ -15,14 +15,12 @@ from rankgauge.core.tables import Floats, group_of, offsets_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.page_systems import PageSystems
-from rankgauge.report.report import Report
-
-TOP_DEPTH = 20
+from rankgauge.report.report import SHOWN_DEPTH, Report
 
 
 @dataclass(frozen=True, eq=False)
 class TopRanking:
-    """The top of one system's ranking: rows by query and rank, for the first ``TOP_DEPTH`` ranks."""
+    """The top of one system's ranking: rows by query and rank, for the first ``SHOWN_DEPTH`` ranks."""
 
     docs: Ids
     offsets: Ints  # of each query's rows
@@ -42,7 +40,7 @@ class TopRanking:
     @cached_property
     def top_hits(self) -> Hits:
         """The hits within the first ranks."""
-        return self.hits.where(self.hits.rank <= TOP_DEPTH)
+        return self.hits.where(self.hits.rank <= SHOWN_DEPTH)
 
     @cached_property
     def hit_rows(self) -> Ints:
@@ -83,7 +81,7 @@ def _top_ranking(run: Run, hits: Hits, scores: Scores, report: Report) -> TopRan
     """The documents at the top of each judged query, in the order of the judged queries."""
     zeros = np.zeros(len(run.queries), dtype=np.int64)
     judged, query_indices = report.qrels.query_index.find(run.queries, zeros)
-    top = run.select(judged).top(TOP_DEPTH, scores.conventions.compat)
+    top = run.select(judged).top(SHOWN_DEPTH, scores.conventions.compat)
     query = query_indices[group_of(top.offsets)]
     order = np.argsort(query, kind="stable")
     return TopRanking(top.docs.take(order), offsets_of(query[order], len(hits)), hits, scores.measures)
