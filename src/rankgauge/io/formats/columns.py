@@ -143,7 +143,8 @@ def scores_from_ranks(rows: Rows) -> Rows:
     )
     deepest = np.zeros(int(group.max(initial=-1)) + 1)
     np.maximum.at(deepest, group, rank)
-    return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
+    with np.errstate(invalid="ignore"):  # an infinite rank is a fault already
+        return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
 
 
 def _describe_row(line: Ints, query: Ids, doc: Ids, row: int) -> str:
