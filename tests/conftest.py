@@ -14,7 +14,8 @@ from tests.needs import ROOT, require
 from tests.postgres_server import PostgresServer, ServerUnavailable
 from tests.warm_process import RANKGAUGE, WarmProcess
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
 os.environ.pop("COLUMNS", None)  # a parallel runner sets it, and output in a pipe would be wrapped
 

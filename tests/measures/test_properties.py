@@ -92,8 +92,9 @@ def test_calling_twice_gives_the_same_and_changes_no_input(case: Case) -> None:
     qrels, run = case.qrels, case.run
     before = (qrels.sha256, run.sha256)
     hits = join(qrels, run)
-    assert equal(values_of(hits), values_of(hits))
-    assert equal(values_of(hits), values_of(join(qrels, run)))
+    first = values_of(hits)
+    assert equal(first, values_of(hits))
+    assert equal(first, values_of(join(qrels, run)))
     assert (Qrels.from_dict(case.judged).sha256, Run.from_lists(case.results).sha256) == before
 
 
@@ -106,12 +107,13 @@ def test_parts_equal_the_whole(case: Case, parts: int) -> None:
     pieces = [join(qrels.select(numbers[part::parts]), run) for part in range(parts) if len(numbers[part::parts])]
     glued = concatenate(pieces)
     assert list(glued.queries) == list(whole.queries)
-    assert equal(values_of(glued), values_of(whole))
+    expected = values_of(whole)
+    assert equal(values_of(glued), expected)
     for name in ("rank", "grade", "tie_first", "tie_last", "judged", "retrieved", "status", "ordinal"):
         assert np.array_equal(getattr(glued, name), getattr(whole, name)), name
     for part in range(parts):
         chosen = numbers[part::parts]
-        alone = {name: values[chosen] for name, values in values_of(whole).items()}
+        alone = {name: values[chosen] for name, values in expected.items()}
         assert equal(values_of(whole.select(chosen)), alone)
 
 
