@@ -30,14 +30,16 @@ SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/co
 WORKERS ?= $(shell nproc 2> /dev/null || echo 2)
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
+# The tests start hundreds of processes: what they import is compiled once, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test coverage test-fast test-lowest test-pythons test-env check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
 
 test: check
-	$(PYTEST) -m "not slow"
-	$(PYTEST) -m slow
+	$(PYTEST)
 
 # Not part of `make test`: tracing every line takes time.
 coverage: $(TEST)
@@ -57,7 +59,7 @@ test-lowest: | $(VENV)
 
 # An environment for each Python stays in $(PYTHONS).
 test-pythons: | $(VENV)
-	$(BIN)/python -m scripts.run_on_pythons --workers $(WORKERS)
+	$(BIN)/python -m scripts.run_on_pythons --workers $(WORKERS) $(PYTHONS_OPTIONS)
 
 check: $(TEST)
 	$(BIN)/ruff check .

@@ -3,16 +3,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import rankgauge.cli.commands
 from rankgauge.cli.main import run
 from rankgauge.core import secrets
 from tests.needs import ROOT, require
 from tests.postgres_server import PostgresServer, ServerUnavailable
+from tests.warm_process import RANKGAUGE, WarmProcess
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)
 settings.load_profile("default")
 os.environ.pop("COLUMNS", None)  # a parallel runner sets it, and output in a pipe would be wrapped
 
@@ -52,6 +56,24 @@ def postgres_dsn(postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatc
     dsn = postgres_server.new_database()
     monkeypatch.setenv("DATABASE_URL", dsn)
     return dsn
+
+
+@pytest.fixture(scope="session")
+def warm_python() -> Iterator[WarmProcess]:
+    """Runs Python code in processes that have imported libraries, but nothing of rankgauge."""
+    process = WarmProcess()
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="session")
+def warm_rankgauge() -> Iterator[WarmProcess]:
+    """Runs code in processes that have imported all commands; the program rankgauge in its folder does so, too."""
+    commands = [f"rankgauge.cli.commands.{module.name}" for module in iter_modules(rankgauge.cli.commands.__path__)]
+    process = WarmProcess(*commands, "rankgauge.cli.group", "rankgauge.cli.process", "rankgauge.render.html.page")
+    process.make_program("rankgauge", RANKGAUGE)
+    yield process
+    process.close()
 
 
 class Outcome:

@@ -11,6 +11,8 @@ import pytest
 from scripts import site_pages
 from scripts.examples import ROOT, blocks, environment, pages, printed, save_files, session, sessions, shown
 
+from tests.warm_process import WarmProcess
+
 PAGES = pages()
 LIBRARY_PAGES = ROOT / "docs" / "guides" / "retrievers"  # run by tests/libraries, in the libraries' environment
 SPARK_PAGE = ROOT / "docs" / "guides" / "spark.md"  # run by tests/distributed, in the environment of Spark
@@ -25,25 +27,27 @@ PICTURE = re.compile(r'src(?:set)?="([^"]+)"')
     ids=lambda pages: str(pages[0].relative_to(ROOT)),
 )
 def test_examples_run_and_print_what_the_page_says(
-    session_pages: list[Path], tmp_path: Path, request: pytest.FixtureRequest
+    session_pages: list[Path],
+    tmp_path: Path,
+    warm_python: WarmProcess,
+    warm_rankgauge: WarmProcess,
+    request: pytest.FixtureRequest,
 ) -> None:
-    variables = environment()
-
-    def run(*command: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, (command[-1], done.stderr)
-        return done
-
+    variables = warm_rankgauge.on_path(environment())
     for page in session_pages:
         save_files(page, tmp_path)
         if "${DATABASE_URL}" in page.read_text(encoding="utf-8"):
             variables["DATABASE_URL"] = request.getfixturevalue("postgres_server").new_database()
         for command, expected in (pair for text in blocks(page, "console") for pair in session(text)):
-            done = run("bash", "-c", command)
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, (command, done.stderr)
             assert not expected or expected.rstrip() == shown(expected, done.stdout, done.stderr).rstrip(), command
         outputs = printed(page)
         for code in blocks(page, "python"):
-            done = run(sys.executable, "-W", "error", "-c", code)
+            done = warm_python.run(code, cwd=tmp_path, env=variables, on_warning="error")
+            assert done.returncode == 0, (code, done.stderr)
             assert code not in outputs or outputs[code].rstrip() == done.stdout.rstrip(), code
 
 

@@ -78,7 +78,7 @@ def test_a_mean_has_the_same_interval_everywhere(data: Any, measure: str, tmp_pa
     (group,) = evaluate(qrels, run, measure).by("all")
     assert group.interval == expected
     report = build_report(judged, {"run": run}, load_settings({"measures": measure}))
-    data = json.loads(benchmark_text.as_json(report))
+    data = json.loads(benchmark_text.json_texts(report)[0])
     assert data["scores"]["runs"][0]["measures"][measure]["ci"] == expected.to_dict()
     assert interval_text(expected) in as_html(report)
     files = write_json(tmp_path, qrels=judged, run=run)
@@ -200,7 +200,7 @@ def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], comma
         command("compare", *files, *options, "--format", "json").out,
         command("compare", *files, "--config", config, "--format", "json").out,
         command("evaluate", *files, "--config", config, "--format", "json").out,
-        benchmark_text.as_json(build_report(JUDGED, [*files[1:]], load_settings(content))),
+        benchmark_text.json_texts(build_report(JUDGED, [*files[1:]], load_settings(content)))[0],
     ]
     for output in outputs:
         comparison = json.loads(output)["comparison"]
@@ -516,7 +516,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
     for name, mark in MARKS.items():
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]
-    data = json.loads(benchmark_text.as_json(lower_is_better))
+    data = json.loads(benchmark_text.json_texts(lower_is_better)[0])
     assert data["answer"][0] == "Best: fair (FirstRel 1.200). Worse: base, poor."
     page = as_html(lower_is_better)
     assert re.findall(r'<i class="\w+" role="img" aria-label="(\w+)">(.)</i>', page)[:2] == [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import rankgauge
+from tests.warm_process import WarmProcess
 
+Opened = Callable[..., dict[str, int]]
 WORKSHOP = Path(rankgauge.__file__).parent / "data" / "workshop"
 COUNT = """
 import collections, json, os, sys
@@ -29,14 +29,17 @@ sys.exit(code)
 """
 
 
-def opened(folder: Path, arguments: Sequence[str]) -> dict[str, int]:
-    """How often a command opens each file of a folder for reading."""
-    done = subprocess.run(
-        [sys.executable, "-c", COUNT, *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in (0, 1), done.stderr
-    counts: dict[str, int] = json.loads(done.stderr.splitlines()[-1])
-    return counts
+@pytest.fixture
+def opened(folder: Path, warm_rankgauge: WarmProcess) -> Callable[..., dict[str, int]]:
+    """How often a command opens each file of the folder for reading."""
+
+    def count(*arguments: str) -> dict[str, int]:
+        done = warm_rankgauge.run(COUNT, *arguments, cwd=folder)
+        assert done.returncode in (0, 1), done.stderr
+        counts: dict[str, int] = json.loads(done.stderr.splitlines()[-1])
+        return counts
+
+    return count
 
 
 @pytest.fixture
@@ -70,38 +73,35 @@ TOPICS = ["--topics", "queries.jsonl"]
     ],
     ids=lambda arguments: " ".join(arguments),
 )
-def test_every_input_is_opened_once(folder: Path, arguments: list[str]) -> None:
-    counts = opened(folder, arguments)
+def test_every_input_is_opened_once(folder: Path, opened: Opened, arguments: list[str]) -> None:
+    counts = opened(*arguments)
     inputs = {name for name in arguments if (folder / name).is_file() and name != "page.html"}
     assert inputs
     assert {name: counts[name] for name in inputs} == dict.fromkeys(inputs, 1)
 
 
 @pytest.mark.slow
-def test_a_configuration_is_opened_once(folder: Path) -> None:
+def test_a_configuration_is_opened_once(folder: Path, opened: Opened) -> None:
     (folder / "rankgauge.yaml").write_text("measures: [nDCG@10]\nstatistics: {significance_testing: true}\n")
     for command in ("evaluate", "compare"):
-        counts = opened(folder, [command, "qrels.trec", *RUNS, "--config", "rankgauge.yaml"])
+        counts = opened(command, "qrels.trec", *RUNS, "--config", "rankgauge.yaml")
         assert {name: counts[name] for name in ("rankgauge.yaml", "qrels.trec", *RUNS)} == dict.fromkeys(
             ("rankgauge.yaml", "qrels.trec", *RUNS), 1
         )
 
 
 @pytest.mark.slow
-def test_a_run_that_drops_is_not_opened_again_to_find_the_cause(folder: Path) -> None:
+def test_a_run_that_drops_is_not_opened_again_to_find_the_cause(folder: Path, opened: Opened) -> None:
     rows = [line.split() for line in (folder / RUNS[0]).read_text().splitlines()]
     worse = [" ".join([query, "Q0", f"other-{doc}", rank, score, "x"]) for query, _, doc, rank, score, _ in rows]
     (folder / "worse.trec").write_text("\n".join(worse) + "\n")
-    arguments = ["gate", "qrels.trec", "worse.trec", "--against", RUNS[0], "-m", "nDCG@10"]
-    counts = opened(folder, arguments)
+    counts = opened("gate", "qrels.trec", "worse.trec", "--against", RUNS[0], "-m", "nDCG@10")
     assert (counts["worse.trec"], counts[RUNS[0]], counts["qrels.trec"]) == (1, 1, 1)
 
 
 @pytest.mark.slow
-def test_a_benchmark_opens_judgments_queries_and_runs_once(folder: Path) -> None:
-    counts = opened(
-        folder, ["benchmark", "run", "--corpus", ".", "-o", "out/here", "--latency", "0", "--html", "page.html"]
-    )
+def test_a_benchmark_opens_judgments_queries_and_runs_once(opened: Opened) -> None:
+    counts = opened("benchmark", "run", "--corpus", ".", "-o", "out/here", "--latency", "0", "--html", "page.html")
     runs = {name: count for name, count in counts.items() if name.endswith(".trec") and "/runs/" in name}
     assert (counts["qrels.trec"], counts["queries.jsonl"]) == (1, 1)
     assert len(runs) == 3

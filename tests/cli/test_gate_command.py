@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from rankgauge import evaluate
+from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
 NAME = "a|b`<c>*@d"  # everything that a table, Markdown, HTML or GitHub could obey
@@ -222,8 +222,10 @@ def test_a_passing_gate_appends_its_run(
 
 
 @pytest.mark.slow
-def test_either_side_may_come_through_a_pipe(files: dict[str, Path], baseline: Path) -> None:
-    run = [sys.executable, "-m", "rankgauge", "gate", str(files["qrels"])]
+def test_either_side_may_come_through_a_pipe(
+    files: dict[str, Path], baseline: Path, warm_rankgauge: WarmProcess
+) -> None:
+    run = [str(warm_rankgauge.folder / "rankgauge"), "gate", str(files["qrels"])]
     for arguments, file in (
         (["-", "--against", str(baseline)], files["lost"]),
         ([str(files["lost"]), "--against", "-"], baseline),

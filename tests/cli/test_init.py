@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from importlib.metadata import distribution
 from pathlib import Path
@@ -19,6 +18,7 @@ from rankgauge.benchmark.plan import SHIPPED
 from rankgauge.cli.starting.folder import content_of
 from rankgauge.cli.starting.install import default_install
 from rankgauge.config.reading import load_config
+from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
 GITHUB, GITLAB = Path(".github/workflows/retrieval.yml"), Path(".gitlab-ci.yml")
@@ -120,15 +120,16 @@ def commands_of_github(no_code: str = "") -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_the_scripts_of_gitlab_run(command: Command) -> None:
+def test_the_scripts_of_gitlab_run(command: Command, warm_rankgauge: WarmProcess) -> None:
     write_runs()
     assert command("init", "--ci", "gitlab", "--install", "rankgauge.whl").code == 0
     jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
     for name in ("retrieval quality", "retrieval history"):
         lines = [line for line in jobs[name]["script"] if not line.startswith("git ")]
-        program = f'rankgauge() {{ "{sys.executable}" -m rankgauge "$@"; }}\nCI_COMMIT_BRANCH=main'
-        script = "\n".join([program, *lines])
-        done = subprocess.run(["bash", "-ec", script], capture_output=True, text=True, check=False)
+        variables = {**warm_rankgauge.on_path(), "CI_COMMIT_BRANCH": "main"}
+        done = subprocess.run(
+            ["bash", "-ec", "\n".join(lines)], env=variables, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
 
 

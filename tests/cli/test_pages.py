@@ -6,10 +6,8 @@ import html
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import yaml
 
 import rankgauge.cli.commands.demo
 from tests.render.html.unpacking import Parts, data_of
+from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
 
@@ -130,9 +129,11 @@ def test_a_page_never_overwrites_an_input(name: str, workshop: Path, command: Co
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["evaluate"], ["gate", "--require", "nDCG@10>=0.1"]])
-def test_a_page_of_standard_input_needs_it_only_once(words: list[str], workshop: Path) -> None:
+def test_a_page_of_standard_input_needs_it_only_once(
+    words: list[str], workshop: Path, warm_rankgauge: WarmProcess
+) -> None:
     run = (workshop / "runs/vector.trec").read_bytes()
-    line = [sys.executable, "-m", "rankgauge", words[0], str(workshop / "qrels.trec")]
+    line = [str(warm_rankgauge.folder / "rankgauge"), words[0], str(workshop / "qrels.trec")]
     for source in ("-", str(workshop / "runs/vector.trec")):
         command = [*line, source, *words[1:], "--html", f"{'pipe' if source == '-' else 'file'}.html"]
         done = subprocess.run(command, input=run, capture_output=True, check=False)
@@ -220,18 +221,20 @@ ODD_NAMES = ["a run's copy.trec", "-x.trec", "$(touch pwned).trec", "a;b&c.trec"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["evaluate"], ["compare"], ["gate", "--require", "nDCG@10>=0.1"]])
-def test_the_command_on_a_page_runs_when_it_is_pasted(words: list[str], workshop: Path, command: Command) -> None:
+def test_the_command_on_a_page_runs_when_it_is_pasted(
+    words: list[str], workshop: Path, command: Command, warm_rankgauge: WarmProcess
+) -> None:
     for name in ODD_NAMES:
         shutil.copy(workshop / "runs/vector.trec", name)
     runs = [f"./{name}" for name in ODD_NAMES[: 1 if words[0] == "gate" else None]]
     assert command(words[0], str(workshop / "qrels.trec"), *runs, *words[1:], "--html", "my page.html").code == 0
-    pasted_runs_again("my page.html")
+    pasted_runs_again("my page.html", warm_rankgauge.on_path())
     assert not Path("pwned").exists()
 
 
 @pytest.mark.slow
 def test_the_command_of_a_benchmark_runs_when_it_is_pasted(
-    workshop: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    workshop: Path, command: Command, warm_rankgauge: WarmProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(workshop)
     collection, retrievers = {"corpus": ".", "name": "mine"}, {"lexical": {"mode": "lexical"}}
@@ -239,18 +242,17 @@ def test_the_command_of_a_benchmark_runs_when_it_is_pasted(
     Path("my config.yaml").write_text(yaml.safe_dump(config))
     done = command("benchmark", "run", "my config.yaml", "--out", "results", "--html", "page.html")
     assert done.code == 0, done.err
-    pasted_runs_again("page.html", same=False)
+    pasted_runs_again("page.html", warm_rankgauge.on_path(), same=False)
 
 
-def pasted_runs_again(page: str, *, same: bool = True) -> None:
+def pasted_runs_again(page: str, variables: dict[str, str], *, same: bool = True) -> None:
     """Run the command that a page shows in a shell: it must make the same page, unless that has latencies."""
     before = Path(page).read_bytes()
     shown = re.search('<code id="reproduce">(.*?)</code>', before.decode("utf-8"), re.DOTALL)
     assert shown
     Path(page).unlink()
-    python = f"{shlex.quote(sys.executable)} -m rankgauge"
-    script = f'rankgauge() {{ {python} "$@"; }}\n{html.unescape(shown[1])}\n'
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    script = html.unescape(shown[1])
+    done = subprocess.run(["bash", "-c", script], env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not same or Path(page).read_bytes() == before
 

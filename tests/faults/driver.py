@@ -15,6 +15,7 @@ one operation (see ``injection``), or at a limit on the size of files, which als
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import random
 import resource
@@ -39,6 +40,9 @@ LOADED_ONCE = (  # rather than in every process
     "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.text.scores", "scipy.stats",
     "rankgauge.cli.commands.benchmark_run", "rankgauge.cli.commands.runs_fetch", "rankgauge.cli.commands.gate",
     "rankgauge.cli.commands.evaluate", "rankgauge.cli.commands.convert", "jinja2", "bm25s", "Stemmer",
+    "rankgauge.cli.commands.compare", "rankgauge.cli.commands.live", "rankgauge.cli.commands.pool",
+    "rankgauge.cli.commands.judge", "rankgauge.cli.group", "rankgauge.cli.process", "rankgauge.config.reading",
+    "rankgauge.rag.live",
 )  # fmt: skip
 Trial = tuple[str, Callable[[], None]]
 
@@ -184,6 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     for name in LOADED_ONCE:
         import_module(name)
+    gc.freeze()  # a collection in a fork would copy all of it
     found = total = 0
     with tempfile.TemporaryDirectory(prefix="faults-") as workspace:
         for name in asked.only or SCENARIOS:

@@ -11,6 +11,7 @@ import pytest
 from scripts.examples import blocks, environment, session
 
 from tests.labels.test_judge_terminal import judging
+from tests.warm_process import WarmProcess
 
 pytest.importorskip("pty")
 pytest.importorskip("bm25s")
@@ -42,7 +43,9 @@ def judge_by_reading(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(tmp_path: Path) -> None:
+def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(
+    tmp_path: Path, warm_rankgauge: WarmProcess
+) -> None:
     commands = [pair for text in blocks(GUIDE, "console") for pair in session(text)]
     last = next(row for row, (command, _) in enumerate(commands) if command.startswith("rankgauge evaluate"))
     judged = False
@@ -54,7 +57,7 @@ def test_the_guide_leads_to_its_numbers_with_an_assessor_at_the_terminal(tmp_pat
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=tmp_path,
-            env=environment(),
+            env=warm_rankgauge.on_path(environment()),
             capture_output=True,
             text=True,
             check=False,

@@ -133,11 +133,12 @@ def test_parts_equal_the_whole(queries: list[tuple[list[Row], list[str]]], rng: 
     run = Run.from_lists({f"q{n}": ranking for n, (_, ranking) in enumerate(queries)})
     whole = join(qrels, run)
     parts = [join(qrels.select(np.array([number])), run) for number in range(len(queries))]
+    alone = [values(rows, ranking) for rows, ranking in queries]
     for name, measure in MEASURES.items():
         expected = measure(whole)
         assert [float(measure(part)[0]) for part in parts] == expected.tolist(), name
         assert [float(measure(whole.select(np.array([n])))[0]) for n in range(len(queries))] == expected.tolist()
-        assert [values(rows, ranking)[name] for rows, ranking in queries] == expected.tolist()
+        assert [of_query[name] for of_query in alone] == expected.tolist()
     added = join(qrels.with_queries([b"added"]), run)
     assert MEASURES["prefs_simp"](added).tolist() == [0.0, *MEASURES["prefs_simp"](whole).tolist()]
 

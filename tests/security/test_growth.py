@@ -73,7 +73,10 @@ def grows_too_fast(work: Callable[[int], Callable[[], Any]], size: int) -> str |
 
 def regex_calls(path: Path) -> Iterator[tuple[ast.expr, str]]:
     """The patterns that a file gives to the module ``re``, and the function it gives them to."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if not re.search(r"\bre\.", text):
+        return
+    for node in ast.walk(ast.parse(text)):
         function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
         if isinstance(node, ast.Call) and function.startswith("re.") and function[3:] in {"compile", *METHODS}:
             yield node.args[0], function[3:]

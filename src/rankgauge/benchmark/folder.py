@@ -24,7 +24,7 @@ from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
 from rankgauge.io.records import parse_record
 from rankgauge.labels.gold.options import GoldOptions
-from rankgauge.render.text.benchmark import as_json, as_markdown, evaluation
+from rankgauge.render.text.benchmark import as_markdown, json_texts
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import evaluate_for_report, report_of
 from rankgauge.report.report import Cost, Report
@@ -318,9 +318,9 @@ def _snippets(file: LoadedFile) -> dict[str, str]:
 
 def rendered(report: Report) -> dict[str, bytes]:
     """The content of the files that show results, by their path in the folder."""
-    texts = {REPORT: as_json(report), COMPARISON: as_markdown(report)}
-    for scores in report.scores:
-        texts[evaluation_path(scores.run)] = evaluation(report, scores)
+    report_text, evaluations = json_texts(report)
+    texts = {REPORT: report_text, COMPARISON: as_markdown(report)}
+    texts |= {evaluation_path(system): text for system, text in evaluations.items()}
     return {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, evaluate, read_run
@@ -297,6 +297,7 @@ def test_mappings_are_read_as_a_plain_reader_reads_them(data: bytes, block_bytes
 
 @settings(max_examples=200, deadline=None)
 @given(data=tables(), format=st.sampled_from(["csv", "csv", "tsv"]), block_bytes=BLOCKS, block_rows=ROOMS)
+@example(data=b"qid,docno,rank\nq1,q1,inf\n", format="csv", block_bytes=16, block_rows=4)
 def test_tables_are_read_as_a_plain_reader_reads_them(
     data: bytes, format: str, block_bytes: int, block_rows: int
 ) -> None:

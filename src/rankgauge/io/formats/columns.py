@@ -147,7 +147,8 @@ def scores_from_ranks(faults: Faults, rows: Batch) -> Batch:
     )
     deepest = np.zeros(int(group.max(initial=-1)) + 1)
     np.maximum.at(deepest, group, rank)
-    return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
+    with np.errstate(invalid="ignore"):  # an infinite rank is a fault already
+        return replace(rows, value=deepest[group] + 1 - rank, has_ranks_only=False)
 
 
 def _describe_row(faults: Faults, query: Ids, doc: Ids, row: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankgauge._version import __version__
@@ -33,15 +33,16 @@ MAX_CAVEATS = 4  # on the terminal; the page has all of them
 # ------------------------------------------------------------------------------------------------------------ JSON
 
 
-def as_json(report: Report) -> str:
-    """Everything but times, so that the same input gives the same text."""
-    return dumped(
+def json_texts(report: Report) -> tuple[str, dict[str, str]]:
+    """Everything but times, so that the same input gives the same text; and the scores of each system on their own."""
+    details = {run.run: _details(report, run) for run in report.scores}
+    together = dumped(
         {
             "schema": BENCHMARK_SCHEMA,
             "rankgauge": __version__,
             "title": report.title,
             "answer": answer(report),
-            "scores": _scores(report, report.scores),
+            "scores": _scores(report, report.scores, details),
             "comparison": None if report.comparison is None else report.comparison.to_dict(),
             "notes": [] if report.reuse is None else [report.reuse],
             "failed": dict(report.failed),
@@ -49,20 +50,31 @@ def as_json(report: Report) -> str:
             "validation": validation_dict(report.validations),
         }
     )
+    return together, {run.run: dumped(_scores(report, [run], details)) for run in report.scores}
 
 
-def evaluation(report: Report, scores: Scores) -> str:
-    """The report of one system: its scores with intervals, groups and the value for each query."""
-    return dumped(_scores(report, [scores]))
+@dataclass(frozen=True)
+class _Details:
+    """What is computed from the values of one system: its intervals, by measure, and its groups."""
+
+    intervals: dict[str, dict[str, Any]]
+    groups: list[dict[str, Any]]
 
 
-def _scores(report: Report, scores: Any) -> dict[str, Any]:
+def _details(report: Report, run: Scores) -> _Details:
+    intervals = {
+        measure.name: groups.interval_dicts(run, measure.name, confidence=report.confidence) for measure in run.measures
+    }
+    return _Details(intervals, groups.as_dicts(run, report.by, confidence=report.confidence))
+
+
+def _scores(report: Report, scores: Sequence[Scores], details: Mapping[str, _Details]) -> dict[str, Any]:
     """Scores in the schema of ``evaluate``, with everything that it can hold."""
     data = as_dict(scores, per_query=True)
     for entry, run in zip(data["runs"], scores, strict=True):
         for measure, value in entry["measures"].items():
-            value |= groups.interval_dicts(run, measure, confidence=report.confidence)
-        entry["by"] = groups.as_dicts(run, report.by, confidence=report.confidence)
+            value |= details[run.run].intervals[measure]
+        entry["by"] = details[run.run].groups
     return with_bands(data, scores, report.bands, report.comparison)
 
 
