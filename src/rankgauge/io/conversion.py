@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -15,12 +16,18 @@ from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import writers
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
+from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import registry as formats
+from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.grouped import largest_grades
-from rankgauge.io.formats.names import Columns, Kind
+from rankgauge.io.formats.names import Columns, Kind, Wanted
 from rankgauge.io.formats.registry import Format
+from rankgauge.io.options import Reading
+from rankgauge.io.pipeline.grouping import WholeQueries
+from rankgauge.io.pipeline.runs import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
-from rankgauge.io.trec_writer import DEFAULT_ITER
+from rankgauge.io.sources import Source, can_read_again, open_results
+from rankgauge.io.trec_writer import DEFAULT_ITER, WHOLE, Part
 from rankgauge.io.writing import write_atomically
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
@@ -98,6 +105,10 @@ class _Converter:
         source = self.source
         kind = self.kind or _detect_kind(source, self.from_format, self.limits)
         format = self._target_format(target, kind)
+        if kind == "run" and format.is_written_in_parts and can_read_again(source):
+            conversion = self._write_in_parts(out, format)
+            if conversion is not None:
+                return conversion
         read = read_rows(source, kind, format=self.from_format, columns=self.columns, limits=self.limits)
         rows, judgments = read.rows, read.judgments
         source_format = read.format or ""
@@ -114,11 +125,42 @@ class _Converter:
             raise InputError.at(source, None, "nothing to write: the file has no rows")
         if rows.tag is None and kind == "run" and format.name == "trec":
             rows = replace(rows, tag=_repeat_tag(source_name(source), len(rows)))
-        if self.escape_formulas:
-            writers.delimited(rows, kind, out, FORMULA_DELIMITERS[format.name], escape_formulas=True)
-        elif format.write is not None:
-            format.write(rows, kind, out)
+        self._write_rows(rows, kind, format, out, WHOLE)
         return Conversion(kind, source_format, format.name, len(rows), lost)
+
+    def _write_rows(self, rows: Batch, kind: Kind, format: Format, out: IO[bytes], part: Part) -> None:
+        if self.escape_formulas:
+            table = writers.Table(out, FORMULA_DELIMITERS[format.name], part, escape_formulas=True)
+            writers.delimited(rows, kind, table)
+        elif format.write is not None:
+            format.write(rows, kind, out, part)
+
+    def _write_in_parts(self, out: IO[bytes], format: Format) -> Conversion | None:
+        """Write a run query by query, after a first reading that checks it; None if its queries are scattered."""
+        source, reading = self.source, Reading(columns=self.columns, limits=self.limits)
+        with open_results(source, "run", format=self.from_format, limits=self.limits) as results:
+            results.has_many_runs = False
+            facts = _RunFacts()
+            reader = RunReader(results, reading, listener=facts.see, is_checked=False)
+            reader.read()
+            if reader.is_scattered:
+                return None
+            lost = facts.lost(format, results.format or "")
+            tag = None
+            if not facts.has_tag and format.name == "trec":
+                tag = source_name(source)
+            parts = _whole_queries(results, replace(reader.wanted, has_iters=True))
+            waiting, is_first, count = next(parts, None), True, 0
+            while waiting is not None:
+                rows, waiting = facts.kept(waiting, format), next(parts, None)
+                if tag is not None:
+                    rows = replace(rows, tag=_repeat_tag(tag, len(rows)))
+                empty = facts.empty if waiting is None else ()
+                self._write_rows(replace(rows, empty=empty), "run", format, out, Part(is_first, waiting is None))
+                is_first, count = False, count + len(rows)
+            if not count and not (facts.empty and "empty" in format.keeps):
+                raise InputError.at(source, None, "nothing to write: the file has no rows")
+            return Conversion("run", results.format or "", format.name, count, lost)
 
     def _target_format(self, target: str, kind: Kind) -> Format:
         by_name = self.to_format is not None
@@ -128,6 +170,57 @@ class _Converter:
         if self.escape_formulas and format.name not in FORMULA_DELIMITERS:
             raise UsageError(f"escape_formulas applies to csv and tsv, not to {format.name}")
         return format
+
+
+class _RunFacts:
+    """What the first reading of a run shows, for the second one: which columns hold more than their defaults."""
+
+    def __init__(self) -> None:
+        self.has_iters = self.has_rank = self.has_tag = False
+        self.empty: tuple[bytes, ...] = ()
+
+    def see(self, rows: Batch) -> None:
+        """Look at the next rows."""
+        self.has_rank |= rows.rank is not None
+        self.has_tag |= rows.tag is not None
+        self.empty += rows.empty
+        if rows.iters is not None and not self.has_iters:
+            self.has_iters = not all(value in (b"", DEFAULT_ITER["run"]) for value in rows.iters)
+
+    def lost(self, format: Format, source_format: str) -> tuple[str, ...]:
+        """What the format cannot hold."""
+        columns = {"iter": self.has_iters, "rank": self.has_rank and format.name != "msmarco", "tag": self.has_tag}
+        lost = [name for name, is_there in columns.items() if is_there and name not in format.keeps]
+        return (*lost, *_lost_scores(format, "run", source_format), *_lost_queries(format, self.empty))
+
+    def kept(self, rows: Batch, format: Format) -> Batch:
+        """The rows without what the format cannot hold."""
+        return replace(
+            rows,
+            iters=rows.iters if self.has_iters and "iter" in format.keeps else None,
+            rank=rows.rank if "rank" in format.keeps else None,
+            tag=rows.tag if "tag" in format.keeps else None,
+        )
+
+
+def _whole_queries(source: Source, wanted: Wanted) -> Iterator[Batch]:
+    """The rows of a source, whose faults are known, in batches of whole queries; scores are made of ranks."""
+    faults = Faults(source.name)
+    whole = WholeQueries()
+    for batch in source.batches(wanted, faults):
+        for rows in whole.push(replace(batch, empty=())):
+            yield scores_from_ranks(faults, rows) if rows.has_ranks_only else rows
+    for rows in whole.finish():
+        yield scores_from_ranks(faults, rows) if rows.has_ranks_only else rows
+
+
+def _lost_scores(format: Format, kind: Kind, source_format: str) -> list[str]:
+    is_lost = kind == "run" and "score" not in format.keeps and source_format != "msmarco"
+    return ["score (ranks keep the order)"] if is_lost else []
+
+
+def _lost_queries(format: Format, empty: Sequence[bytes]) -> list[str]:
+    return [f"{plural(len(empty), 'query')} without any row"] if empty and "empty" not in format.keeps else []
 
 
 def _detect_kind(source: str | Path, from_format: str | None, limits: Limits) -> Kind:
@@ -153,10 +246,8 @@ def _drop_unsupported(
             if not (name == "rank" and format.name == "msmarco"):
                 lost.append(name)
             rows = replace(rows, **{attribute: None})  # type: ignore[arg-type]  # three columns of the same type
-    if kind == "run" and "score" not in format.keeps and source_format != "msmarco":
-        lost.append("score (ranks keep the order)")
-    if rows.empty and "empty" not in format.keeps:
-        lost.append(f"{plural(len(rows.empty), 'query')} without any row")
+    lost += _lost_scores(format, kind, source_format)
+    lost += _lost_queries(format, rows.empty)
     lost += [f"column {name}" for name in rows.columns]
     return rows, tuple(lost)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -63,7 +63,17 @@ def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def write_trec_rows(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+class Part(NamedTuple):
+    """Which part of a file some rows of whole queries are."""
+
+    is_first: bool = True
+    is_last: bool = True
+
+
+WHOLE = Part()
+
+
+def write_trec_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """Write ``query iter document grade``, or ``query Q0 document rank score tag``."""
     if kind == "qrels":
         write_qrels_rows(rows, out, b" ")
@@ -73,7 +83,7 @@ def write_trec_rows(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     iters = words(rows.iters, "iter", DEFAULT_ITER[kind])
     rank, tag = words(rows.rank, "rank", b"1"), words(rows.tag, "tag", b"run")
     scores = map(number_text, rows.value.tolist())
-    write_lines(out, b" ", zip(query, iters, doc, rank, scores, tag, strict=False))
+    write_lines(out, b" ", zip(query, iters, doc, rank, scores, tag, strict=False), part)
 
 
 def write_qrels_rows(rows: Batch, out: IO[bytes], delimiter: bytes) -> None:
@@ -135,10 +145,10 @@ def words(ids: Ids | None, what: str, default: bytes | None = None) -> Iterable[
     return list(ids) if default is None else [value or default for value in ids]
 
 
-def write_lines(out: IO[bytes], delimiter: bytes, rows: Iterable[tuple[bytes, ...]]) -> None:
+def write_lines(out: IO[bytes], delimiter: bytes, rows: Iterable[tuple[bytes, ...]], part: Part = WHOLE) -> None:
     """Write rows of columns; raises if the first would make the file look like another format."""
     for number, row in enumerate(rows):
-        if not number and row[0].startswith(OTHER_FORMATS):
+        if not number and part.is_first and row[0].startswith(OTHER_FORMATS):
             raise InputError(
                 f"a file that begins with the query id {shown(row[0])} would be detected as another kind of file",
                 hint="write JSON Lines, CSV or Parquet",

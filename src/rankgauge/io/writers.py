@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.formats.formulas import guard_formula, guard_marked
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.trec_writer import (
+    WHOLE,
+    Part,
     int_if_exact,
     number_text,
     whole_grades,
@@ -27,7 +29,16 @@ from rankgauge.io.trec_writer import (
 QUOTE = '"'
 
 
-def msmarco(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+class Table(NamedTuple):
+    """Where a delimited table is written, and how."""
+
+    out: IO[bytes]
+    delimiter: str
+    part: Part = WHOLE
+    escape_formulas: bool = False  # whether ids that a spreadsheet would read as formulas are marked
+
+
+def msmarco(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query document rank`` separated by tabs, or TREC's judgments."""
     if kind == "qrels":
         write_qrels_rows(rows, out, b"\t")
@@ -35,24 +46,25 @@ def msmarco(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     rows = with_ranks(replace(rows, rank=None))
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
     assert rows.rank is not None
-    write_lines(out, b"\t", zip(query, doc, rows.rank, strict=True))
+    write_lines(out, b"\t", zip(query, doc, rows.rank, strict=True), part)
 
 
-def beir(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def beir(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query-id corpus-id score`` separated by tabs, below a header."""
-    _write_table(out, "\t", ["query-id", "corpus-id", "score"], [rows.query, rows.doc], list(whole_grades(rows)))
+    names = ["query-id", "corpus-id", "score"]
+    _write_table(Table(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
 
 
-def delimited(rows: Batch, kind: Kind, out: IO[bytes], delimiter: str, *, escape_formulas: bool = False) -> None:
+def delimited(rows: Batch, kind: Kind, table: Table) -> None:
     """Named columns; iter, rank and tag if there are any."""
     optional = _optional_columns(rows)
     names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
     ids = [rows.query, rows.doc, *(column for _, column in optional)]
     values = [number_text(value) for value in rows.value.tolist()]
-    _write_table(out, delimiter, names, ids, values, escape_formulas=escape_formulas)
+    _write_table(table, names, ids, values)
 
 
-def jsonl(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def jsonl(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """One object per row; iter, rank and tag if there are any."""
     _check_finite(rows)
     value_name = "relevance" if kind == "qrels" else "score"
@@ -65,7 +77,7 @@ def jsonl(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
         out.write(_json(row) + b"\n")
 
 
-def mapping(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def mapping(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``{query: {document: number}}``, one query per line."""
     _check_finite(rows)
     by_query: dict[str, dict[str, float | int]] = {}
@@ -74,7 +86,8 @@ def mapping(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     for query in Ids.from_bytes(rows.empty).to_text():
         by_query.setdefault(query, {})
     lines = [_json(query) + b": " + _json(row) for query, row in by_query.items()]
-    out.write(b"{\n" + b",\n".join(lines) + b"\n}\n")
+    begin = b"{\n" if part.is_first else b",\n" if lines else b""
+    out.write(begin + b",\n".join(lines) + (b"\n}\n" if part.is_last else b""))
 
 
 def _optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
@@ -82,20 +95,14 @@ def _optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
     return [(name, column) for name, column in columns if column]
 
 
-def _write_table(
-    out: IO[bytes],
-    delimiter: str,
-    names: list[str],
-    ids: list[Ids],
-    values: list[bytes],
-    *,
-    escape_formulas: bool = False,
-) -> None:
+def _write_table(table: Table, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
+    out, delimiter = table.out, table.delimiter
     # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
     special = re.compile(f'[{delimiter}"\r\n]')
-    guard = guard_formula if escape_formulas else guard_marked
+    guard = guard_formula if table.escape_formulas else guard_marked
     columns = [[guard(cell) for cell in column.to_text()] for column in ids]
-    out.write(delimiter.join(names).encode("ascii") + b"\n")
+    if table.part.is_first:
+        out.write(delimiter.join(names).encode("ascii") + b"\n")
     for cells, value in zip(zip(*columns, strict=True), values, strict=True):
         quoted = [f'"{cell.replace(QUOTE, QUOTE * 2)}"' if special.search(cell) else cell for cell in cells]
         out.write(delimiter.join(quoted).encode("utf-8", "surrogateescape") + delimiter.encode("ascii") + value + b"\n")

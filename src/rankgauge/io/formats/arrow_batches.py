@@ -37,7 +37,7 @@ def table_roles(source: str, names: Sequence[str], wanted: Wanted) -> dict[str, 
     """Role → column for the columns that are needed."""
     arrow.check_unique_names(source, names)
     roles = find_columns(source, names, wanted.kind, wanted.columns)
-    return {role: name for role, name in roles.items() if role != "iter" or wanted.is_kept}
+    return {role: name for role, name in roles.items() if role != "iter" or wanted.is_kept or wanted.has_iters}
 
 
 class ArrowFile:

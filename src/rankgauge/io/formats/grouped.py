@@ -24,7 +24,7 @@ from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Kind, Wanted
 from rankgauge.io.formats.text_blocks import open_text
 from rankgauge.io.formats.tokens import TokenLines
-from rankgauge.io.trec_writer import number_text, whole_grades, words, write_lines
+from rankgauge.io.trec_writer import WHOLE, Part, number_text, whole_grades, words, write_lines
 
 GROUP_COLUMNS: dict[str, tuple[str, ...]] = {
     "prefs": ("query", "group", "subgroup", "document", "level"),
@@ -129,7 +129,7 @@ def _preference_batch(faults: Faults, lines: TokenLines, format: str) -> Batch:
     ).select(keep)
 
 
-def write_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def write_prefs(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query group subgroup document level``, sorted."""
     rows = _sorted(rows)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
@@ -137,7 +137,7 @@ def write_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b" ", zip(query, group, subgroup, doc, map(number_text, rows.value.tolist()), strict=False))
 
 
-def write_qrels_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def write_qrels_prefs(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query group document level``, sorted; raises if a group has several subgroups."""
     group = rows.group(by_iter=True)
     distinct = np.unique(np.stack([group, rows.group(by_iter=True, by_subgroup=True)]), axis=1)[0]
@@ -154,7 +154,7 @@ def write_qrels_prefs(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
     write_lines(out, b" ", zip(query, groups, doc, map(number_text, rows.value.tolist()), strict=False))
 
 
-def write_qrels_jg(rows: Batch, kind: Kind, out: IO[bytes]) -> None:
+def write_qrels_jg(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query group document grade``, sorted; the group is a judge or a subtopic."""
     rows = _sorted(rows)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")

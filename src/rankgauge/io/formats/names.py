@@ -25,6 +25,7 @@ class Wanted:
     columns: Columns | None = None  # as the caller names them
     names: tuple[str, ...] = ()  # keys that are known from an earlier attempt to read the source
     is_kept: bool = False  # whether all rows are kept in memory, so that batches may be large
+    has_iters: bool = False  # whether the column of iters matters, as it does if rows are kept
 
 
 # Role → names in tiers: the certain ones first, then those that are used if no certain one is there.

@@ -28,7 +28,9 @@ from rankgauge.io.formats import (
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Kind, Wanted, columns_for, is_header
-from rankgauge.io.trec_writer import write_trec_rows
+from rankgauge.io.trec_writer import Part, write_trec_rows
+
+WriteRows = Callable[[Batch, Kind, IO[bytes], Part], None]  # a part of the rows, or all of them
 
 
 class ReadBatches(Protocol):
@@ -53,13 +55,14 @@ class Format:
     columns: Mapping[Kind, str]  # its columns, for each kind that it supports
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
-    write: Callable[[Batch, Kind, IO[bytes]], None] | None = None
+    write: WriteRows | None = None
     keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
     judgments: JudgmentKind = "grades"
     is_text: bool = True
+    is_written_in_parts: bool = False  # whether runs are written query by query
 
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
@@ -111,12 +114,12 @@ def _is_chosen_only(head: Head, kind: Kind) -> bool:
     return False
 
 
-def _write_delimited(delimiter: str) -> Callable[[Batch, Kind, IO[bytes]], None]:
-    return lambda rows, kind, out: writers.delimited(rows, kind, out, delimiter)
+def _write_delimited(delimiter: str) -> WriteRows:
+    return lambda rows, kind, out, part: writers.delimited(rows, kind, writers.Table(out, delimiter, part))
 
 
-def _write_arrow(*, parquet: bool) -> Callable[[Batch, Kind, IO[bytes]], None]:
-    return lambda rows, kind, out: arrow.write(rows, kind, parquet=parquet)(out)
+def _write_arrow(*, parquet: bool) -> WriteRows:
+    return lambda rows, kind, out, part: arrow.write(rows, kind, parquet=parquet)(out)
 
 
 NAMED_COLUMNS: dict[Kind, str] = {
@@ -181,6 +184,7 @@ FORMATS = (
         writers.mapping,
         frozenset({"score", "empty"}),
         (".json",),
+        is_written_in_parts=True,
     ),
     Format(
         "jsonl",
@@ -192,6 +196,7 @@ FORMATS = (
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
+        is_written_in_parts=True,
     ),
     Format(
         "beir",
@@ -212,6 +217,7 @@ FORMATS = (
         ALL_PARTS,
         (".csv",),
         has_names=True,
+        is_written_in_parts=True,
     ),
     Format(
         "msmarco",
@@ -221,6 +227,7 @@ FORMATS = (
         _msmarco_batches,
         writers.msmarco,
         frozenset({"iter"}),
+        is_written_in_parts=True,
     ),
     Format(
         "tsv",
@@ -232,6 +239,7 @@ FORMATS = (
         ALL_PARTS,
         (".tsv", ".tab"),
         has_names=True,
+        is_written_in_parts=True,
     ),
     Format(
         "prefs",
@@ -284,6 +292,7 @@ FORMATS = (
         write_trec_rows,
         ALL_PARTS,
         (".trec", ".txt", ".qrels", ".run", ".res"),
+        is_written_in_parts=True,
     ),
 )
 BY_NAME = {format.name: format for format in FORMATS}

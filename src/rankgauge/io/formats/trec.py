@@ -52,7 +52,7 @@ def _run_batches(faults: Faults, blocks: TextBlocks, wanted: Wanted) -> Iterator
     usual_columns = 0  # the number of columns of the first row
     for lines in token_lines(blocks, len(RUN_COLUMNS), by_query=True):
         usual_columns = usual_columns or (int(lines.count[0]) if len(lines) else 0)
-        yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS), has_iters=wanted.is_kept)
+        yield run_batch(faults, lines, usual_columns or len(RUN_COLUMNS), has_iters=wanted.is_kept or wanted.has_iters)
 
 
 def open_lines(stream: ByteStream, wanted: Wanted, faults: Faults) -> TextBlocks:

@@ -173,8 +173,12 @@ class RunReader:
         compat: Compat = "trec_eval-9",
         kept_depth: int = 0,
         progress: Progress | None = None,
+        listener: Callable[[Batch], None] | None = None,
+        is_checked: bool = True,
     ) -> None:
         self.source, self.reading, self._depth = source, reading, kept_depth
+        self._listener, self._is_checked = listener, is_checked
+        self.is_scattered = False
         self._qrels, self._compat, self._report = qrels, compat, progress
         self.faults = Faults(source.name)
 
@@ -192,7 +196,10 @@ class RunReader:
         return attempts(self._read)
 
     def _read(self, names: tuple[str, ...], is_scattered: bool) -> list[RunBuilder]:
-        wanted = Wanted("run", self.reading.columns, names, is_kept=self._depth == ALL_ROWS)
+        self.is_scattered = is_scattered
+        has_iters = self._listener is not None
+        wanted = Wanted("run", self.reading.columns, names, is_kept=self._depth == ALL_ROWS, has_iters=has_iters)
+        self.wanted = wanted
         if self._can_scan() and self._scan(is_scattered):
             return list(self._builders.values())
         self._start()
@@ -208,7 +215,9 @@ class RunReader:
 
     def _can_scan(self) -> bool:
         """Whether the extension may look up the judged documents of a TREC file by itself."""
-        return self.source.format == "trec" and not self._depth and "trec" in SHORTCUTS and TrecScan.is_available()
+        if self._qrels is None or self._depth:
+            return False
+        return self.source.format == "trec" and "trec" in SHORTCUTS and TrecScan.is_available()
 
     def _scan(self, is_scattered: bool) -> bool:
         """Scan a TREC file; False if its queries are scattered and the pipeline must group them."""
@@ -227,6 +236,8 @@ class RunReader:
 
         whole: dict[bytes, WholeQueries] = {}
         for batch in self.source.batches(wanted, self.faults):
+            if self._listener is not None:
+                self._listener(batch)
             for key, rows in self._by_run(batch):
                 for group in whole.setdefault(key, WholeQueries()).push(rows):
                     self._builders[key].add(group)
@@ -273,6 +284,7 @@ class RunReader:
                 self.faults,
                 builder,
                 kept_depth=self._depth,
+                is_checked=self._is_checked,
                 on_duplicate=self.reading.on_duplicate,
                 max_id_bytes=limit,
             )
