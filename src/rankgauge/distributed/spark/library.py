@@ -102,7 +102,7 @@ def input_errors() -> Iterator[None]:
 
 @contextmanager
 def spark_errors(source: str) -> Iterator[None]:
-    """The same for everything that Spark may raise, with the name of what it read."""
+    """Within it, whatever Spark raises becomes an error without a stack trace of Java that names what Spark read."""
     try:
         with input_errors():
             yield
