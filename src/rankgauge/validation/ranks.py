@@ -167,7 +167,7 @@ def _is_sorted(table: CheckedRows, ranks: NDArray[np.float64]) -> bool:
     return bool(np.all((step > 0) | ((step == 0) & (ranks[1:] >= ranks[:-1]))))
 
 
-class _Neighbors(NamedTuple):
+class _RankPairs(NamedTuple):
     """Pairs of rows that follow each other by rank in a query; and all ranks."""
 
     rows: Ints
@@ -175,10 +175,10 @@ class _Neighbors(NamedTuple):
     ranks: NDArray[np.float64]
 
 
-def _neighbors(table: CheckedRows) -> _Neighbors:
+def _neighbors(table: CheckedRows) -> _RankPairs:
     order, ranks = _by_rank(table)
     is_same_query = table.query[order[1:]] == table.query[order[:-1]]
-    return _Neighbors(order[:-1][is_same_query], order[1:][is_same_query], ranks)
+    return _RankPairs(order[:-1][is_same_query], order[1:][is_same_query], ranks)
 
 
 def _ambiguous_queries(table: CheckedRows) -> NDArray[np.bool_]:

@@ -102,7 +102,7 @@ def input_errors() -> Iterator[None]:
 
 @contextmanager
 def spark_errors(source: str) -> Iterator[None]:
-    """Within it, whatever Spark raises becomes an error without a stack trace of Java that names what Spark read."""
+    """Within it, whatever Spark raises becomes an error that names what it read, without a stack trace of Java."""
     try:
         with input_errors():
             yield
