@@ -19,6 +19,7 @@ from rankgauge import InputError, Reading, evaluate_runs
 from rankgauge.core.hits import Joined
 from rankgauge.io.formats import text_blocks
 from rankgauge.io.pipeline import parallel
+from rankgauge.io.pipeline.joining import join_any
 from rankgauge.io.pipeline.parallel import MAX_THREADS, MIN_BYTES_PER_RUN, thread_count
 
 QRELS = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(20)}
@@ -128,7 +129,7 @@ def test_an_interrupt_ends_all_threads_within_a_block(
     for path in paths:
         path.write_text("".join(f"q{n} Q0 a 1 1 tag\n" for n in range(1000)))
     blocks: list[str] = []
-    original = parallel.join_any
+    original = join_any
 
     def slow(qrels: Any, run: Any, reading: Any, compat: Any, progress: Any) -> list[Joined]:
         def slow_progress(position: int) -> None:
@@ -183,7 +184,7 @@ def test_threads_share_the_memory_that_one_run_may_use(
     in_threads: None, runs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budgets: list[int] = []
-    original = parallel.join_any
+    original = join_any
 
     def noting(qrels: Any, run: Any, reading: Reading, *more: Any) -> list[Joined]:
         budgets.append(reading.memory)
