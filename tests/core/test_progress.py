@@ -16,9 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.core import progress, progress_line
-from rankgauge.core.progress import Phase, ProgressLine, listening, phase, reported, shown
-from rankgauge.core.progress_line import duration, line_of
+from rankgauge.core import progress
+from rankgauge.core.progress import Phase, ProgressLine, duration, line_of, listening, phase, reported, shown
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.stats.seeds import RESAMPLES_PER_BLOCK, blocks
@@ -60,8 +59,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def replaced_stderr(monkeypatch: pytest.MonkeyPatch, stream: Terminal) -> Terminal:
     """Let progress be written to a stream; pytest replaces the one of the process itself."""
-    for module in (progress, progress_line):
-        monkeypatch.setattr(module, "sys", types.SimpleNamespace(stderr=stream, modules=sys.modules))
+    monkeypatch.setattr(progress, "sys", types.SimpleNamespace(stderr=stream, modules=sys.modules))
     monkeypatch.setenv("COLUMNS", "80")
     return stream
 

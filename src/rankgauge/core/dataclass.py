@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(*, frozen: bool, eq: bool = True) -> Callable[[type], type]:
-        """The same as the standard decorator, for frozen classes without slots and inheritance."""
+        """A decorator that makes a class a frozen dataclass; for classes without slots and inheritance."""
         assert frozen
         return lambda cls: _frozen(cls, eq)
 

@@ -83,7 +83,7 @@ def span(low: float | None, high: float | None, digits: int = 3, *, sign: bool =
 
 
 def span_of(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
-    """The same with ends as ``write`` writes them."""
+    """An interval, each end as ``write`` writes it; a bound if one end is open, nothing if both are."""
     if low is None or high is None:
         return f"at least {write(low)}" if low is not None else f"at most {write(high)}" if high is not None else ""
     return f"{write(low)} to {write(high)}"

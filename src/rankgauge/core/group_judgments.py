@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
-from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.ranking import Compat, comparable
 from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
 from rankgauge.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from rankgauge.core.qrels import JudgmentKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +84,15 @@ class GroupJudgments:
         )
 
     def spread(self, numbers: Ints, queries: int) -> GroupJudgments:
-        """The same judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
+        """These judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
         return replace(self, offsets=frozen(offsets_of(numbers[self.query], queries)))
 
     def leveled(self, change: Callable[[Floats], Floats]) -> GroupJudgments:
-        """The same judgments with changed levels."""
+        """These judgments with changed levels."""
         return replace(self, level=frozen(change(self.level)))
 
     def at_precision(self, compat: Compat) -> GroupJudgments:
-        """The same judgments with levels in the precision in which a version of trec_eval compares them."""
+        """These judgments with levels in the precision in which a version of trec_eval compares them."""
         return self.leveled(lambda level: comparable(level, compat).astype(np.float64))
 
     def content(self) -> bytes:
@@ -101,7 +104,18 @@ class GroupJudgments:
         return b"".join([self.kind.encode("ascii"), *(array.tobytes() for array in arrays), *names])
 
 
-def build_group_judgments(
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """The columns of judgments by query and document, and the judgments of groups behind them."""
+
+    queries: Ids
+    offsets: Ints
+    docs: Ids
+    grades: Floats
+    by_group: GroupJudgments
+
+
+def group_rows(
     query: Ids,
     group: Ids,
     doc: Ids,
@@ -109,8 +123,7 @@ def build_group_judgments(
     *,
     subgroup: Ids | None = None,
     by_subtopic: bool = False,
-    name: str = "qrels",
-) -> Qrels:
+) -> GroupedRows:
     """Judgments from parallel columns, rows in any order; with subgroups they are preferences.
 
     With ``by_subtopic`` groups are subtopics of the query.
@@ -137,8 +150,7 @@ def build_group_judgments(
     within_group = np.zeros(len(ordinal), dtype=np.int64) if subgroup_number is None else subgroup_number
     rows = np.lexsort((ordinal, within_group, group_number, query_number))
     docs = doc.take(firsts)
-    return Qrels(
-        name=name,
+    return GroupedRows(
         queries=queries,
         offsets=frozen(offsets_of(query_number[firsts], len(queries))),
         docs=docs,

@@ -169,7 +169,7 @@ class Hits:
         return self._memo["judged_only"]
 
     def graded(self, change: Callable[[Floats], Floats]) -> Hits:
-        """The same rankings with changed grades."""
+        """These rankings with changed grades."""
         return replace(self, grade=change(self.grade), judged=change(self.judged))
 
     def select(self, numbers: Ints) -> Hits:

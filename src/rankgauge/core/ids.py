@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,14 @@ _SHIFT = np.uint64(32)
 def words_of(buffer: NDArray[np.uint8]) -> Words:
     """The eight bytes that begin at each position of a buffer, as a little-endian word."""
     return np.ndarray((len(buffer) - WORD_BYTES + 1,), dtype="<u8", buffer=buffer, strides=(1,))
+
+
+class IdParts(NamedTuple):
+    """The contiguous arrays of a column of ids: the extension takes them as one argument."""
+
+    buffer: NDArray[np.uint8]
+    start: Ints
+    length: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +77,9 @@ class Ids:
         return cls.from_bytes([encode_id(value, what) for value in values])
 
     @property
-    def parts(self) -> tuple[NDArray[np.uint8], Ints, Ints]:
-        """The buffer, the starts and the lengths, for the extension."""
-        return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.length)
+    def parts(self) -> IdParts:
+        """What the extension reads a column of ids from."""
+        return IdParts(self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.length))
 
     @property
     def has_visible_ascii_only(self) -> bool:
@@ -111,7 +119,7 @@ class Ids:
         return Ids(self.buffer, self.start[:rows], self.length[:rows])
 
     def compact(self) -> Ids:
-        """The same ids over a new buffer that contains nothing else."""
+        """A copy of the ids over a new buffer that contains nothing else."""
         start = np.cumsum(self.length) - self.length
         if compiled.scanner is not None:
             return Ids(np.frombuffer(compiled.scanner.gather(self.parts), dtype=np.uint8), start, self.length)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.passage_segments import Segments, ideal_ranks, segments_of
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.ranking import Compat
 from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
-
-if TYPE_CHECKING:
-    from rankgauge.core.passage_segments import Segments
 
 Unit = Literal["characters", "tokens"]
 
@@ -104,19 +102,15 @@ class PassageJudgments:
     @cached_property
     def segments(self) -> Segments:
         """The passages cut at the ends of their pieces."""
-        from rankgauge.core.passage_segments import segments_of
-
         return segments_of(self)
 
     @cached_property
     def ideal_ranks(self) -> Ints:
         """The rank at which the ideal ranking finds each passage; all runs and measures share it."""
-        from rankgauge.core.passage_segments import ideal_ranks
-
         return ideal_ranks(self)
 
     def with_ideal_of(self, chunks: Collection[bytes]) -> PassageJudgments:
-        """The same judgments, whose ideal ranking is made of some chunks only: those of one chunking among several."""
+        """These judgments, with an ideal ranking of some chunks only: those of one chunking among several."""
         return replace(self, ideal_chunks=frozen(np.array([doc in chunks for doc in self.docs], dtype=bool)))
 
     def take(self, queries: Ints, judged_offsets: Ints) -> PassageJudgments:
@@ -141,7 +135,7 @@ class PassageJudgments:
         )
 
     def spread(self, numbers: Ints, queries: int) -> PassageJudgments:
-        """The same judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
+        """These judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
         return replace(
             self,
             passage_offsets=frozen(offsets_of(numbers[self.passage_query], queries)),
@@ -149,11 +143,11 @@ class PassageJudgments:
         )
 
     def leveled(self, change: object) -> PassageJudgments:
-        """The same judgments: they have no levels to change."""
+        """The judgments themselves: they have no levels to change."""
         return self
 
     def at_precision(self, compat: Compat) -> PassageJudgments:
-        """The same judgments: they have no levels that depend on a version of trec_eval."""
+        """The judgments themselves: they have no levels that depend on a version of trec_eval."""
         return self
 
     def content(self) -> bytes:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rankgauge.core.ids import Ints
-from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.selection import last_best
 from rankgauge.core.tables import Floats, sum_by
+
+if TYPE_CHECKING:
+    from rankgauge.core.passage_judgments import PassageJudgments
 
 UNRANKED = np.iinfo(np.int64).max
 
@@ -77,7 +80,7 @@ def ideal_ranks(judgments: PassageJudgments) -> Ints:
     while len(pair_chunk):
         rank += 1
         gains = _gains(pair_chunk, parts, pair_segment, passages)
-        chunk, finds, progress = _promise(gains, covered, judgments.needed)
+        chunk, finds, progress = _additions(gains, covered, judgments.needed)
         chosen = chunk[last_best(query_of_chunk[chunk], finds, progress)]
         is_chosen = np.zeros(chunks, dtype=bool)
         is_chosen[chosen] = True
@@ -109,8 +112,15 @@ def _gains(pair_chunk: Ints, parts: Segments, pair_segment: Ints, passages: int)
     return _Gains(pairs // passages, pairs % passages, sum_by(number, parts.length[pair_segment], len(pairs)))
 
 
-def _promise(gains: _Gains, covered: Floats, needed: Ints) -> tuple[Ints, Floats, Floats]:
+class _Additions(NamedTuple):
     """The chunks that add something, the number of passages that each finds, and how far it brings all of them."""
+
+    chunk: Ints
+    finds: Floats
+    progress: Floats
+
+
+def _additions(gains: _Gains, covered: Floats, needed: Ints) -> _Additions:
     need = needed[gains.passage]
     total = covered[gains.passage] + gains.length
     is_first = np.ones(len(total), dtype=bool)
@@ -118,7 +128,7 @@ def _promise(gains: _Gains, covered: Floats, needed: Ints) -> tuple[Ints, Floats
     number = np.cumsum(is_first) - 1
     finds = sum_by(number, (total >= need).astype(np.int64), int(is_first.sum()))
     progress = sum_by(number, np.minimum(gains.length, need - covered[gains.passage]) / need, int(is_first.sum()))
-    return gains.chunk[is_first], finds, progress
+    return _Additions(gains.chunk[is_first], finds, progress)
 
 
 def chunk_shares(judgments: PassageJudgments) -> Floats:

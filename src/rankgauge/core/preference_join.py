@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankgauge.core.group_judgments import GroupJudgments
-from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.preference_pairs import OrderedGroup, Pairs, PartialGroup, QueryPreferences
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from rankgauge.core.hits import Hits
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,11 @@
-"""Phases of long work: whoever does the work reports to a phase, and whoever listens shows it.
+"""Phases of long work, and the line that shows them: whoever does the work reports to a phase.
 
 Without a listener, reports cost next to nothing. A command line listens; so does a notebook, by default.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import time
@@ -13,11 +14,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from rankgauge.core.formatting import plural
+
 Progress = Callable[[int, int], None]  # what is done, and how much there is (0 if unknown)
 DELAY = 1.0  # seconds of a phase before it is shown on a terminal
 REDRAW, REPEAT = 0.2, 10.0  # seconds between two lines: one over the other, one below the other
 GAP = 0.5  # seconds after which a phase of the same name is a new one
 SILENCE_VARIABLE = "RANKGAUGE_PROGRESS"  # 0 shows no progress
+BAR_WIDTH, SHORTEST_BAR = 20, 5
+WIDTH = 80  # if the terminal does not say
+UNITS = ("B", "KB", "MB", "GB", "TB")
+DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
 class Phase:
@@ -66,8 +73,6 @@ class ProgressLine:
         delay, pause = (DELAY, REDRAW) if self._overwrites else (REPEAT, REPEAT)
         if now - phase.started < delay or now - self._drawn < pause:
             return
-        from rankgauge.core.progress_line import line_of, terminal_width
-
         self._drawn = now
         if not self._overwrites:
             self._write(f"{line_of(phase, now - phase.started)}\n")
@@ -180,3 +185,77 @@ def _current_listener() -> ProgressLine | None:
         listener = default_listener()
         _LISTENER.set(listener)
     return listener
+
+
+def line_of(phase: Phase, seconds: float, width: int = 0) -> str:
+    """The name of a phase, how far it is, its rate, and the time that is left; with a bar if ``width`` has room."""
+    done, total = phase.done, phase.total if phase.total >= phase.done else 0
+    rate = (done - phase.first) / max(seconds, 1e-9)
+    parts = [_amount(done, total, phase)]
+    parts.append(f"{_size(int(rate))}/s" if phase.unit == "byte" else f"{_rate(rate)}/s")
+    if total > done and rate > 0:
+        parts.append(f"{duration((total - done) / rate)} left")
+    room = width - len("  ".join([phase.name, "[]", *parts]))
+    bar = [_bar(done / total, min(room, BAR_WIDTH))] if total and room >= SHORTEST_BAR else []
+    line = "  ".join([phase.name, *bar, *parts])
+    return line[:width] if width else line
+
+
+def _bar(share: float, width: int) -> str:
+    full, empty = ("█", "·") if _can_encode("█·") else ("#", ".")
+    filled = int(share * width)
+    return f"[{full * filled}{empty * (width - filled)}]"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them: 12 s, 3 min, 2 h 5 min."""
+    whole = max(round(seconds), 1)
+    if whole < 2 * MINUTE:
+        return f"{whole} s"
+    if whole < 2 * HOUR:
+        return f"{round(whole / MINUTE)} min"
+    if whole < 2 * DAY:
+        return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
+    return f"{round(whole / DAY)} days"
+
+
+def _amount(done: int, total: int, phase: Phase) -> str:
+    if phase.unit == "byte":
+        return f"{_size(done)} of {_size(total)}" if total else _size(done)
+    if total and phase.is_estimate:
+        step = 10 ** max(len(str(total)) - 2, 0)  # two digits
+        return f"{done:,} of about {plural(round(total / step) * step, phase.unit)}"
+    return f"{done:,} of {plural(total, phase.unit)}" if total else plural(done, phase.unit)
+
+
+def _size(count: int) -> str:
+    value, unit = float(count), UNITS[0]
+    for unit in UNITS:
+        if value < 1000 or unit == UNITS[-1]:
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if value >= 100 or unit == UNITS[0] else f"{value:.1f} {unit}"
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def terminal_width() -> int:
+    """The width of the terminal behind standard error."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH
+    except (OSError, ValueError):  # a notebook has no file behind it
+        return WIDTH
+
+
+def _can_encode(text: str) -> bool:
+    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+    try:
+        text.encode(codecs.lookup(encoding).name)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

@@ -73,9 +73,7 @@ class Qrels(HtmlView):
         check_grades(query, doc, grades)
         if not by_subtopic or iters is None:
             return cls.build(query, doc, grades, iters=iters, columns=columns, name=name)
-        from rankgauge.core.group_judgments import build_group_judgments
-
-        return build_group_judgments(query, iters, doc, grades, by_subtopic=True, name=name).with_columns(columns)
+        return cls.build_by_group(query, iters, doc, grades, by_subtopic=True, name=name).with_columns(columns)
 
     @classmethod
     def build(
@@ -114,6 +112,24 @@ class Qrels(HtmlView):
         return made
 
     @classmethod
+    def build_by_group(
+        cls,
+        query: Ids,
+        group: Ids,
+        doc: Ids,
+        level: Floats,
+        *,
+        subgroup: Ids | None = None,
+        by_subtopic: bool = False,
+        name: str = "qrels",
+    ) -> Qrels:
+        """Group the rows by query and judge, or by query and subtopic; with subgroups they are preferences."""
+        from rankgauge.core.group_judgments import group_rows  # most judgments are grades
+
+        rows = group_rows(query, group, doc, level, subgroup=subgroup, by_subtopic=by_subtopic)
+        return cls(name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
+
+    @classmethod
     def from_dict(
         cls,
         judgments: Mapping[str, Mapping[str, SupportsFloat]],
@@ -135,7 +151,8 @@ class Qrels(HtmlView):
         ordered_names = tuple(names[number] for number in order.tolist())
         if sum(map(len, rows)) > MANY_ENTRIES:
             keep_freed_memory()
-        docs, column, grades = _entries(ordered_names, rows)
+        entries = _entries(ordered_names, rows)
+        column, grades = entries.docs, entries.grades
         sizes = [len(row) for row in rows]
         made = cls(
             name=name,
@@ -145,7 +162,7 @@ class Qrels(HtmlView):
             grades=frozen(grades),
         )
         check_grades(made.queries, column, grades, made.query)
-        made.__dict__["doc_names"] = docs  # no need to decode them from bytes again
+        made.__dict__["doc_names"] = entries.doc_names  # no need to decode them from bytes again
         if set(map(type, names)) == {str}:
             made.queries.__dict__["names"] = ordered_names
         return made.with_columns(columns) if columns else made
@@ -176,8 +193,6 @@ class Qrels(HtmlView):
         name: str = "qrels",
     ) -> Qrels:
         """From parallel columns of several judges' judgments; with subgroups, levels are preferences within them."""
-        from rankgauge.core.group_judgments import build_group_judgments
-
         ids = {"query id": query, "judgment group": group, "document id": doc, "subgroup": subgroup}
         columns = {
             what: column if isinstance(column, Ids) else Ids.from_text(column, what)
@@ -190,7 +205,7 @@ class Qrels(HtmlView):
             raise InputError(f"columns differ in length: {lengths}, {len(levels)} of level")
         queries, docs = columns["query id"], columns["document id"]
         check_grades(queries, docs, levels)
-        return build_group_judgments(
+        return cls.build_by_group(
             queries, columns["judgment group"], docs, levels, subgroup=columns.get("subgroup"), name=name
         )
 
@@ -266,13 +281,13 @@ class Qrels(HtmlView):
         )
 
     def part(self, numbers: Ints, description: str) -> Qrels:
-        """The same for part of the collection, whose largest grade stays that of the whole: parts add up to it."""
+        """The judgments of some queries; the largest grade stays that of the whole collection: parts add up to it."""
         part = replace(self.select(numbers), name=f"{self.name} ({description})")
         vars(part)["max_grade"] = self.max_grade  # where the cached property keeps its value
         return part
 
     def binary(self, rel: float = 1) -> Qrels:
-        """The same judgments with grade 1 from ``rel`` on and 0 below; negative grades, which are unjudged, stay."""
+        """These judgments with grade 1 from ``rel`` on and 0 below; negative grades, which are unjudged, stay."""
 
         def change(grades: Floats) -> Floats:
             return np.where(grades >= rel, 1.0, np.minimum(grades, 0.0))
@@ -281,11 +296,11 @@ class Qrels(HtmlView):
         return replace(self, name=f"{self.name} (binary)", grades=change(self.grades), by_group=by_group)
 
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
-        """The same judgments with additional columns of the queries."""
+        """These judgments with additional columns of the queries."""
         return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
 
     def with_queries(self, added: Sequence[bytes]) -> Qrels:
-        """The same judgments with additional queries that have no judgments."""
+        """These judgments with additional queries that have no judgments."""
         if not added:
             return self
         queries = Ids.from_bytes([*self.queries, *added])
@@ -313,22 +328,31 @@ class Qrels(HtmlView):
             )
 
 
-def _entries(queries: Sequence[str], rows: list[Mapping[str, SupportsFloat]]) -> tuple[list[str], Ids, Floats]:
-    """The documents and the grades of all rows, one after the other."""
+@dataclass(frozen=True, eq=False)
+class _DictEntries:
+    """The documents, as ``str`` and as a column, and the grades of all rows of a dict, one after the other."""
+
+    doc_names: list[str]
+    docs: Ids
+    grades: Floats
+
+
+def _entries(queries: Sequence[str], rows: list[Mapping[str, SupportsFloat]]) -> _DictEntries:
     gathered = None if compiled.scanner is None else compiled.scanner.gather_dicts(rows)
     if gathered is not None:
         docs, text, lengths, numbers = gathered
         column = Ids.packed(text, np.frombuffer(lengths, dtype=np.int64))
-        return docs, column, np.frombuffer(numbers, dtype=np.float64)
+        return _DictEntries(docs, column, np.frombuffer(numbers, dtype=np.float64))
     docs = list(chain.from_iterable(rows))
     column = Ids.from_text(docs, "document id")
     values = list(chain.from_iterable(row.values() for row in rows))
     try:
         # struct accepts only numbers, while NumPy would read the text '1' as one.
-        return docs, column, np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
+        grades = np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
     except (struct.error, OverflowError):
         named_rows = zip(queries, rows, strict=True)
-        return docs, column, np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
+        grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
+    return _DictEntries(docs, column, grades)
 
 
 def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = None) -> None:

@@ -212,7 +212,7 @@ class Run(HtmlView):
         )
 
     def ranked(self, compat: ranking.Compat = "trec_eval-9") -> Run:
-        """The same run with every query's results in rank order."""
+        """The run with every query's results in rank order."""
         by = ranking.order(self.offsets, self.docs, self.scores, compat)
         return replace(self, docs=self.docs.take(by), scores=frozen(self.scores[by]))
 
@@ -229,7 +229,7 @@ class Run(HtmlView):
         )
 
     def with_empty(self, queries: Sequence[bytes]) -> Run:
-        """The same run with additional queries that got an empty answer."""
+        """The run with additional queries that got an empty answer."""
         if not queries:
             return self
         offsets = np.full(len(queries), self.offsets[-1])
@@ -241,7 +241,7 @@ class Run(HtmlView):
         )
 
     def with_failed(self, queries: Iterable[str]) -> Run:
-        """The same run with additional queries that failed."""
+        """The run with additional queries that failed."""
         failed = [encode_id(query, "query id") for query in queries]
         made = self.with_empty(failed)
         status = made.status.copy()
@@ -261,7 +261,7 @@ class Run(HtmlView):
         return self
 
     def deduplicated(self) -> Run:
-        """The same run with only the first row of every document."""
+        """The run with only the first row of every document."""
         _, again = repeated(self.docs, self.query)
         if not len(again):
             return self

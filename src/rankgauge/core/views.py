@@ -1,7 +1,7 @@
 """Results as a notebook shows them, and as data frames.
 
 A result belongs to an early room, its view to ``render``, which comes later: that is imported when a result is shown.
-This is the only place that reaches for a later room.
+This is the only place that reaches for a later room, and the only one that imports pandas and polars.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.errors import MissingExtraError
 
 RENDERER = "rankgauge.render.notebook.views"
 Columns = Mapping[str, Sequence[Any]]
@@ -61,12 +62,17 @@ class Tabular(HtmlView, ABC):
 
     def to_pandas(self) -> Any:
         """Convert to a pandas data frame."""
-        from rankgauge.core.frames import pandas_frame
-
-        return pandas_frame(self.frame_columns())
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("to_pandas requires pandas", hint="pip install pandas") from None
+        return pandas.DataFrame({name: list(values) for name, values in self.frame_columns().items()})
 
     def to_polars(self) -> Any:
         """Convert to a polars data frame."""
-        from rankgauge.core.frames import polars_frame
-
-        return polars_frame(self.frame_columns())
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtraError("to_polars requires polars", hint="pip install polars") from None
+        # A column may begin with many nulls, or mix integers and floats: infer its type from all rows.
+        return polars.DataFrame({name: list(values) for name, values in self.frame_columns().items()}, strict=False)

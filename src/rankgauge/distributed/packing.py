@@ -56,7 +56,7 @@ def unpack(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def pack_results(batches: Iterable[Any], *, names: Sequence[str]) -> Iterator[Any]:
-    """The same for results, whose columns get their names back.
+    """One row with the bytes of each batch of results, whose columns get their names back.
 
     Of the queries without judgments, only a few and the number of the others are kept.
     """

@@ -45,11 +45,11 @@ class Evaluation(HtmlView):
         return f"Evaluation({', '.join(map(repr, self.scores))})"
 
     def uniquely_named(self) -> Evaluation:
-        """The same with a number after a name that an earlier run has."""
+        """The evaluation with a number after each name that an earlier run has."""
         return self.renamed(unique_names([run.run for run in self.scores]))
 
     def renamed(self, names: Sequence[str]) -> Evaluation:
-        """The same with the systems' own names."""
+        """The evaluation with the systems' own names."""
         scores = tuple(replace(run, run=name) for run, name in zip(self.scores, names, strict=True))
         return replace(self, scores=scores)
 
@@ -101,7 +101,7 @@ def evaluate_measures(
     reading: Reading | None = None,
     topics: Any = None,
 ) -> Evaluation:
-    """The same for measures that have their grade of relevance already."""
+    """Score several runs with measures that have their grade of relevance already."""
     from rankgauge.io.pipeline.parallel import join_each
     from rankgauge.io.read import as_qrels
     from rankgauge.io.sources import check_runs

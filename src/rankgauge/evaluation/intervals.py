@@ -19,10 +19,10 @@ from rankgauge.core.tables import Column, Floats
 from rankgauge.measures.spec import Aggregate, Measure
 from rankgauge.stats.distributions import largest_share
 from rankgauge.stats.results import Alternative, Interval, tail_probability
+from rankgauge.stats.samples import Sample, sample
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.scores import Scores
-    from rankgauge.stats.samples import Sample
 
 
 class MeanColumn(NamedTuple):
@@ -67,7 +67,6 @@ def intervals_of(
     """The intervals of several measures or runs, whose bootstrap draws are made together."""
     from rankgauge.stats.intervals import geometric_mean_interval, studentized_intervals
     from rankgauge.stats.proportions import wilson_interval
-    from rankgauge.stats.samples import sample
 
     columns = [column.known() for column in columns]
     intervals: dict[int, Interval] = {}
@@ -106,8 +105,6 @@ def intervals_of_scores(scores: Sequence[Scores], confidence: float) -> list[dic
 
 def _limited(interval: Interval, column: MeanColumn, aggregate: Aggregate | None, data: Sample | None) -> Interval:
     """The interval with all ends that it can have, and none beyond the range of the measure."""
-    from rankgauge.stats.samples import sample
-
     values, measure, units, weights = column
     how, limits = aggregate or measure.definition.aggregate, measure.definition.range
     if interval.method == "none":

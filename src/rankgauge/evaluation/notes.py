@@ -44,7 +44,7 @@ def merge_notes(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[tuple[Note, 
 
 
 def caveat_sentences(runs: Sequence[tuple[str, Iterable[Note]]]) -> list[str]:
-    """The same as sentences, ties last, which matter least; one about some of several runs names them."""
+    """Each note once as a sentence, ties last, which matter least; one about some of several runs names them."""
     merged = sorted(merge_notes(runs), key=lambda pair: pair[0].code == "tie-at-cutoff")
     return [f"{', '.join(names)}: {note.message}" if names else note.message for note, names in merged]
 

@@ -118,9 +118,7 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
         return qrels.with_queries(rows.empty).with_columns(rows.columns)
     if rows.iters is None:
         raise InputError.at(faults.source, None, "judgments by subtopic need a subtopic for each row")
-    from rankgauge.core.group_judgments import build_group_judgments
-
-    qrels = build_group_judgments(
+    qrels = Qrels.build_by_group(
         rows.query,
         rows.iters,
         rows.doc,

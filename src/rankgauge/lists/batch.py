@@ -48,7 +48,7 @@ def batch_evaluate_metrics(
     batch_size: int = DEFAULT_BATCH_SIZE,
     graded: bool = True,
 ) -> dict[str, float | None]:
-    """The same for queries and results that may be generators: at most one batch is held in memory.
+    """The value of each metric over queries that may come from a generator: at most one batch is held in memory.
 
     The values equal those of :func:`evaluate_retrieval_batch` to the last digit, whatever the batch size. Without
     ``retrieval_results``, each query has its own as ``retrieved_docs``. A measure that depends on the largest grade of

@@ -88,7 +88,7 @@ class LabelCheck(HtmlView):
 
     @cached_property
     def by_query(self) -> dict[str, Counter[LabelState]]:
-        """The same for each query."""
+        """How many labels of each query are in each state."""
         counts: dict[str, Counter[LabelState]] = {}
         for label in self.labels:
             counts.setdefault(label.query, Counter())[label.state] += 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankgauge.core.group_judgments import build_group_judgments
 from rankgauge.core.hits_builder import join
 from rankgauge.core.preference_join import preferences_of
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError
 from rankgauge.validation.table import CheckedRows
@@ -17,7 +17,7 @@ def report_contradictory_preferences(table: CheckedRows) -> None:
     rows = table.rows
     if table.judgments != "preferences" or rows.iters is None or table.has_fault("conflicting-judgment"):
         return
-    qrels = build_group_judgments(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup)
+    qrels = Qrels.build_by_group(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup)
     hits = join(qrels, Run.from_dict({}))
     line_of_query = dict(zip(table.queries, table.rows.line[table.first_rows].tolist(), strict=True))
     lines, messages = [], []

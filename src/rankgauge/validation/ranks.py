@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,11 +167,18 @@ def _is_sorted(table: CheckedRows, ranks: NDArray[np.float64]) -> bool:
     return bool(np.all((step > 0) | ((step == 0) & (ranks[1:] >= ranks[:-1]))))
 
 
-def _neighbors(table: CheckedRows) -> tuple[Ints, Ints, NDArray[np.float64]]:
+class _RankPairs(NamedTuple):
     """Pairs of rows that follow each other by rank in a query; and all ranks."""
+
+    rows: Ints
+    next_rows: Ints
+    ranks: NDArray[np.float64]
+
+
+def _neighbors(table: CheckedRows) -> _RankPairs:
     order, ranks = _by_rank(table)
     is_same_query = table.query[order[1:]] == table.query[order[:-1]]
-    return order[:-1][is_same_query], order[1:][is_same_query], ranks
+    return _RankPairs(order[:-1][is_same_query], order[1:][is_same_query], ranks)
 
 
 def _ambiguous_queries(table: CheckedRows) -> NDArray[np.bool_]:

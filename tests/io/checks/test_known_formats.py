@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, evaluate, read_qrels, read_run
 from rankgauge.core.ids import Ids, Interner, repeated
-from rankgauge.io.checks.known_formats import is_prel, is_svmlight
 from rankgauge.io.checks.subtopics import is_by_subtopic
+from rankgauge.io.checks.swapped import is_prel, is_svmlight
 
 LETOR = (
     "2 qid:10 1:0.03 2:0.00 3:0.10 #docid = GX001-24 inc = 1 prob = 0.02\n0 qid:10 1:0.5 2:1 3:1 #docid = GX001-25\n"

@@ -189,7 +189,7 @@ def plain_cells(delimiter_of: Callable[[bytes], bytes]) -> Callable[[Faults, byt
         data = check_text(faults, data)
         first = next((line for line in data.split(b"\n") if line.strip()), b"")
         if first.rstrip(b"\r"):
-            check_header(first, delimiter_of(first.rstrip(b"\r")))
+            check_header(data, delimiter_of(first.rstrip(b"\r")))
         cells = delimited.split_cells(faults, data, delimiter_of(first.rstrip(b"\r")))
         first_row = [column[0].decode("utf-8", "surrogateescape") for column in cells.cells]
         if is_header(first_row, "run"):
@@ -206,13 +206,17 @@ def plain_cells(delimiter_of: Callable[[bytes], bytes]) -> Callable[[Faults, byt
     return read
 
 
-def check_header(line: bytes, delimiter: bytes) -> None:
+def check_header(data: bytes, delimiter: bytes) -> None:
     """Raise if the first line is a header that lacks a column: that is said before anything about later lines."""
-    text, mark = line.decode("utf-8", "surrogateescape").removesuffix("\r"), delimiter.decode()
-    try:
-        cells = next(csv.reader([text], delimiter=mark, strict=True), []) if '"' in text else text.split(mark)
-    except csv.Error:
-        return
+    lines, mark = data.decode("utf-8", "surrogateescape").split("\n"), delimiter.decode()
+    while not lines[0].removesuffix("\r"):
+        del lines[0]
+    cells = lines[0].removesuffix("\r").split(mark)
+    if '"' in lines[0]:
+        try:
+            cells = next(csv.reader((line + "\n" for line in lines), delimiter=mark, strict=True))
+        except csv.Error:
+            return
     if is_header(cells, "run") or len(cells) not in delimited.POSITIONS["run"]:
         find_columns("file", [cell.strip() for cell in cells] if is_header(cells, "run") else cells, "run")
 

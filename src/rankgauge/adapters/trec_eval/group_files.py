@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rankgauge.adapters.trec_eval.errors import TREC_FILE_ERROR, TrecEvalError
 from rankgauge.adapters.trec_eval.files import leading_number, parse_grades, read_data
 from rankgauge.adapters.trec_eval.judgment_formats import JudgmentFormat
-from rankgauge.core.group_judgments import GroupJudgments, build_group_judgments
+from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat, comparable
@@ -36,7 +36,7 @@ def read_group_judgments(path: str, judgments: JudgmentFormat, compat: Compat) -
             row = int(np.flatnonzero(np.isnan(levels))[0])
             raise TrecEvalError(TREC_FILE_ERROR, f"{path}:{lines.line[row]}: level is NaN, which cannot be compared")
     try:
-        qrels = build_group_judgments(
+        qrels = Qrels.build_by_group(
             columns.query, columns.group, columns.doc, levels, subgroup=columns.subgroup, name=path
         )
     except InputError as error:

@@ -102,7 +102,7 @@ def input_errors() -> Iterator[None]:
 
 @contextmanager
 def spark_errors(source: str) -> Iterator[None]:
-    """The same for everything that Spark may raise, with the name of what it read."""
+    """Within it, whatever Spark raises becomes an error that names what it read, without a stack trace of Java."""
     try:
         with input_errors():
             yield

@@ -74,7 +74,7 @@ class CompiledCells:
     end: Ints
 
     def with_rows(self, rows: Ints, texts: Mapping[str, Ids], values: Floats, keep: NDArray[np.bool_]) -> CompiledCells:
-        """The same with rows that were read in another way, and without those that are not kept."""
+        """These cells with rows that were read in another way, and without those that are not kept."""
         merged = {name: _merge(ids, rows, texts[name], keep) for name, ids in self.texts.items()}
         all_values = self.values.copy()
         all_values[rows] = values

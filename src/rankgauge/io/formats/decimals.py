@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words, words_of
 from rankgauge.core.tables import Floats
 
@@ -150,9 +151,10 @@ def _any_decimals(tokens: Ids, values: Floats, ok: Flags) -> None:
     for index in range(count):
         outside = _BEFORE[np.clip(size - WORD_BYTES * index, 0, WORD_BYTES)]
         words.append((view[end - WORD_BYTES * (index + 1)] & ~outside) | (_ZEROS & outside))
-    words, decimals, has_point = _without_point(words)
+    digits = _without_point(words)
+    words, decimals = digits.words, digits.decimals
     number = _eight(words[1]) * _EIGHT_DIGITS + _eight(words[0])
-    is_valid = is_plain & (size > has_point) & _are_digits(*words) & (decimals < len(_POWERS))
+    is_valid = is_plain & (size > digits.has_point) & _are_digits(*words) & (decimals < len(_POWERS))
     if count == 3:
         top = _eight(words[2])
         is_valid &= top < _TOP
@@ -178,8 +180,17 @@ def _in_extended(number: Words, power: Floats, chosen: Flags, values: Floats) ->
     return is_safe
 
 
-def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
-    """The words with the digits before the point moved over it, the number of decimals, and whether it has a point."""
+@dataclass(frozen=True, eq=False)
+class _Digits:
+    """Words of digits without a point, the number of decimals of each number, and whether it had a point."""
+
+    words: list[Words]
+    decimals: Ints
+    has_point: Flags
+
+
+def _without_point(words: list[Words]) -> _Digits:
+    """The words with the digits before the point moved over it."""
     decimals = np.zeros(len(words[0]), dtype=np.int64)
     has_point = np.zeros(len(words[0]), dtype=bool)
     shifted = []
@@ -194,7 +205,7 @@ def _without_point(words: list[Words]) -> tuple[list[Words], Ints, Flags]:
         after = WORD_BYTES * index + 7 - (np.bitwise_count(before) >> 3).astype(np.int64)
         decimals = np.where(is_here, after, decimals)
         has_point |= is_here
-    return shifted, decimals, has_point
+    return _Digits(shifted, decimals, has_point)
 
 
 def _lowest_dot(word: Words) -> Words:

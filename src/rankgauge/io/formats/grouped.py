@@ -17,8 +17,7 @@ from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.known_formats import is_prel
-from rankgauge.io.checks.swapped import SAMPLE_LINES, WHOLE_NUMBER, describe_columns
+from rankgauge.io.checks.swapped import SAMPLE_LINES, WHOLE_NUMBER, describe_columns, is_prel
 from rankgauge.io.formats import decimals, trec
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Kind, Wanted

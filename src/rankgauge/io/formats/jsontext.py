@@ -69,7 +69,7 @@ def read_records_of_lines(source: str, lines: Sequence[int], texts: Sequence[str
 
 
 def parse_plain_json(source: str, line: int | None, data: bytes) -> Any:
-    """The same with objects as dicts, of which the last of several equal keys counts; the text must be UTF-8."""
+    """The value of a JSON text in UTF-8; objects are dicts, in which the last of several equal keys counts."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -148,7 +148,7 @@ class JsonItems:
         at = 0
         while not self._is_ended:
             try:
-                item, end, self._is_ended = self._item(text, at)
+                item, end = self._item(text, at)
             except (ValueError, RecursionError, IndexError):
                 if blocks.is_last:
                     raise NotJsonError from None
@@ -158,12 +158,13 @@ class JsonItems:
         blocks.used += len(text[:at].encode("utf-8", "surrogateescape"))
         return items
 
-    def _item(self, text: str, at: int) -> tuple[list[Any], int, bool]:
-        """The item at a place, none if there is the end; where the next one begins, and whether there is none."""
+    def _item(self, text: str, at: int) -> tuple[list[Any], int]:
+        """The item at a place, none if there is the end, and where the next one begins; notes if there is none."""
         closing = "}" if self._is_object else "]"
         at = _skip(text, at)
         if self._may_end and text[at] == closing:
-            return [], at + 1, True
+            self._is_ended = True
+            return [], at + 1
         key = None
         if self._is_object:
             if text[at] != '"':
@@ -177,7 +178,8 @@ class JsonItems:
         at = _skip(text, at)
         if text[at] not in (",", closing):
             raise ValueError
-        return [(key, value) if self._is_object else value], at + 1, text[at] == closing
+        self._is_ended = text[at] == closing
+        return [(key, value) if self._is_object else value], at + 1
 
 
 def _skip(text: str, at: int) -> int:

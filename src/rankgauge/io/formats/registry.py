@@ -12,8 +12,7 @@ from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.known_formats import check_known_formats
-from rankgauge.io.checks.swapped import sample
+from rankgauge.io.checks.swapped import check_known_formats, sample
 from rankgauge.io.formats import (
     arrow,
     arrow_batches,

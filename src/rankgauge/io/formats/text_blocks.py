@@ -6,6 +6,8 @@ large the blocks are.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rankgauge.core.ids import PADDING
@@ -30,6 +32,14 @@ def check_no_nul(stream: ByteStream) -> None:
     while blocks.offset < SEARCHED_BYTES and blocks.advance():
         blocks.line += blocks.part(0, blocks.size).count(b"\n")
         blocks.used = blocks.size
+
+
+class BlockPlace(NamedTuple):
+    """Where to read on in a block."""
+
+    used: int  # bytes of the block that are read
+    line: int  # lines that are read, in the whole file
+    is_last: bool  # whether it is the last block
 
 
 class Restart(Exception):
@@ -65,9 +75,9 @@ class TextBlocks:
         return self._data[: self.size + PADDING]
 
     @property
-    def place(self) -> tuple[int, int, bool]:
+    def place(self) -> BlockPlace:
         """Where to read on, for the extension."""
-        return self.used, self.line, self.is_last
+        return BlockPlace(self.used, self.line, self.is_last)
 
     def part(self, begin: int, end: int) -> bytes:
         """A part of the block."""

@@ -7,13 +7,12 @@ only if scores are tied. Anything but dicts of numbers is left to the pipeline.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import Any, SupportsFloat
 
 import numpy as np
 
 from rankgauge.core import compiled
-from rankgauge.core.hits import Hits, Joined
+from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import JudgedQueries, JudgedRows, build_hits
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import Qrels
@@ -21,19 +20,6 @@ from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run, Status
 
 Results = Mapping[str, Mapping[str, SupportsFloat]]
-
-
-def join_dict(qrels: Qrels, results: Results, compat: Compat) -> Joined | None:
-    """The join of judgments and results; None if it is left to the pipeline."""
-    hits = dict_hits(qrels, results, compat)
-    if hits is None:
-        return None
-    from rankgauge.io.pipeline.joining import EXAMINED_ROWS, with_notes
-
-    sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in islice(results, 3))
-    joined = Joined(hits, "run", len(results), sample)
-    queries = Ids.from_text(results, "query id")
-    return with_notes(qrels, joined, queries, lambda: _first_judged_queries(qrels, results, EXAMINED_ROWS))
 
 
 def dict_hits(qrels: Qrels, results: Results, compat: Compat = "trec_eval-9") -> Hits | None:
@@ -67,8 +53,8 @@ def _look_up(rows: list[Any], qrels: Qrels | None, compat: Compat) -> JudgedRows
     return JudgedRows(query, rank, first, last, ordinal)
 
 
-def _first_judged_queries(qrels: Qrels, rankings: Results, most: int) -> Run:
-    """The results of the first judged queries."""
+def first_judged_queries(qrels: Qrels, rankings: Results, most: int) -> Run:
+    """The results of the first judged queries, until there are ``most``."""
     judged_queries = set(qrels.queries)
     examined: dict[str, Any] = {}
     size = 0

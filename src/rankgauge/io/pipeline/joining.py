@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -41,9 +42,7 @@ def join_any(
             return join_source(qrels, source, reading, compat, progress)
     is_kept = reading.fingerprint or reading.keep_rankings or bool(reading.keep_top)
     if isinstance(data, Mapping) and not is_kept and is_graded(data):
-        from rankgauge.io.pipeline.dict_lookup import join_dict
-
-        joined = join_dict(qrels, data, compat) if "dict" in runs.SHORTCUTS else None
+        joined = _join_dict(qrels, data, compat) if "dict" in runs.SHORTCUTS else None
         if joined is not None:
             return [joined]
     return [join_run(qrels, as_run(data, reading), (), reading, compat)]
@@ -79,10 +78,24 @@ def join_source(
             return first_results(source, run, reading, EXAMINED_ROWS) if whole is None else _first_queries(whole)
 
         sample = tuple(run.queries.head(3))
-        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, None if whole else kept)
-        return with_notes(qrels, found, run.queries, results)
+        top = None if reading.keep_rankings else kept
+        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top)
+        return _with_notes(qrels, found, run.queries, results)
 
     return list(map(joined, read))
+
+
+def _join_dict(qrels: Qrels, results: Mapping[str, Mapping[str, SupportsFloat]], compat: Compat) -> Joined | None:
+    """Join judgments with ``{query: {document: score}}`` as it is; None if it is left to the pipeline."""
+    from rankgauge.io.pipeline.dict_lookup import dict_hits, first_judged_queries
+
+    hits = dict_hits(qrels, results, compat)
+    if hits is None:
+        return None
+    sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in islice(results, 3))
+    joined = Joined(hits, "run", len(results), sample)
+    queries = Ids.from_text(results, "query id")
+    return _with_notes(qrels, joined, queries, lambda: first_judged_queries(qrels, results, EXAMINED_ROWS))
 
 
 def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat) -> Joined:
@@ -97,10 +110,10 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         run=run if reading.keep_rankings else None,
         top=run if reading.keep_top and not reading.keep_rankings else None,
     )
-    return with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
+    return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
 
 
-def with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run]) -> Joined:
+def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run]) -> Joined:
     """The join with notes about ids that nearly match; results are requested only if few of them match."""
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())

@@ -24,7 +24,7 @@ def near_queries(qrels: Qrels, queries: Ids) -> tuple[Note, ...]:
 
 
 def near_documents(qrels: Qrels, run: Run) -> tuple[Note, ...]:
-    """The same for documents, each in its query."""
+    """A note for each difference in spelling without which documents of a run would be judged for their query."""
     overlap = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), IdSide(run.queries, run.query, run.docs))
     return tuple(_notes(overlap.near_documents, "document", qrels.docs, run.docs))
 

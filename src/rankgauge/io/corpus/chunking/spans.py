@@ -50,7 +50,7 @@ def pack(units: Sequence[Span], size: int, overlap: int) -> Iterator[Span]:
 
 
 def cut_long(text: str, units: Iterable[Span], size: int) -> Iterator[Span]:
-    """The same units, with those longer than ``size`` cut at the last white space that fits, or anywhere else."""
+    """The units, with those longer than ``size`` cut at the last white space that fits, or anywhere else."""
     for unit in units:
         start = unit.start
         while unit.end - start > size:
