@@ -51,13 +51,18 @@ NOTHING: Ints = np.zeros(0, dtype=np.int64)
 NO_JUDGED_ROWS = JudgedRows(NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
 
 
-def build_hits(judged: JudgedQueries, rows: JudgedRows, status: NDArray[np.uint8], retrieved: Ints) -> Hits:
-    """The join of judged rows, which are sorted by query and rank; it has every judged query and no other."""
+def build_hits(
+    judged: JudgedQueries, rows: JudgedRows, status: NDArray[np.uint8], retrieved: Ints, offsets: Ints | None = None
+) -> Hits:
+    """The join of judged rows, which are sorted by query and rank; it has every judged query and no other.
+
+    ``offsets`` say where the rows of each query begin, if that is known: then the queries of the rows are not needed.
+    """
     return Hits(
         queries=judged.queries,
         status=status,
         retrieved=retrieved,
-        offsets=offsets_of(rows.query, len(judged.queries)),
+        offsets=offsets_of(rows.query, len(judged.queries)) if offsets is None else offsets,
         rank=rows.rank,
         grade=judged.grades[rows.ordinal],
         ordinal=rows.ordinal,

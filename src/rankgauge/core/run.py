@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
@@ -99,6 +100,10 @@ class Run(HtmlView):
         docs: list[bytes] = []
         scores: list[float] = []
         sizes: list[int] = []
+        plain = _plain_entries(results.values())
+        if plain is not None:
+            queries = [encode_id(query, "query id") for query in results]
+            return cls._from_parts(queries, [len(row) for row in results.values()], *plain, name, failed)
         for q, row in results.items():
             queries.append(encode_id(q, "query id"))
             if not isinstance(row, Mapping):
@@ -108,7 +113,7 @@ class Run(HtmlView):
             docs += [encode_id(d, f"document id of query {shown(str(q))}") for d in row]
             scores += [checked_score(s, q, d) for d, s in row.items()]
             sizes.append(len(row))
-        return cls._from_parts(queries, sizes, docs, scores, name, failed)
+        return cls._from_parts(queries, sizes, Ids.from_bytes(docs), np.array(scores, dtype=np.float64), name, failed)
 
     @classmethod
     def from_lists(
@@ -142,7 +147,8 @@ class Run(HtmlView):
                 docs += [encode_id(d, what) for d in items]
                 scores += range(len(items), 0, -1)
             sizes.append(len(items))
-        made = cls._from_parts(queries, sizes, docs, scores, name, failed)
+        columns = Ids.from_bytes(docs), np.array(scores, dtype=np.float64)
+        made = cls._from_parts(queries, sizes, *columns, name, failed)
         return made.deduplicated() if on_duplicate == "first" else made.check_duplicates()
 
     @classmethod
@@ -150,8 +156,8 @@ class Run(HtmlView):
         cls,
         queries: list[bytes],
         sizes: list[int],
-        docs: list[bytes],
-        scores: list[float],
+        docs: Ids,
+        scores: Floats,
         name: str,
         failed: Iterable[str],
     ) -> Run:
@@ -166,8 +172,8 @@ class Run(HtmlView):
             name=name,
             queries=Ids.from_bytes(queries),
             offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-            docs=Ids.from_bytes(docs),
-            scores=frozen(np.array(scores, dtype=np.float64)),
+            docs=docs,
+            scores=frozen(scores),
             status=frozen(np.array(status, dtype=np.uint8)),
         )
 
@@ -273,6 +279,25 @@ class Run(HtmlView):
             docs=self.docs.take(np.flatnonzero(keep)),
             scores=frozen(self.scores[keep]),
         )
+
+
+def _plain_entries(rows: Iterable[Mapping[str, SupportsFloat]]) -> tuple[Ids, Floats] | None:
+    """The documents and scores of mappings of texts and numbers; None if there is anything else."""
+    docs: list[str] = []
+    scores = array("d")
+    try:
+        for row in rows:
+            if not isinstance(row, Mapping):
+                return None
+            docs += row
+            scores.extend(row.values())
+        text = "".join(docs)
+    except (TypeError, OverflowError, ValueError):
+        return None
+    values = np.array(scores, dtype=np.float64)
+    if not text.isascii() or "\0" in text or not all(docs) or np.isnan(values).any():
+        return None
+    return Ids.from_text(docs, "document id"), values
 
 
 def checked_score(score: object, query: object, doc: object) -> float:

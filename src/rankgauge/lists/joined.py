@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.core.hits_builder import JudgedQueries, JudgedRows, build_hits
+from rankgauge.core.hits_builder import NOTHING, JudgedQueries, JudgedRows, build_hits
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import LARGEST_GRADE, checked_grade
 from rankgauge.core.run import Status
@@ -156,7 +156,6 @@ def hits_of(
         grades += judged.values()
     rank = np.array(ranks, dtype=np.int64)
     sizes = [len(ids) for ids in retrieved]
-    query = np.repeat(np.arange(len(sizes)), np.diff(offsets)) if len(sizes) > 1 else np.zeros(len(rank), np.int64)
     return build_hits(
         JudgedQueries(
             _ONE_QUERY if len(sizes) == 1 else numbered_ids(len(sizes)),
@@ -164,9 +163,10 @@ def hits_of(
             np.array(grades, dtype=np.float64),
             columns or {},
         ),
-        JudgedRows(query, rank, rank, rank, np.array(ordinals, dtype=np.int64)),
+        JudgedRows(NOTHING, rank, rank, rank, np.array(ordinals, dtype=np.int64)),
         np.array([Status.ANSWERED if size else Status.EMPTY for size in sizes], dtype=np.uint8),
         np.array(sizes, dtype=np.int64),
+        np.array(offsets, dtype=np.int64),
     )
 
 

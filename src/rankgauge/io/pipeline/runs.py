@@ -38,7 +38,7 @@ Progress = Callable[[int], None]
 T = TypeVar("T")
 GROUPING_SHARE = 0.7  # of the progress, the part in which the rows of scattered queries are read
 ANY_MEMORY = ALL_ROWS = 1 << 60
-SHORTCUTS = {"trec", "dict", "lists", "clean"}  # ways around the pipeline; tests switch them off
+SHORTCUTS = {"trec", "dict", "clean"}  # ways around the pipeline; tests switch them off
 
 
 @dataclass(frozen=True, eq=False)
