@@ -192,7 +192,8 @@ def test_the_first_of_two_equal_documents_counts_wherever_it_is(tmp_path: Path) 
 def test_a_run_that_is_to_be_stored_is_kept_whole(tmp_path: Path) -> None:
     path = write_trec(tmp_path / "run", rows_of(1))
     (joined,) = join_with_tops(QRELS, path, Reading(keep_top=DEPTH, keep_rankings=True), "trec_eval-9")
-    assert joined.run is joined.shown is not None
+    assert joined.run is not None
+    assert joined.run is joined.shown
     assert len(joined.run) == len(rows_of(1))
 
 

@@ -22,6 +22,7 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, held_warnings
 from rankgauge.io.byte_streams import is_dataset, is_folder, open_source
 from rankgauge.io.checks.faults import Faults
+from rankgauge.io.formats.text_blocks import NotInBlocksError
 from rankgauge.io.join.inputs import as_run
 from rankgauge.io.join.joining import join_any, runs_and_notes
 from rankgauge.io.join.scan import Progress, trec_batches
@@ -37,7 +38,7 @@ def can_read_again(source: Any) -> bool:
     """Whether results can be read twice: not standard input, a pipe, or a table that another engine computes."""
     if isinstance(source, (str, Path)):
         return is_dataset(source) or is_folder(source) or (str(source) != "-" and Path(source).is_file())
-    from rankgauge.io.formats.lazy_tables import is_lazy_table
+    from rankgauge.io.formats.lazy_tables import is_lazy_table  # as below
 
     return not is_lazy_table(source)
 
@@ -64,8 +65,6 @@ def join_with_tops(
 def documents_of(source: Any, reading: Reading) -> Iterator[Ids]:
     """The documents of all results, in columns of which each has some of them."""
     if isinstance(source, (str, Path)) and not is_dataset(source):
-        from rankgauge.io.formats.text_blocks import NotInBlocksError
-
         try:
             for rows in _batches(source, reading):
                 yield rows.doc
@@ -108,8 +107,6 @@ class _TopRows:
 
 def _tops(path: str | Path, reading: Reading, compat: Compat, progress: Progress | None) -> list[Run]:
     """The first documents of each query, for each run of a file or folder, in the order of their first rows."""
-    from rankgauge.io.formats.text_blocks import NotInBlocksError
-
     tops: dict[bytes, _TopRows] = {}
     try:
         for rows in _batches(path, reading, progress):
@@ -124,9 +121,8 @@ def _tops(path: str | Path, reading: Reading, compat: Compat, progress: Progress
 
 def _batches(path: str | Path, reading: Reading, progress: Progress | None = None) -> Iterator[Rows]:
     """The rows of a file or folder; raises ``NotInBlocksError`` if it must be read as a whole."""
-    from rankgauge.io.formats.folders import ParquetFolder
+    from rankgauge.io.formats.folders import ParquetFolder  # most gates read nothing again
     from rankgauge.io.formats.registry import format_named
-    from rankgauge.io.formats.text_blocks import NotInBlocksError
 
     faults = Faults(str(path))  # which were reported before
     if is_folder(path):

@@ -18,7 +18,6 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import held_warnings, warn_user
 from rankgauge.io.byte_streams import is_folder
-from rankgauge.io.join.again import join_with_tops
 from rankgauge.io.join.inputs import check_runs
 from rankgauge.io.join.joining import join_any
 from rankgauge.io.join.scan import Progress
@@ -71,8 +70,11 @@ def _join_in_turn(
 
 
 def _join(qrels: Qrels, run: Any, reading: Reading, compat: Compat, progress: Progress | None) -> list[Joined]:
-    join = join_with_tops if reading.keep_top else join_any
-    return join(qrels, run, reading, compat, progress)
+    if not reading.keep_top:
+        return join_any(qrels, run, reading, compat, progress)
+    from rankgauge.io.join.again import join_with_tops  # which most evaluations do without
+
+    return join_with_tops(qrels, run, reading, compat, progress)
 
 
 class _StoppedError(Exception):
