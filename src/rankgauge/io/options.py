@@ -23,7 +23,7 @@ class Reading:
     on_duplicate: OnDuplicate = "error"  # a document that appears twice in a ranking
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
-    keep_rankings: bool = False  # whether complete runs stay in memory, to be stored
+    keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown
     keep_top: int = 0  # how many documents of each ranking stay in memory, to be shown
     parallel: bool = True  # whether several large files may be read at the same time
     columns: Columns | None = None  # of runs in named columns: role → name, for those that are not detected
