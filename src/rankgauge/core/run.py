@@ -281,7 +281,7 @@ class Run(HtmlView):
         )
 
 
-def _plain_entries(rows: Iterable[Mapping[str, SupportsFloat]]) -> tuple[Ids, Floats] | None:
+def _plain_entries(rows: Iterable[Any]) -> tuple[Ids, Floats] | None:
     """The documents and scores of mappings of texts and numbers; None if there is anything else."""
     docs: list[str] = []
     scores = array("d")
