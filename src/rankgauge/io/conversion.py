@@ -130,7 +130,7 @@ class _Converter:
 
     def _write_rows(self, rows: Batch, kind: Kind, format: Format, out: IO[bytes], part: Part) -> None:
         if self.escape_formulas:
-            table = writers.Table(out, FORMULA_DELIMITERS[format.name], part, escape_formulas=True)
+            table = writers.DelimitedTable(out, FORMULA_DELIMITERS[format.name], part, escape_formulas=True)
             writers.delimited(rows, kind, table)
         elif format.write is not None:
             format.write(rows, kind, out, part)

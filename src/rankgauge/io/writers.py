@@ -29,7 +29,7 @@ from rankgauge.io.trec_writer import (
 QUOTE = '"'
 
 
-class Table(NamedTuple):
+class DelimitedTable(NamedTuple):
     """Where a delimited table is written, and how."""
 
     out: IO[bytes]
@@ -52,10 +52,10 @@ def msmarco(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None
 def beir(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query-id corpus-id score`` separated by tabs, below a header."""
     names = ["query-id", "corpus-id", "score"]
-    _write_table(Table(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
+    _write_table(DelimitedTable(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
 
 
-def delimited(rows: Batch, kind: Kind, table: Table) -> None:
+def delimited(rows: Batch, kind: Kind, table: DelimitedTable) -> None:
     """Named columns; iter, rank and tag if there are any."""
     optional = _optional_columns(rows)
     names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
@@ -95,7 +95,7 @@ def _optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
     return [(name, column) for name, column in columns if column]
 
 
-def _write_table(table: Table, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
+def _write_table(table: DelimitedTable, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
     out, delimiter = table.out, table.delimiter
     # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
     special = re.compile(f'[{delimiter}"\r\n]')

@@ -114,7 +114,7 @@ def _is_chosen_only(head: Head, kind: Kind) -> bool:
 
 
 def _write_delimited(delimiter: str) -> WriteRows:
-    return lambda rows, kind, out, part: writers.delimited(rows, kind, writers.Table(out, delimiter, part))
+    return lambda rows, kind, out, part: writers.delimited(rows, kind, writers.DelimitedTable(out, delimiter, part))
 
 
 def _write_arrow(*, parquet: bool) -> WriteRows:
