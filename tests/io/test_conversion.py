@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, Run, UsageError, convert, read_qrels, read_run
+from rankgauge.io import conversion
+from rankgauge.io.formats import text_blocks
 from rankgauge.io.formats.names import Kind
 from rankgauge.io.formats.registry import BY_NAME, FORMATS, Format
 from tests.io.examples import GRADES, QRELS, RUNS, SCORES
@@ -287,3 +289,36 @@ def test_the_input_is_never_overwritten(command: Command, tmp_path: Path) -> Non
         assert "would overwrite the input" in outcome.err
         assert source.read_bytes() == TREC_RUN
     assert command("convert", tmp_path / "link.trec", source).code == 2
+
+
+PARTS_TEXT = "".join(
+    f"q{query} {'Q0' if query % 2 else 'x'} d{doc} {doc} {9 - doc / 7:.4f} tag\n"
+    for query in range(12)
+    for doc in range(1, 2 + query % 5)
+)
+
+
+@pytest.mark.parametrize("block", [64, 1 << 22])
+@pytest.mark.parametrize("source", ["trec", "csv", "json", "jsonl", "msmarco", "scattered"])
+@pytest.mark.parametrize("target", ["trec", "csv", "tsv", "json", "jsonl", "msmarco"])
+def test_a_run_that_is_written_in_parts_is_that_which_is_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str, block: int
+) -> None:
+    path, text = tmp_path / "given", PARTS_TEXT
+    if source == "scattered":
+        text = "".join(sorted(text.splitlines(keepends=True), key=lambda line: line.split()[2]))
+    path.write_text(text)
+    if source not in ("trec", "scattered"):
+        convert(path, tmp_path / "other", to_format=source)
+        path = tmp_path / "other"
+    if source == "json":
+        path.write_text(path.read_text().replace("{\n", '{\n"empty": {},\n', 1))
+    found = []
+    for in_parts in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setattr(text_blocks, "BLOCK_BYTES", block)
+            if not in_parts:
+                patch.setattr(conversion, "can_read_again", lambda source: False)
+            done = convert(path, tmp_path / "out", kind="run", to_format=target)
+        found.append((done, (tmp_path / "out").read_bytes()))
+    assert found[0] == found[1]
