@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from random import Random
 
@@ -27,7 +26,7 @@ CELLS = [b"q1", b"q1", b"d7", b"", b"\xff", b"x" * 70, b"1", b" 1.5 ", b" ", b"a
 
 @fuzzes("delimited")
 def fuzz_delimited(probe: Probe) -> None:
-    """Lines of cells: what the csv module finds, or without quotation marks a plain split."""
+    """Lines of cells: what the csv module finds, or in a line without quotation marks a plain split."""
     rng = probe.rng
     wanted, delimiter, is_quoted = Wanted.random(rng), rng.choice((b",", b"\t", b";", b"|", b" ")), rng.random() < 0.6
     text = _some_lines(rng, wanted, delimiter, is_quoted)
@@ -84,9 +83,17 @@ def _cells_of(text: bytes, delimiter: bytes, is_quoted: bool) -> list[list[bytes
     if not is_quoted:
         lines = [line.removesuffix(b"\r").split(delimiter) for line in text.split(b"\n")]
         return [line for line in lines if line != [b""]]
-    with io.StringIO(text.decode("latin-1"), newline="") as stream:
-        reader = csv.reader(stream, delimiter=delimiter.decode(), strict=True)
-        return [[cell.encode("latin-1") for cell in line] for line in reader if line]
+    texts = text.decode("latin-1").removesuffix("\n").split("\n")
+    rows, at = [], 0
+    while at < len(texts):  # the csv module reads a line with quotation marks, and those into which it goes on
+        row, size = texts[at].removesuffix("\r").split(delimiter.decode()), 1
+        if '"' in texts[at]:
+            reader = csv.reader((part + "\n" for part in texts[at:]), delimiter=delimiter.decode(), strict=True)
+            row, size = next(reader), reader.line_num
+        if row != [""] or '"' in texts[at]:
+            rows.append([cell.encode("latin-1") for cell in row])
+        at += size
+    return rows
 
 
 def _is_for_csv(text: bytes, delimiter: bytes) -> bool:
