@@ -38,7 +38,7 @@ def can_read_again(source: Any) -> bool:
     """Whether results can be read twice: not standard input, a pipe, or a table that another engine computes."""
     if isinstance(source, (str, Path)):
         return is_dataset(source) or is_folder(source) or (str(source) != "-" and Path(source).is_file())
-    from rankgauge.io.formats.lazy_tables import is_lazy_table  # most sources are files
+    from rankgauge.io.formats.lazy_tables import is_lazy_table  # as below
 
     return not is_lazy_table(source)
 
