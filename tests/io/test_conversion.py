@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -322,3 +324,30 @@ def test_a_run_that_is_written_in_parts_is_that_which_is_written_at_once(
             done = convert(path, tmp_path / "out", kind="run", to_format=target)
         found.append((done, (tmp_path / "out").read_bytes()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("strange", [False, True])
+@pytest.mark.parametrize("target", ["parquet", "arrow"])
+def test_a_binary_run_that_is_written_in_parts_has_the_rows_of_one_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, strange: bool
+) -> None:
+    """An id that is not UTF-8 makes its column one of bytes, so that it has to be known before the first part."""
+    path = tmp_path / "given.trec"
+    path.write_bytes(PARTS_TEXT.encode() + (b"last Q0 \xe9 1 0.5 tag\n" if strange else b""))
+    tables, parts = [], []
+    for in_parts in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setattr(text_blocks, "BLOCK_BYTES", 64)
+            if not in_parts:
+                patch.setattr(conversion, "can_read_again", lambda source: False)
+            done = convert(path, tmp_path / "out", kind="run", to_format=target)
+        if target == "parquet":
+            file = pq.ParquetFile(tmp_path / "out")
+            tables.append((done, file.read()))
+            parts.append(file.num_row_groups)
+        else:
+            reader = pyarrow.ipc.open_file(tmp_path / "out")
+            tables.append((done, reader.read_all()))
+            parts.append(reader.num_record_batches)
+    assert tables[0] == tables[1]
+    assert (parts[0] > 1, parts[1]) == (not strange, 1)

@@ -87,6 +87,18 @@ class Ids:
         text = self.buffer[: len(self.buffer) - PADDING]
         return not len(text) or bool(text.min() > ord(" ") and text.max() < DELETE)
 
+    @property
+    def is_utf8(self) -> bool:
+        """Whether every id is text."""
+        if not len(self.buffer) or int(self.buffer.max()) <= DELETE:
+            return True
+        try:
+            for value in self:
+                value.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        return True
+
     def __len__(self) -> int:
         return len(self.start)
 

@@ -1,14 +1,10 @@
 """The order rule: score descending, ties by document id bytes descending. Nothing else ranks anything.
 
 trec_eval 9 compares scores as float32, trec_eval 10 as float64; that is the only difference between them here.
-
-``rank`` ranks all rows. ``tie_ranks`` and ``ranks_within_ties`` rank chosen rows only, for callers that have no column
-of document ids: the first needs scores alone, the second only the ids of tied documents.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -16,12 +12,11 @@ from numpy.typing import NDArray
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats, group_of, offsets_of, within
+from rankgauge.core.tables import Floats, group_of, within
 
 Compat = Literal["trec_eval-9", "trec_eval-10"]
 COMPATS: tuple[Compat, ...] = ("trec_eval-9", "trec_eval-10")
 Keys = NDArray[Any]
-MIN_HITS_FOR_SEARCH_PER_QUERY = 16  # mean number per query above which one search per query is faster than one of all
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,56 +93,3 @@ def order(offsets: Ints, docs: Ids, scores: Floats, compat: Compat = "trec_eval-
     by = np.empty(len(ranks), dtype=np.int64)
     by[offsets[:-1][query] + ranks - 1] = np.arange(len(ranks))
     return by
-
-
-def tie_ranks(key: Keys, offsets: Ints, chosen: Keys, query: Ints) -> tuple[Ints, Ints]:
-    """The first and the last rank of the tie of each chosen key; ``query`` is the query of each, ascending.
-
-    The keys of a query are sorted only if they do not strictly decrease.
-    """
-    rising = -key
-    for number in unsorted_queries(key, offsets).tolist():
-        rising[offsets[number] : offsets[number + 1]].sort()
-    rows = _first_rows(rising, -chosen, query, offsets)
-    first = rows - offsets[query] + 1
-    last_of_tie = rising[1:] != rising[:-1]
-    inner = offsets[(offsets > 0) & (offsets < len(rising))]
-    last_of_tie[inner - 1] = True  # a tie does not extend into the next query
-    if last_of_tie.all():
-        return first, first
-    ends = np.append(np.flatnonzero(last_of_tie), len(rising) - 1)
-    return first, ends[np.searchsorted(ends, rows)] - offsets[query] + 1
-
-
-def ranks_within_ties(docs: Ids, tie: Ints, ties: int) -> Ints:
-    """The number of documents ranked before each one in its own tie; ties are numbered from 0, in any order."""
-    rows = np.argsort(tie, kind="stable")
-    ordered = tie[rows]
-    rows = rows[order_ties(docs.take(rows), ordered)]
-    before = np.empty(len(rows), dtype=np.int64)
-    before[rows] = np.arange(len(rows)) - offsets_of(ordered, ties)[ordered]
-    return before
-
-
-def _first_rows(rising: Keys, chosen: Keys, query: Ints, offsets: Ints) -> Ints:
-    """The first row of each chosen key among the rising keys of its query."""
-    if len(query) <= MIN_HITS_FOR_SEARCH_PER_QUERY * len(offsets):
-        return _search_all(rising, chosen, offsets[query], offsets[query + 1])
-    rows = np.empty(len(query), dtype=np.int64)
-    bounds = np.searchsorted(query, np.arange(len(offsets))).tolist()
-    for number, (begin, end) in enumerate(pairwise(offsets.tolist())):
-        part = slice(bounds[number], bounds[number + 1])
-        rows[part] = np.searchsorted(rising[begin:end], chosen[part]) + begin
-    return rows
-
-
-def _search_all(rising: Keys, chosen: Keys, low: Ints, high: Ints) -> Ints:
-    """The position of each chosen key between its own bounds: one binary search for all of them at once."""
-    while True:
-        unfinished = np.flatnonzero(low < high)
-        if not len(unfinished):
-            return low
-        middle = (low[unfinished] + high[unfinished]) >> 1
-        below = rising[middle] < chosen[unfinished]
-        low[unfinished[below]] = middle[below] + 1
-        high[unfinished[~below]] = middle[~below]

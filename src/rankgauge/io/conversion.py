@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import IO, cast
+
+import numpy as np
 
 from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io import writers
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.columns import scores_from_ranks
 from rankgauge.io.formats.grouped import largest_grades
 from rankgauge.io.formats.names import Columns, Kind, Wanted
-from rankgauge.io.formats.registry import Format
+from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
 from rankgauge.io.options import Reading
 from rankgauge.io.pipeline.grouping import WholeQueries
 from rankgauge.io.pipeline.runs import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
 from rankgauge.io.sources import Source, can_read_again, open_results
-from rankgauge.io.trec_writer import DEFAULT_ITER, WHOLE, Part
+from rankgauge.io.trec_writer import DEFAULT_ITER
 from rankgauge.io.writing import write_atomically
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
@@ -105,7 +106,7 @@ class _Converter:
         source = self.source
         kind = self.kind or _detect_kind(source, self.from_format, self.limits)
         format = self._target_format(target, kind)
-        if kind == "run" and format.is_written_in_parts and can_read_again(source):
+        if kind == "run" and can_read_again(source):
             conversion = self._write_in_parts(out, format)
             if conversion is not None:
                 return conversion
@@ -125,42 +126,35 @@ class _Converter:
             raise InputError.at(source, None, "nothing to write: the file has no rows")
         if rows.tag is None and kind == "run" and format.name == "trec":
             rows = replace(rows, tag=_repeat_tag(source_name(source), len(rows)))
-        self._write_rows(rows, kind, format, out, WHOLE)
+        self._writer(format)(iter([rows]), kind, out)
         return Conversion(kind, source_format, format.name, len(rows), lost)
 
-    def _write_rows(self, rows: Batch, kind: Kind, format: Format, out: IO[bytes], part: Part) -> None:
+    def _writer(self, format: Format) -> WriteRows:
         if self.escape_formulas:
-            table = writers.DelimitedTable(out, FORMULA_DELIMITERS[format.name], part, escape_formulas=True)
-            writers.delimited(rows, kind, table)
-        elif format.write is not None:
-            format.write(rows, kind, out, part)
+            return write_delimited(FORMULA_DELIMITERS[format.name], escape_formulas=True)
+        assert format.write is not None
+        return format.write
 
     def _write_in_parts(self, out: IO[bytes], format: Format) -> Conversion | None:
-        """Write a run query by query, after a first reading that checks it; None if its queries are scattered."""
+        """Write a run query by query, after a first reading that checks it; None if that is not possible.
+
+        It is not if queries are scattered, or if a binary format has to know beforehand which ids are not text.
+        """
         source, reading = self.source, Reading(columns=self.columns, limits=self.limits)
         with open_results(source, "run", format=self.from_format, limits=self.limits) as results:
             results.has_many_runs = False
-            facts = _RunFacts()
+            facts = _RunFacts(is_text_checked=not format.is_text)
             reader = RunReader(results, reading, listener=facts.see, is_checked=False)
             reader.read()
-            if reader.is_scattered:
+            if reader.is_scattered or not facts.is_text:
                 return None
-            lost = facts.lost(format, results.format or "")
-            tag = None
-            if not facts.has_tag and format.name == "trec":
-                tag = source_name(source)
-            parts = _whole_queries(results, replace(reader.wanted, has_iters=True))
-            waiting, is_first, count = next(parts, None), True, 0
-            while waiting is not None:
-                rows, waiting = facts.kept(waiting, format), next(parts, None)
-                if tag is not None:
-                    rows = replace(rows, tag=_repeat_tag(tag, len(rows)))
-                empty = facts.empty if waiting is None else ()
-                self._write_rows(replace(rows, empty=empty), "run", format, out, Part(is_first, waiting is None))
-                is_first, count = False, count + len(rows)
-            if not count and not (facts.empty and "empty" in format.keeps):
+            if not facts.rows and not (facts.empty and "empty" in format.keeps):
                 raise InputError.at(source, None, "nothing to write: the file has no rows")
-            return Conversion("run", results.format or "", format.name, count, lost)
+            tag = source_name(source) if format.name == "trec" and not facts.has_tag else None
+            parts = _whole_queries(results, replace(reader.wanted, has_iters=True))
+            self._writer(format)(facts.kept(parts, format, tag), "run", out)
+            lost = facts.lost(format, results.format or "")
+            return Conversion("run", results.format or "", format.name, facts.rows, lost)
 
     def _target_format(self, target: str, kind: Kind) -> Format:
         by_name = self.to_format is not None
@@ -175,17 +169,24 @@ class _Converter:
 class _RunFacts:
     """What the first reading of a run shows, for the second one: which columns hold more than their defaults."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_text_checked: bool) -> None:
         self.has_iters = self.has_rank = self.has_tag = False
+        self.is_text = True  # as far as that is checked
+        self.rows = 0
         self.empty: tuple[bytes, ...] = ()
+        self._is_text_checked = is_text_checked
 
     def see(self, rows: Batch) -> None:
         """Look at the next rows."""
+        self.rows += len(rows)
         self.has_rank |= rows.rank is not None
         self.has_tag |= rows.tag is not None
         self.empty += rows.empty
         if rows.iters is not None and not self.has_iters:
             self.has_iters = not all(value in (b"", DEFAULT_ITER["run"]) for value in rows.iters)
+        if self._is_text_checked:
+            columns = (rows.query, rows.doc, rows.iters, rows.rank, rows.tag)
+            self.is_text &= all(column is None or column.is_utf8 for column in columns)
 
     def lost(self, format: Format, source_format: str) -> tuple[str, ...]:
         """What the format cannot hold."""
@@ -193,14 +194,18 @@ class _RunFacts:
         lost = [name for name, is_there in columns.items() if is_there and name not in format.keeps]
         return (*lost, *_lost_scores(format, "run", source_format), *_lost_queries(format, self.empty))
 
-    def kept(self, rows: Batch, format: Format) -> Batch:
-        """The rows without what the format cannot hold."""
-        return replace(
-            rows,
-            iters=rows.iters if self.has_iters and "iter" in format.keeps else None,
-            rank=rows.rank if "rank" in format.keeps else None,
-            tag=rows.tag if "tag" in format.keeps else None,
-        )
+    def kept(self, parts: Iterable[Batch], format: Format, tag: str | None) -> Iterator[Batch]:
+        """The rows without what the format cannot hold, and with a tag if one is given."""
+        for rows in parts:
+            yield replace(
+                rows,
+                iters=rows.iters if self.has_iters and "iter" in format.keeps else None,
+                rank=rows.rank if "rank" in format.keeps else None,
+                tag=_repeat_tag(tag, len(rows)) if tag is not None else rows.tag if "tag" in format.keeps else None,
+            )
+        if self.empty and "empty" in format.keeps:
+            no_ids = Ids.from_bytes([])
+            yield Batch(np.zeros(0, dtype=np.int64), no_ids, no_ids, np.zeros(0), empty=self.empty)
 
 
 def _whole_queries(source: Source, wanted: Wanted) -> Iterator[Batch]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, Run, evaluate
@@ -35,15 +35,27 @@ def assert_same(quick: Hits, plain: Hits) -> None:
 needs_extension = pytest.mark.skipif(compiled.scanner is None, reason="the extension is not in use")
 
 
-@needs_extension
+@pytest.fixture(params=["extension", "NumPy"])
+def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once with the extension, once without."""
+    if request.param == "NumPy":
+        monkeypatch.setattr(compiled, "scanner", None)
+    elif compiled.scanner is None:
+        pytest.skip("the extension is not in use")
+
+
 @pytest.mark.parametrize("compat", COMPATS)
 @given(case=cases(queries=6))
-@settings(max_examples=60)
-def test_the_extension_joins_a_dict_like_the_run_made_from_it(compat: Compat, case: Case) -> None:
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.usefixtures("either")
+def test_a_dict_is_joined_like_the_run_made_from_it(compat: Compat, case: Case) -> None:
     results = {query: dict(rows) for query, rows in case.results.items()}
-    assert_same(join_dict(case.qrels, results, compat=compat), join(case.qrels, Run.from_dict(results), compat=compat))
+    found = dict_hits(case.qrels, results, compat)
+    assert found is not None
+    assert_same(found, join(case.qrels, Run.from_dict(results), compat=compat))
 
 
+@pytest.mark.usefixtures("either")
 @pytest.mark.parametrize("compat", COMPATS)
 @pytest.mark.parametrize("judged", [1, 4, 5, 60, 300])
 @pytest.mark.parametrize("scores", [1, 3, 40, 10_000])
@@ -70,6 +82,7 @@ def test_many_judged_documents_and_large_ties(compat: Compat, judged: int, score
         {"a": 1.0, "\udc80": 1.0, "é": 1.0},
     ],
 )
+@pytest.mark.usefixtures("either")
 def test_any_number_and_any_id_joins_like_the_run(row: dict[str, Any]) -> None:
     qrels = Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 2, "é": 1}})
     assert_same(join_dict(qrels, {"q": row}), join(qrels, Run.from_dict({"q": row})))
@@ -108,9 +121,13 @@ def test_offsets_outside_the_documents_are_refused(offsets: list[int]) -> None:
         ({"q": {"a": 1.0, "b": float("nan")}}, "'b' for query 'q' is NaN"),
         ({1: {"a": 1.0}}, "query id must be a string, found int"),
         ({"q": {7: 1.0}}, "document id of query 'q' must be a string, found int"),
+        ({"q": {"a": 1.0, 5: 2.0}}, "document id of query 'q' must be a string, found int: '5'"),
+        ({"q": {"a": 1.0}, "unjudged": {"a": 1.0, 5: 2.0}}, "document id of query 'unjudged' must be a string"),
+        ({"q": {"a": 1.0, "": 2.0}}, "document id of query 'q' is empty"),
         ({"q": {"a": 1.0}, "p": 3}, "must map documents to scores|not iterable"),
     ],
 )
+@pytest.mark.usefixtures("either")
 def test_an_error_names_the_query_and_the_document(results: Any, message: str) -> None:
     with pytest.raises((InputError, TypeError), match=message):
         evaluate({"q": {"a": 1}, "p": {"a": 1}}, results, "RR")

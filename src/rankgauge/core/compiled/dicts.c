@@ -1,7 +1,8 @@
 /* Dicts of scores by document: the ranks of the judged documents in each, without a Python object for any entry.
 
-   Every entry is touched once, for its score; ids are compared only within ties that contain a judged document. A dict
-   that holds anything but numbers, or tied ids that have no UTF-8 text, is left to Python. The interpreter lock is held:
+   Every entry is touched once, for its score and the type of its document; ids are compared only within ties that
+   contain a judged document. A dict that holds anything but texts and numbers, or tied ids that have no UTF-8 text, is
+   left to Python. The interpreter lock is held:
    these are Python's objects. Python code runs only while documents are looked up (a key may have its own __eq__) and
    while a list is made (garbage is collected), so that the dict and the document are held meanwhile, and nothing found
    before is used without a check. */
@@ -75,6 +76,9 @@ static int dict_rows_grow(DictRows *rows, uint64_t entries, uint64_t judged) {
     return 1;
 }
 
+/* Most documents are exactly texts, and finding that out calls nothing. */
+INLINE int is_text(PyObject *doc) { return Py_IS_TYPE(doc, &PyUnicode_Type) || PyUnicode_Check(doc); }
+
 /* The value of a number whose type cannot have a __float__ of its own, so that no Python code runs. */
 INLINE int plain_number(PyObject *value, double *number) {
     if (!PyFloat_Check(value) && !PyLong_CheckExact(value) && !PyBool_Check(value)) return 0;
@@ -126,8 +130,11 @@ static DictStatus walk_dict(DictRows *rows, PyObject *row) {
         rows->values[rows->count++] = value;
     }
     for (uint32_t at = 0; at < rows->count; at++) {
-        if (at + AHEAD < rows->count) PREFETCH(rows->values[at + AHEAD]);
-        if (!dict_key(rows, rows->values[at], rows->keys + at)) return DICT_ODD;
+        if (at + AHEAD < rows->count) {
+            PREFETCH(rows->values[at + AHEAD]);
+            PREFETCH(rows->docs[at + AHEAD]);
+        }
+        if (!is_text(rows->docs[at]) || !dict_key(rows, rows->values[at], rows->keys + at)) return DICT_ODD;
         rows->is_strict &= !at || rows->keys[at] > last;
         last = rows->keys[at];
     }
@@ -238,7 +245,6 @@ static DictStatus join_dict(DictRows *rows, PyObject *row, PyObject *docs, int64
     if (!dict_rows_grow(rows, (uint64_t)size, (uint64_t)(end - begin))) return DICT_MEMORY;
     DictStatus status = find_judged(rows, row, docs, begin, end);
     if (status == DICT_OK) status = walk_dict(rows, row);
-    if (status == DICT_OK && rows->count && !PyUnicode_Check(rows->docs[0])) status = DICT_ODD;
     if (status == DICT_OK) status = rank_hits_of_dict(rows, docs);
     if (status != DICT_OK) return status;
     for (uint32_t at = 0; at < rows->hit_count; at++) {

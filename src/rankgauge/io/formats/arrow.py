@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -247,9 +247,29 @@ def _chosen_columns(path: str, names: Sequence[str], choose_columns: ColumnChoic
     return list(dict.fromkeys(choose_columns(names)))
 
 
-def write(rows: Batch, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
-    """A function that writes the rows into an open file."""
-    pyarrow = library("Parquet" if parquet else "Arrow")
+def write_parquet(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
+    """Write rows as Parquet, each part as a row group. If an id is not UTF-8, there is one part only."""
+    pyarrow = library("Parquet")
+    from pyarrow import parquet as files
+
+    _write_tables(pyarrow, parts, kind, lambda schema: files.ParquetWriter(out, schema))
+
+
+def write_arrow(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
+    """Write rows as an Arrow file, each part as a record batch. If an id is not UTF-8, there is one part only."""
+    pyarrow = library("Arrow")
+    _write_tables(pyarrow, parts, kind, lambda schema: pyarrow.ipc.new_file(out, schema))
+
+
+def _write_tables(pyarrow: Any, parts: Iterator[Batch], kind: Kind, open_writer: Callable[[Any], Any]) -> None:
+    table = _table_of(pyarrow, next(parts), kind)
+    with open_writer(table.schema) as writer:
+        writer.write_table(table)
+        for rows in parts:
+            writer.write_table(_table_of(pyarrow, rows, kind))
+
+
+def _table_of(pyarrow: Any, rows: Batch, kind: Kind) -> Any:
     columns: dict[str, Any] = {"query_id": _texts(pyarrow, rows.query)}
     if rows.iters is not None:
         columns["iter"] = _texts(pyarrow, rows.iters)
@@ -259,18 +279,7 @@ def write(rows: Batch, kind: Kind, *, parquet: bool) -> Callable[[Any], None]:
     columns["relevance" if kind == "qrels" else "score"] = pyarrow.array(rows.value)
     if rows.tag is not None:
         columns["tag"] = _texts(pyarrow, rows.tag)
-    table = pyarrow.table(columns)
-
-    def write_table(out: Any) -> None:
-        if parquet:
-            from pyarrow import parquet as files
-
-            files.write_table(table, out)
-        else:
-            with pyarrow.ipc.new_file(out, table.schema) as writer:
-                writer.write_table(table)
-
-    return write_table
+    return pyarrow.table(columns)
 
 
 def _texts(pyarrow: Any, ids: Ids) -> Any:

@@ -29,7 +29,7 @@ from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.names import Kind, Wanted, columns_for, is_header
 from rankgauge.io.trec_writer import Part, write_trec_rows
 
-WriteRows = Callable[[Batch, Kind, IO[bytes], Part], None]  # a part of the rows, or all of them
+WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
 
 
 class ReadBatches(Protocol):
@@ -61,7 +61,6 @@ class Format:
     extra: str | None = None
     judgments: JudgmentKind = "grades"
     is_text: bool = True
-    is_written_in_parts: bool = False  # whether runs are written query by query
 
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
@@ -113,12 +112,26 @@ def _is_chosen_only(head: Head, kind: Kind) -> bool:
     return False
 
 
-def _write_delimited(delimiter: str) -> WriteRows:
-    return lambda rows, kind, out, part: writers.delimited(rows, kind, writers.DelimitedTable(out, delimiter, part))
+def _in_parts(write_part: Callable[[Batch, Kind, IO[bytes], Part], None]) -> WriteRows:
+    """A writer of all rows from one that is told which part is the first and which is the last."""
+
+    def write(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
+        waiting, is_first = next(parts, None), True
+        while waiting is not None:
+            rows, waiting = waiting, next(parts, None)
+            write_part(rows, kind, out, Part(is_first, waiting is None))
+            is_first = False
+
+    return write
 
 
-def _write_arrow(*, parquet: bool) -> WriteRows:
-    return lambda rows, kind, out, part: arrow.write(rows, kind, parquet=parquet)(out)
+def write_delimited(delimiter: str, *, escape_formulas: bool = False) -> WriteRows:
+    """The writer of a delimited table."""
+
+    def write_part(rows: Batch, kind: Kind, out: IO[bytes], part: Part) -> None:
+        writers.delimited(rows, kind, writers.DelimitedTable(out, delimiter, part, escape_formulas))
+
+    return _in_parts(write_part)
 
 
 NAMED_COLUMNS: dict[Kind, str] = {
@@ -134,7 +147,7 @@ FORMATS = (
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
         arrow_batches.read_batches,
-        _write_arrow(parquet=True),
+        arrow.write_parquet,
         ALL_PARTS,
         (".parquet", ".pq"),
         has_names=True,
@@ -147,7 +160,7 @@ FORMATS = (
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
         arrow_batches.read_batches,
-        _write_arrow(parquet=False),
+        arrow.write_arrow,
         ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
         has_names=True,
@@ -180,10 +193,9 @@ FORMATS = (
         {"qrels": "{query: {document: grade}} or {query: [document]}", "run": "{query: {document: score}} or lists"},
         _is_mapping,
         json_mapping.read_batches,
-        writers.mapping,
+        _in_parts(writers.mapping),
         frozenset({"score", "empty"}),
         (".json",),
-        is_written_in_parts=True,
     ),
     Format(
         "jsonl",
@@ -191,11 +203,10 @@ FORMATS = (
         NAMED_COLUMNS,
         lambda head, kind: head.is_json,
         json_lines.read_batches,
-        writers.jsonl,
+        _in_parts(writers.jsonl),
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
-        is_written_in_parts=True,
     ),
     Format(
         "beir",
@@ -203,7 +214,7 @@ FORMATS = (
         {"qrels": "query-id corpus-id score, below a header"},
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         delimited.tsv_batches,
-        writers.beir,
+        _in_parts(writers.beir),
         has_names=True,
     ),
     Format(
@@ -212,11 +223,10 @@ FORMATS = (
         NAMED_COLUMNS,
         _is_csv,
         delimited.csv_batches,
-        _write_delimited(","),
+        write_delimited(","),
         ALL_PARTS,
         (".csv",),
         has_names=True,
-        is_written_in_parts=True,
     ),
     Format(
         "msmarco",
@@ -224,9 +234,8 @@ FORMATS = (
         {"qrels": "query iter document grade", "run": "query document rank"},
         lambda head, kind: kind == "run" and delimited.has_ranks(head.lines),
         _msmarco_batches,
-        writers.msmarco,
+        _in_parts(writers.msmarco),
         frozenset({"iter"}),
-        is_written_in_parts=True,
     ),
     Format(
         "tsv",
@@ -234,11 +243,10 @@ FORMATS = (
         NAMED_COLUMNS,
         _is_tsv,
         delimited.tsv_batches,
-        _write_delimited("\t"),
+        write_delimited("\t"),
         ALL_PARTS,
         (".tsv", ".tab"),
         has_names=True,
-        is_written_in_parts=True,
     ),
     Format(
         "prefs",
@@ -246,7 +254,7 @@ FORMATS = (
         {"qrels": "query group subgroup document level"},
         grouped.looks_like_preferences,
         grouped.prefs_batches,
-        grouped.write_prefs,
+        _in_parts(grouped.write_prefs),
         frozenset({"iter"}),
         (".prefs",),
         judgments="preferences",
@@ -257,7 +265,7 @@ FORMATS = (
         {"qrels": "query group document level"},
         _is_chosen_only,
         grouped.qrels_prefs_batches,
-        grouped.write_qrels_prefs,
+        _in_parts(grouped.write_qrels_prefs),
         frozenset({"iter"}),
         judgments="preferences",
     ),
@@ -267,7 +275,7 @@ FORMATS = (
         {"qrels": "query group document grade"},
         _is_chosen_only,
         trec.read_batches,
-        grouped.write_qrels_jg,
+        _in_parts(grouped.write_qrels_jg),
         frozenset({"iter"}),
         judgments="groups",
     ),
@@ -278,7 +286,7 @@ FORMATS = (
         {"qrels": "query subtopic document grade"},
         _is_chosen_only,
         trec.read_batches,
-        grouped.write_qrels_jg,
+        _in_parts(grouped.write_qrels_jg),
         frozenset({"iter"}),
         judgments="subtopics",
     ),
@@ -288,10 +296,9 @@ FORMATS = (
         {"qrels": "query iter document grade", "run": "query Q0 document rank score tag"},
         lambda head, kind: True,
         trec.read_batches,
-        write_trec_rows,
+        _in_parts(write_trec_rows),
         ALL_PARTS,
         (".trec", ".txt", ".qrels", ".run", ".res"),
-        is_written_in_parts=True,
     ),
 )
 BY_NAME = {format.name: format for format in FORMATS}
