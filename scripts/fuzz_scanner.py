@@ -132,7 +132,7 @@ def damaged(rng: np.random.Generator, data: bytes) -> bytes:
 
 def outcome(case: Case, extension: Any) -> tuple[object, ...]:
     """All that can be seen of reading a run: its join, or the error, and the faults."""
-    limits = Limits(line=case.max_line, strict=case.strict)
+    limits = Limits(max_line=case.max_line, strict=case.strict)
     memory = case.block if case.block < SPILLED_BLOCK else 1 << 29
     reading = Reading(on_duplicate=case.on_duplicate, limits=limits, memory=memory)
     before, text_blocks.BLOCK_BYTES = (compiled.scanner, text_blocks.BLOCK_BYTES), case.block

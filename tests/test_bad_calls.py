@@ -38,7 +38,7 @@ def test_a_bomb_is_stopped_at_the_limit(command: Callable[..., Any]) -> None:  #
     assert (done.code, done.out) == (2, "")
     assert "run: more than 10000 bytes\nhint: raise the limit with --max-bytes" in done.err
     with pytest.raises(InputError, match="more than 10000 bytes"):
-        evaluate("qrels", "run", reading=Reading(limits=Limits(total=10_000)))
+        evaluate("qrels", "run", reading=Reading(limits=Limits(max_bytes=10_000)))
     Path("run").write_bytes(R + b"2 Q0 " + b"x" * 100 + b" 2 0.5 t\n")
     done = command("evaluate", "qrels", "run", "--max-line", 99)
     assert (done.code, done.out) == (2, "")

@@ -115,10 +115,16 @@ class Fault:
     expected: str
     action: str | None = None
     severity: Severity = "error"
+    key: str = ""  # of a configuration
 
     @property
     def message(self) -> str:
         """One sentence."""
+        return f"{self.key}: {self.complaint}" if self.key else self.complaint
+
+    @property
+    def complaint(self) -> str:
+        """What was expected, and what was found."""
         return f"expected {self.expected}, found {self.found}"
 
 

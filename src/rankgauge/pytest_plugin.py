@@ -19,7 +19,7 @@ def retrieval_gate() -> Callable[..., GateResult]:
     """A function that takes what ``rankgauge.gate`` takes: the test fails or is skipped as the gate is.
 
     def test_search_is_no_worse(retrieval_gate):
-        retrieval_gate("qrels.trec", "today.trec", require=["R@10>=0.75"], against="baseline.json")
+        retrieval_gate("qrels.trec", "today.trec", require=["R@10>=0.75"], baseline="baseline.json")
     """
 
     def check(qrels: object, run: object, **options: object) -> GateResult:

@@ -259,7 +259,7 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
             _judgments_of_queries(labels.qrels, queries),
             runs,
             settings,
-            topics=queries,
+            queries=queries,
             reading=Reading(keep_rankings=True),  # the runs are in memory
         )
     else:

@@ -68,7 +68,7 @@ class BenchmarkGold:
                 settings.measures,
                 conventions=settings.conventions,
                 reading=Reading(fingerprint=True, keep_rankings=True),
-                topics=queries,
+                queries=queries,
             )
             scores = [replace(run, notes=(*run.notes, *notes)) for run in evaluation.scores]
             scored.update(zip(names, zip(evaluation.joined, scores, strict=True), strict=True))

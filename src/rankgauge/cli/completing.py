@@ -126,7 +126,7 @@ def _retrievers(words: Sequence[str]) -> list[str]:
 
 def _columns(words: Sequence[str]) -> list[str]:
     """The keys of the first query, if it is JSON; else the columns of the first line."""
-    path = _value_of(words, "--topics", "--queries")
+    path = _value_of(words, "--queries")
     first = next(iter(_lines(path)), "") if path is not None else ""
     with suppress(ValueError):
         record = json.loads(first)

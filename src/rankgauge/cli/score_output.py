@@ -98,7 +98,7 @@ def evaluation_dict(
                 value |= groups.interval_dicts(run, measure, confidence=confidence)
     if comparison is not None:
         data["comparison"] = comparison.to_dict()
-    audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
+    audits = audit.audits_of(evaluation, ties=view.audit, unjudged=view.audit)
     data = audit.with_audits(data, audits, per_query=view.per_query)
     return bands.with_bands(data, evaluation.scores, settings.bands, comparison)
 
@@ -137,10 +137,10 @@ def evaluation_tables(evaluation: Evaluation, comparison: Comparison | None, set
         from rankgauge.render.text.comparison import terminal_parts
 
         parts += terminal_parts(sort_systems(comparison, view.sort), fit)
-    if view.audits:
+    if view.audit:
         from rankgauge.render.text import audit
 
-        audits = audit.audits_of(evaluation, ties=view.ties, unjudged=view.unjudged)
+        audits = audit.audits_of(evaluation, ties=view.audit, unjudged=view.audit)
         parts += audit.audit_parts(audits)
     parts.append(Lines([*uplifts(evaluation, comparison, settings), *footer(evaluation)]))
     if view.plot:

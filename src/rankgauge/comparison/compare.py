@@ -43,7 +43,7 @@ def compare(
     statistics: Statistics | None = None,
     conventions: Conventions | None = None,
     by: Sequence[str] = (),
-    topics: Any = None,
+    queries: Any = None,
     changes: int = LARGEST_CHANGES,
     reading: Reading | None = None,
 ) -> Comparison:
@@ -51,7 +51,7 @@ def compare(
 
     ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one of them,
     or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. ``by`` names columns
-    of the queries to group by; ``topics`` is a file with such columns and with the queries' texts. ``changes`` is the
+    of the queries to group by; ``queries`` is a file with such columns and with the queries' texts. ``changes`` is the
     number of queries, each way, for which the documents behind a change are listed.
     """
     stored = stored_baseline(baseline)
@@ -61,7 +61,7 @@ def compare(
         measures or (None if stored is None else stored.measures),
         conventions=conventions,
         reading=replace(reading or Reading(), fingerprint=True) if stored is not None else reading,
-        topics=topics,
+        queries=queries,
         fewest=2 if stored is None else 1,
     )
     return compare_evaluation(evaluation, stored or baseline, statistics=statistics, by=by, changes=changes)
@@ -74,14 +74,14 @@ def evaluate_systems(
     *,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
     fewest: int = 1,
 ) -> Evaluation:
     """Score runs under names of their own: those of a dict, else their own, numbered if two are the same."""
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     is_table = len(listed) == 1 and isinstance(listed[0], (str, Path))  # which may hold several runs
     check_enough(len(listed) + is_table, fewest)
-    evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, topics=topics)
+    evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, queries=queries)
     check_enough(len(evaluation.scores), fewest)
     if names is not None and len(names) != len(evaluation.scores):
         raise InputError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
-from rankgauge.errors import UsageError, nearest
+from rankgauge.core.settings import Section, check_settings, setting
+from rankgauge.errors import UsageError
 from rankgauge.stats.names import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESAMPLES, Alternative, PairedTest
 
 if TYPE_CHECKING:
@@ -39,42 +39,57 @@ class Statistics:
     for measures from 0 to 1, and no region for others.
     """
 
-    test: PairedTest = "bootstrap"
-    correction: Correction = "auto"  # maxt, or holm with a test that has no joint draws
-    confidence: float = 0.95
+    test: PairedTest = setting(
+        "bootstrap", "Choose the paired test of a difference.", Section.STATISTICS, choices=PAIRED_TESTS
+    )
+    correction: Correction = setting(
+        "auto",
+        "Correct p for the number of comparisons.  [default: maxt, jointly with the intervals; holm with a --test that "
+        "has no joint draws]",
+        Section.STATISTICS,
+        choices=("auto", *CORRECTIONS),
+    )
+    confidence: float = setting(
+        0.95,
+        "Set the confidence of intervals; a p of at most 1 − LEVEL is significant.",
+        Section.STATISTICS,
+        flag="--confidence LEVEL",
+        limits="0<x<1",
+        common=True,
+    )
     alternative: Alternative = "two-sided"
-    resamples: int | None = None  # 10,000 bootstrap resamples, 100,000 permutations
-    seed: int = 0
-    rope: float | None = None
-    target_difference: float | None = None  # the number of queries that would show it is computed
+    resamples: int | None = setting(
+        None,
+        "Set the number of draws.  [default: 10,000 bootstrap resamples, 100,000 permutations]",
+        Section.STATISTICS,
+        flag="--resamples N",
+        limits=">=1",
+    )
+    seed: int = setting(
+        0, "Seed the random numbers; the same seed gives the same p.", Section.STATISTICS, flag="--seed N"
+    )
+    rope: float | None = setting(
+        None,
+        "Call runs equivalent if the interval of their difference lies within ±SIZE.  [default: 0.01 for measures from "
+        "0 to 1, else none]",
+        Section.STATISTICS,
+        flag="--rope SIZE",
+        limits=">0",
+    )
+    target_difference: float | None = setting(
+        None,
+        "Show how many queries are needed to detect a true difference of this size with 80% power.",
+        Section.STATISTICS,
+        flag="--target-difference DIFFERENCE",
+        limits=">0",
+    )
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if self.correction == "auto":
             object.__setattr__(self, "correction", default_correction(self.test))
-        for name, valid, expected in (
-            ("rope", _is_positive(self.rope), "be a number above 0"),
-            ("target_difference", _is_positive(self.target_difference), "be a number above 0"),
-            ("confidence", _is_between(self.confidence, 0, 1), "lie between 0 and 1"),
-            (
-                "resamples",
-                self.resamples is None or (_is_integer(self.resamples) and self.resamples > 0),
-                "be a whole number of at least 1",
-            ),
-            ("seed", _is_integer(self.seed), "be a whole number"),
-        ):
-            if not valid:
-                raise UsageError(f"{name} must {expected}, found {getattr(self, name)!r}")
-        for name, value, choices in (
-            ("test", self.test, PAIRED_TESTS),
-            ("correction", self.correction, CORRECTIONS),
-            ("alternative", self.alternative, ALTERNATIVES),
-        ):
-            if value not in choices:
-                close = nearest(str(value), list(choices))
-                raise UsageError(
-                    f"{name} must be one of {', '.join(choices)}, found '{value}'",
-                    hint=f"did you mean {close}?" if close else None,
-                )
+        if self.alternative not in ALTERNATIVES:
+            raise UsageError(f"alternative: expected one of {', '.join(ALTERNATIVES)}, found {self.alternative!r}")
         if self.correction == "maxt" and self.test not in JOINT_TESTS:
             raise UsageError(
                 f"the correction maxt has no draws of the test {self.test}",
@@ -159,15 +174,3 @@ def describe_family(correction: str, size: int, *factors: tuple[int, str]) -> st
     product = " × ".join(plural(count, noun) for count, noun in factors)
     missing = f", {without} without p" if without else ""
     return f"{CORRECTION_LABELS[correction]} over {size} comparisons ({product}{missing})"
-
-
-def _is_between(value: Any, low: float, high: float) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and low < float(value) < high
-
-
-def _is_positive(value: Any) -> bool:
-    return value is None or _is_between(value, 0, math.inf)
-
-
-def _is_integer(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral)

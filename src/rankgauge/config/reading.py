@@ -2,29 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic.fields import FieldInfo
 
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.core.secrets import register_references
-from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
+from rankgauge.core.settings import DECIMAL_NUMBER, WHOLE_NUMBER
+from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
 
 Model = TypeVar("Model", bound=BaseModel)
 SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metrics has the settings of these
 
 
-def load_config(source: str | Path | Mapping[str, Any]) -> Config:
-    """Read a ``rankgauge.yaml``, or its content as a mapping. An empty file is valid and sets nothing."""
+def load_config(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Config:
+    """Read a ``rankgauge.yaml``, or its content as a mapping. An empty file is valid and sets nothing.
+
+    ``sets`` are texts such as ``statistics.seed=7``, which override it.
+    """
     if isinstance(source, Mapping):
         register_references(repr(source))
-        return _config(Loaded(_plain(source)), "configuration")
-    return _config(_load(source), str(source))
+        loaded, name = Loaded(_plain(source)), "configuration"
+    else:
+        loaded, name = _load(source), str(source)
+    return _config(loaded, name) if not sets else _config_with(loaded, name, sets)
+
+
+def _config_with(loaded: Loaded, source: str, sets: Sequence[str]) -> Config:
+    """A configuration in which some keys are set on the command line; an error names what was given there."""
+    _config(loaded, source)  # raises if the file by itself is wrong
+    data = loaded.data or {}
+    if isinstance(data.get("measures"), list):
+        data = {**data, "measures": {"names": data["measures"]}}
+    return _config(Loaded(with_sets(Config, data, sets), loaded.lines), source)
+
+
+def with_sets(model: type[BaseModel], data: dict[str, Any], sets: Sequence[str], prefix: str = "") -> dict[str, Any]:
+    """The content of a section in which keys are set by texts such as ``statistics.seed=7``, after a prefix."""
+    for text in sets:
+        key, sign, value = text.partition("=")
+        path = tuple(key.strip().removeprefix(prefix).split("."))
+        if not sign or not all(path):
+            raise UsageError(f"--set: expected KEY=VALUE, found {shown(text)}", hint="--set statistics.seed=7")
+        data = _with_value(data, path, _parse_set(model, path, value))
+        try:
+            model.model_validate(data)
+        except ValidationError as error:
+            fault = _fault(model, Loaded(data), dict(error.errors()[0]))
+            raise UsageError(f"--set {printable(key.strip())}: {fault.complaint}", hint=fault.action) from None
+    return data
+
+
+def _with_value(data: Any, path: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """The data with another value at a path."""
+    section = data if isinstance(data, dict) else {}
+    name, *rest = path
+    return {**section, name: _with_value(section.get(name), tuple(rest), value) if rest else value}
+
+
+def _parse_set(model: type[BaseModel], path: tuple[str, ...], text: str) -> Any:
+    """The value that a text means for a key: a text as it is, a number, or YAML for lists and mappings."""
+    kinds: set[str] = set()
+    steps = list(path)
+    while steps:
+        entry = model.model_fields.get(steps.pop(0))
+        if entry is None:
+            return text  # the validation says that there is no such key
+        kinds = _set_kinds(entry)
+        models = [kind for kind in _nested(entry.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not models or not steps:
+            break
+        model = models[0]
+        if "dict" in kinds:
+            steps = steps[1:]  # the user chose the name of the section
+    value = text.strip()
+    if kinds & {"int", "float"} and DECIMAL_NUMBER.fullmatch(value):
+        return int(value) if WHOLE_NUMBER.fullmatch(value) else float(value)
+    if "bool" in kinds and value in ("true", "false"):
+        return value == "true"
+    if kinds & {"dict", "list", "tuple", "section"} and value[:1] in ("[", "{"):
+        return load_yaml(value.encode("utf-8", "surrogateescape"), "--set").data
+    return text
+
+
+def _set_kinds(entry: FieldInfo) -> set[str]:
+    """The kinds of values of a key."""
+    declarations = [item.func.declaration for item in entry.metadata if isinstance(item, BeforeValidator)
+                    and hasattr(item.func, "declaration")]  # fmt: skip
+    if declarations:
+        return {declarations[0].kind}
+    return {getattr(kind, "__name__", "") for kind in _nested(entry.annotation)}
+
+
+def _nested(annotation: Any) -> Iterator[Any]:
+    """A type with the types in it."""
+    yield get_origin(annotation) or annotation
+    for part in get_args(annotation):
+        yield from _nested(part)
 
 
 def load_kpi(path: str | Path) -> Kpi:
@@ -108,6 +188,8 @@ def _fault(model: type[BaseModel], loaded: Loaded, error: dict[str, Any]) -> Fau
             return Fault("bad-value", line, cause.message, f"{kind}{inside}", cause.hint)
         case "missing":
             return Fault("bad-value", line, "nothing", f"the key '{path[-1]}'")
+        case "setting":
+            return Fault("bad-value", line, error["ctx"]["found"], error["ctx"]["expected"], key=key)
         case "bands" | "section":
             return Fault("bad-value", line, error["input"], error["msg"])
         case _:

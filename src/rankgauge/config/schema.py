@@ -15,25 +15,26 @@ from pydantic import (
     Field,
     PlainValidator,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.gate.requirements import parse_requirement
-from rankgauge.comparison.statistics import Correction
+from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.bands import Uplift
 from rankgauge.config.chunking import ChunkingSection
+from rankgauge.config.declared_models import with_settings
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.sections import ConfigSection, Text
 from rankgauge.core.passage_tables import DEFAULT_COVERAGE, DEFAULT_TOLERANCE, LARGEST_TOLERANCE
-from rankgauge.core.ranking import Compat
-from rankgauge.core.run import OnDuplicate
-from rankgauge.evaluation.conventions import NoRelevant, QuerySet
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.split import parse_part
+from rankgauge.io.byte_streams import Limits
+from rankgauge.io.options import Reading
 from rankgauge.measures.parse import parse_measure, parse_measures
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
-from rankgauge.stats.results import PairedTest
 
 
 def _check_measures(name: str) -> str:
@@ -44,10 +45,6 @@ def _check_measures(name: str) -> str:
 def _check_measure(name: str) -> str:
     parse_measure(name)
     return name
-
-
-def _check_part(text: str) -> str:
-    return str(parse_part(text))
 
 
 def _check_requirement(text: str) -> str:
@@ -74,6 +71,7 @@ Required = Annotated[
 ]
 
 
+@with_settings(Conventions)
 class MeasuresSection(ConfigSection):
     """Which measures, and what tools disagree on."""
 
@@ -83,29 +81,23 @@ class MeasuresSection(ConfigSection):
             f"Measures or sets of them, in any notation. Default: {', '.join(DEFAULT_MEASURES)}; benchmark: kpi."
         ),
     )
-    graded: bool = Field(default=True, description="Whether grades count; false makes the judgments binary.")
-    rel: Annotated[float, Field(ge=0)] = Field(
-        default=1, description="The grade from which a document is relevant, for measures that do not name their own."
-    )
-    compat: Compat = Field(
-        default="trec_eval-9", description="Compare scores as trec_eval 9 does (float32) or as 10 does (float64)."
-    )
-    query_set: QuerySet = Field(
-        default="qrels",
-        description="Average over every judged query (qrels), or over those that the run has too (both).",
-    )
-    no_relevant: NoRelevant = Field(
-        default="zero", description="How to score a query without relevant documents: as 0, or not at all."
-    )
-    on_duplicate: OnDuplicate = Field(
-        default="error", description="What to do with a document that appears twice in a ranking."
-    )
-    split: Annotated[str, AfterValidator(_check_part)] | None = Field(
-        default=None,
-        description="Score part of the queries: dev, test, 'test(dev_share=0.3, seed=7)', or 'dev(column=NAME)'.",
+
+    @field_validator("split", check_fields=False)
+    @classmethod
+    def _check_split(cls, part: str | None) -> str | None:
+        return None if part is None else str(parse_part(part))
+
+
+@with_settings(Reading, Limits)
+class ReadingSection(ConfigSection):
+    """How judgments and runs are read."""
+
+    columns: dict[str, Text] | None = Field(
+        default=None, description="The names of columns of the runs, by role: query, doc, score, rank or tag."
     )
 
 
+@with_settings(Statistics)
 class StatisticsSection(ConfigSection):
     """Confidence intervals and significance tests."""
 
@@ -116,22 +108,6 @@ class StatisticsSection(ConfigSection):
         default=False,
         description="Whether `evaluate` compares the runs with the baseline, as the other commands always do.",
     )
-    confidence: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.95, description="The confidence of intervals; a p of at most 1 − confidence is significant."
-    )
-    test: PairedTest = Field(default="bootstrap", description="The paired test of a difference.")
-    correction: Correction | None = Field(
-        default=None,
-        description="How p is corrected for the number of comparisons. Default: maxt, or holm without joint draws.",
-    )
-    resamples: Annotated[int, Field(ge=100)] | None = Field(
-        default=None, description="The number of draws. Default: 10,000 bootstrap resamples, 100,000 permutations."
-    )
-    rope: Annotated[float, Field(gt=0)] | None = Field(
-        default=None,
-        description="Differences within ± this do not matter. Default: 0.01 for measures from 0 to 1. Refused by gate.",
-    )
-    seed: int = Field(default=0, description="The same seed gives the same p.")
     baseline: Text | None = Field(
         default=None,
         description="The run or retriever to compare with, by name. Default: the first. Refused by gate.",
@@ -171,9 +147,9 @@ class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
 
     require: Required | None = Field(default=None, description="Values that measures must reach: nDCG@10>=0.35.")
-    against: Text | None = Field(
+    baseline: Text | None = Field(
         default=None,
-        description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop against it.",
+        description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop below it.",
     )
     measures: Names | None = Field(
         default=None, description="Gated or stored measures. Default: the baseline's, else the required ones."
@@ -265,6 +241,15 @@ def _bands(value: Any) -> Any:
     return value if value is None or (isinstance(value, str) and value) else Kpi.model_validate(value)
 
 
+class SparkSection(ConfigSection):
+    """Where `rankgauge evaluate --engine spark` runs."""
+
+    master: Text | None = Field(
+        default=None, description="The Spark master: local[2], spark://HOST:PORT, … Default: Spark's own."
+    )
+    settings: dict[str, str] = Field(default={}, description="Properties of Spark, such as spark.executor.memory: 8g.")
+
+
 class CollectionSection(ConfigSection):
     """The corpus, queries and judgments; relative paths start from the configuration file."""
 
@@ -318,6 +303,9 @@ class Config(ConfigSection):
     statistics: Annotated[StatisticsSection, BeforeValidator(_section)] = Field(
         default=StatisticsSection(), description="Confidence intervals and significance tests."
     )
+    reading: Annotated[ReadingSection, BeforeValidator(_section)] = Field(
+        default=ReadingSection(), description="How judgments and runs are read."
+    )
     performance: Annotated[PerformanceSection, BeforeValidator(_section)] = Field(
         default=PerformanceSection(), description="How the work is done."
     )
@@ -337,6 +325,9 @@ class Config(ConfigSection):
     benchmark: Annotated[BenchmarkSection, BeforeValidator(_section)] = Field(
         default=BenchmarkSection(), description="How the retrievers are run."
     )
+    spark: Annotated[SparkSection, BeforeValidator(_section)] = Field(
+        default=SparkSection(), description="Where `evaluate --engine spark` runs."
+    )
     retrieval_metrics: RetrievalMetrics | None = Field(
         default=None, description="The block of RETRIEVAL-METRICS-001, instead of the sections that say the same."
     )
@@ -348,12 +339,15 @@ class Config(ConfigSection):
             return self
         analysis = block.statistical_analysis
         return Config(
-            measures=MeasuresSection(names=block.enabled_metrics, graded=block.graded_relevance),
-            statistics=StatisticsSection(
-                confidence_intervals=analysis.confidence_intervals,
-                significance_testing=analysis.significance_testing,
-                confidence=round(1 - analysis.alpha_level, 12),
+            measures=MeasuresSection.model_validate({"names": block.enabled_metrics, "graded": block.graded_relevance}),
+            statistics=StatisticsSection.model_validate(
+                {
+                    "confidence_intervals": analysis.confidence_intervals,
+                    "significance_testing": analysis.significance_testing,
+                    "confidence": round(1 - analysis.alpha_level, 12),
+                }
             ),
+            reading=self.reading,
             performance=block.performance,
             gate=self.gate,
             kpi=self.kpi,
@@ -361,4 +355,5 @@ class Config(ConfigSection):
             chunking=self.chunking,
             retrievers=self.retrievers,
             benchmark=self.benchmark,
+            spark=self.spark,
         )

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.run import OnDuplicate
 from rankgauge.evaluation.conventions import Conventions
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ class Settings:
     measures: tuple[str, ...] | None = None  # None: the command's default
     conventions: Conventions = field(default_factory=Conventions)
     statistics: Statistics = field(default_factory=Statistics)
-    on_duplicate: OnDuplicate = "error"
     confidence_intervals: bool = False  # whether evaluate shows the interval of each mean
     significance_testing: bool = False  # whether evaluate compares the runs with the baseline
     baseline: str | None = None  # the name of a system; None: the first
@@ -43,7 +41,6 @@ class Settings:
     batch_size: int = 100
     caching: bool = False
     cache_file: str | None = None
-    parallel: bool = True
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
@@ -98,19 +95,27 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
 
     measures = config.measures.model_dump(exclude_unset=True, exclude_none=True)
     statistics = config.statistics.model_dump(exclude_unset=True, exclude_none=True)
-    performance = config.performance.model_dump(exclude_unset=True, exclude_none=True)
-    renamed = {"names": "measures", "caching_enabled": "caching", "parallel_processing": "parallel"}
+    performance = config.performance.model_dump(exclude_unset=True, exclude_none=True, exclude={"parallel_processing"})
+    renamed = {"names": "measures", "caching_enabled": "caching"}
     values = {renamed.get(name, name): value for name, value in (measures | statistics | performance).items()}
     if section is not None:
         values |= getattr(config, section).model_dump(exclude_unset=True, exclude_none=True)
     for name in ("measures", "by", "require"):
         if name in values:
             values[name] = tuple(values[name])
-    for name in ("cache_file", "against"):
+    for name in ("cache_file", "baseline"):
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / Path(values[name]).expanduser())
     if config.kpi is not None:
         values["bands"] = configured_bands(config.kpi, folder)
+    return values
+
+
+def reading_values(config: Config) -> dict[str, Any]:
+    """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
+    values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
+    if "parallel_processing" in config.performance.model_fields_set:
+        values["parallel"] = config.performance.parallel_processing
     return values
 
 

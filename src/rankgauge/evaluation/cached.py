@@ -112,7 +112,7 @@ def evaluate_runs_cached(
     cache_file: str | Path,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
 ) -> Evaluation:
     """Score several runs with a cache in a file. The evaluation has no joins: cached values need none."""
     check_runs(runs)
@@ -120,8 +120,8 @@ def evaluate_runs_cached(
     conventions = conventions or Conventions()
     judgments = as_qrels(qrels, reading)
     texts: dict[str, str] = {}
-    if topics is not None:
-        queries = as_queries(topics, limits=reading.limits)
+    if queries is not None:
+        queries = as_queries(queries, limits=reading.limits)
         judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
     judgments, requested = conventions.judgments(judgments), conventions.measures(measures)
     with MetricsCache(cache_file) as cache:

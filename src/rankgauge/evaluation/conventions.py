@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
-from rankgauge.errors import UsageError, shown
+from rankgauge.core.settings import Section, check_settings, setting
+from rankgauge.errors import UsageError
 from rankgauge.measures.parse import parse_measure, parse_measures, split
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.measures.spec import Measure
@@ -33,23 +33,45 @@ class Conventions:
     or ``test``, by hash, or by a column (see ``evaluation.split``).
     """
 
-    compat: Compat = "trec_eval-9"
-    query_set: QuerySet = "qrels"
-    no_relevant: NoRelevant = "zero"
-    rel: float = 1
-    graded: bool = True
-    split: str | None = None
+    compat: Compat = setting(
+        "trec_eval-9",
+        "Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
+        Section.MEASURES,
+        choices=COMPATS,
+    )
+    query_set: QuerySet = setting(
+        "qrels",
+        "Average over every judged query, or over those that the run has too (trec_eval's default).",
+        Section.MEASURES,
+        choices=("qrels", "both"),
+    )
+    no_relevant: NoRelevant = setting(
+        "zero",
+        "Score a query without relevant documents as zero, or skip it.",
+        Section.MEASURES,
+        choices=("zero", "skip"),
+    )
+    rel: float = setting(
+        1,
+        "Set the grade from which a document is relevant, unless a measure names its own.",
+        Section.MEASURES,
+        flag="-l/--rel GRADE",
+        limits=">=0",
+        common=True,
+    )
+    graded: bool = setting(
+        True, "Count grades, or make the judgments binary at --rel.", Section.MEASURES, flag="--graded/--binary"
+    )
+    split: str | None = setting(
+        None,
+        "Score part of the queries: dev or test, assigned by hash of their ids; 'test(dev_share=0.3, seed=7)', or "
+        "'dev(column=NAME)' for a column of the queries that says dev or test.  [default: all queries]",
+        Section.MEASURES,
+        flag="--split PART",
+    )
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("compat", self.compat, COMPATS),
-            ("query_set", self.query_set, ("qrels", "both")),
-            ("no_relevant", self.no_relevant, ("zero", "skip")),
-        ):
-            if value not in choices:
-                raise UsageError(f"{name} must be one of {', '.join(choices)}, found {shown(str(value))}")
-        if isinstance(self.rel, bool) or not isinstance(self.rel, (int, float)) or not 0 <= self.rel < math.inf:
-            raise UsageError(f"rel must be a grade of at least 0, found {self.rel!r}")
+        check_settings(self)
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 

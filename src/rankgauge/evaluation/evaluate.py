@@ -80,16 +80,16 @@ def evaluate_runs(
     *,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
 ) -> Evaluation:
-    """Score several runs on the same judgments; ``topics`` holds the queries' texts and columns.
+    """Score several runs on the same judgments; ``queries`` holds the queries' texts and columns.
 
     Runs with the same name are numbered: "bm25", "bm25 (2)". A file or folder with a column of run names holds several
     runs, each of which gets its scores.
     """
     conventions = conventions or Conventions()
     requested = conventions.measures(measures)
-    return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, topics=topics)
+    return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, queries=queries)
 
 
 def evaluate_measures(
@@ -99,7 +99,7 @@ def evaluate_measures(
     *,
     conventions: Conventions,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
 ) -> Evaluation:
     """Score several runs with measures that have their grade of relevance already."""
     from rankgauge.io.pipeline.parallel import join_each
@@ -111,10 +111,10 @@ def evaluate_measures(
     for measure in requested:
         measure.check_judgments(judgments.judgments)
     texts: dict[str, str] = {}
-    if topics is not None:
+    if queries is not None:
         from rankgauge.io.queries import as_queries
 
-        queries = as_queries(topics, limits=reading.limits)
+        queries = as_queries(queries, limits=reading.limits)
         judgments = judgments.with_columns(queries.columns)
         texts = queries.known_texts()
     judgments = conventions.judgments(judgments)

@@ -47,7 +47,7 @@ def groups(columns: Mapping[str, Column], by: str | Sequence[str]) -> Iterator[t
 
 
 def check_columns(
-    names: Iterable[str], columns: Collection[str], *, hint: str = "name a file that has it: --topics queries.jsonl"
+    names: Iterable[str], columns: Collection[str], *, hint: str = "name a file that has it: --queries queries.jsonl"
 ) -> None:
     """Raise if the queries do not have a column to group by."""
     for name in names:

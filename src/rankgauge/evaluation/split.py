@@ -77,7 +77,7 @@ class QueryPart:
 def _dev_by_column(qrels: Qrels, column: str) -> NDArray[np.bool_]:
     if column not in qrels.columns:
         raise UsageError(
-            f"the queries have no column {shown(column)} to split by", hint="name a file that has it: --topics"
+            f"the queries have no column {shown(column)} to split by", hint="name a file that has it: --queries"
         )
     values = [str(value).strip().lower() for value in qrels.columns[column].tolist()]
     for query, value in zip(qrels.queries.to_text(), values, strict=True):

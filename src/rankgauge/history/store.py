@@ -199,7 +199,7 @@ class History(HtmlView):
         return claimed_changes(self, changes)
 
     def baseline(self, branch: str, filter: EntryFilter = ALL_ENTRIES, **options: Any) -> Baseline:
-        """The mean since the last change point of a branch, and an anchor: for ``against`` of ``gate``."""
+        """The mean since the last change point of a branch, and an anchor: for ``baseline`` of ``gate``."""
         from rankgauge.history.baselines import branch_baseline
 
         return branch_baseline(self, replace(filter, branch=branch), **options)

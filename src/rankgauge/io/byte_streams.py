@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
@@ -25,10 +26,13 @@ READ_BYTES = 1 << 20  # read at once
 class Limits:
     """What an input may not exceed, against decompression bombs and endless lines; and whether warnings are errors."""
 
-    total: int = 1 << 40  # bytes, decompressed
+    max_bytes: int = setting(1 << 40, "The maximum decompressed size of a file.", Section.FILES, flag="-", size=True)
+    max_line: int = setting(1 << 20, "The maximum length of a line.", Section.FILES, flag="-", size=True)
+    strict: bool = setting(False, "Treat input warnings as errors.", Section.FILES)
     ratio: int = 250  # decompressed bytes per compressed byte
-    line: int = 1 << 20  # bytes per line
-    strict: bool = False  # whether input warnings are errors
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 DEFAULT_LIMITS = Limits()
@@ -150,8 +154,8 @@ class ByteStream:
 
     def _check_limits(self) -> None:
         limits = self.limits
-        if self.bytes_read > limits.total:
-            raise InputError.at(self.path, None, f"more than {limits.total} bytes", hint=MAX_BYTES_HINT)
+        if self.bytes_read > limits.max_bytes:
+            raise InputError.at(self.path, None, f"more than {limits.max_bytes} bytes", hint=MAX_BYTES_HINT)
         is_suspect = self._is_compressed and self.bytes_read > MIN_SUSPECT_BYTES
         if is_suspect and self.bytes_read > limits.ratio * max(1, self._raw.count):
             raise InputError.at(
@@ -293,8 +297,8 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator
             ):
                 while data := pipe.read(READ_BYTES):
                     copy.write(data)
-                    if copy.tell() > limits.total:
-                        raise InputError.at(path, None, f"more than {limits.total} bytes", hint=MAX_BYTES_HINT)
+                    if copy.tell() > limits.max_bytes:
+                        raise InputError.at(path, None, f"more than {limits.max_bytes} bytes", hint=MAX_BYTES_HINT)
         except OSError as error:
             raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
         yield folder / "copy"

@@ -7,10 +7,10 @@ from dataclasses import field
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
+from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
 from rankgauge.io.formats.names import Columns
 
-DEFAULT_MEMORY = 1 << 29
 ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)
 
 
@@ -18,17 +18,38 @@ ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 i
 class Reading:
     """How files are read. Formats that are not named are detected from the content."""
 
-    qrels_format: str | None = None
-    run_format: str | None = None
-    on_duplicate: OnDuplicate = "error"  # a document that appears twice in a ranking
+    qrels_format: str | None = setting(
+        None,
+        "Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
+        Section.FILES,
+        flag="--qrels-format NAME",
+    )
+    run_format: str | None = setting(
+        None, "Set the format of the runs, if detection is wrong.", Section.FILES, flag="--run-format NAME"
+    )
+    on_duplicate: OnDuplicate = setting(
+        "error",
+        "Refuse a document that appears twice in a ranking, or keep the first.",
+        Section.FILES,
+        choices=("error", "first"),
+    )
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
     keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown
     keep_top: int = 0  # how many documents of each ranking stay in memory, to be shown
     parallel: bool = True  # whether several large files may be read at the same time
     columns: Columns | None = None  # of runs in named columns: role → name, for those that are not detected
-    memory: int = DEFAULT_MEMORY  # bytes, about: runs with scattered queries use temporary files beyond it
+    memory: int = setting(
+        1 << 29,
+        "About how much memory a run with scattered queries may use; beyond it, temporary files are used.",
+        Section.FILES,
+        flag="-",
+        size=True,
+    )
     progress: ReadProgress | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
 
 DEFAULT_READING = Reading()

@@ -80,7 +80,7 @@ def read_rows(
 def rows_of_source(source: Source, wanted: Wanted, faults: Faults, limits: Limits) -> SourceRows:
     """All rows of a source; raises if there is none, and nothing says why."""
     rows = collect(source, wanted, faults)
-    report_long_ids(faults, rows, limits.line)
+    report_long_ids(faults, rows, limits.max_line)
     if not len(rows) and not rows.empty and not faults.total("error"):
         raise InputError.at(source.name, None, NO_ROWS[wanted.kind])
     return SourceRows(rows, faults, source.format, source.judgments, source.sha256())
@@ -271,7 +271,7 @@ def log_from_stream(
     faults = Faults(stream.path, strict=limits.strict)
     questions = log.load(faults, data, columns)
     relevant, retrieved = questions.qrels_rows(faults), questions.run_rows(faults)
-    report_long_ids(faults, relevant, limits.line)
+    report_long_ids(faults, relevant, limits.max_line)
     # Warnings are issued once: with the run, whose faults are all faults.
     qrels = build_qrels(SourceRows(relevant, faults.errors_only()), name=name)
     return qrels, run_from_batches(faults, [retrieved], name=name, sha256=stream.sha256, on_duplicate=on_duplicate)
@@ -299,7 +299,7 @@ def is_log(stream: ByteStream) -> bool:
         # An object ends with its line, one in an array anywhere. A record longer than 16 lines is not a log's.
         if (b"\n" in data.strip() or head.is_array) and head.record is not None:
             break
-        if len(data) > 16 * stream.limits.line or (b"\n" in data.strip() and not head.is_array):
+        if len(data) > 16 * stream.limits.max_line or (b"\n" in data.strip() and not head.is_array):
             return False
     record = Head(data).record
     return record is not None and log.is_log_record(record)

@@ -124,7 +124,7 @@ class FileSource(Source):
 def detect_format(stream: ByteStream, kind: Kind) -> str:
     """The name of a file's format, from its first bytes; reading the stream still starts with these."""
     data = b""
-    while (b"\n" not in data and len(data) <= stream.limits.line) or len(data) < DETECTION_BYTES:
+    while (b"\n" not in data and len(data) <= stream.limits.max_line) or len(data) < DETECTION_BYTES:
         more = stream.grow_head(DETECTION_BYTES)
         if more is None:
             break

@@ -23,7 +23,7 @@ def build_report(
     settings: Settings | None = None,
     *,
     title: str | None = None,
-    topics: Any = None,
+    queries: Any = None,
     reading: Reading | None = None,
     **details: Any,
 ) -> Report:
@@ -32,7 +32,7 @@ def build_report(
     ``details`` are further fields of :class:`Report`: snippets, costs, validations, ….
     """
     settings = settings or Settings()
-    evaluation = evaluate_for_report(qrels, runs, settings, topics=topics, reading=reading)
+    evaluation = evaluate_for_report(qrels, runs, settings, queries=queries, reading=reading)
     return report_of(evaluation, settings, title=title, **details)
 
 
@@ -41,7 +41,7 @@ def evaluate_for_report(
     runs: Mapping[str, AnyRun] | Sequence[AnyRun],
     settings: Settings,
     *,
-    topics: Any = None,
+    queries: Any = None,
     reading: Reading | None = None,
 ) -> Evaluation:
     """Score runs, and keep what a report shows of them: hashes, and the first documents of each ranking."""
@@ -51,7 +51,7 @@ def evaluate_for_report(
         settings.measures,
         conventions=settings.conventions,
         reading=replace(reading or Reading(), fingerprint=True, keep_top=SHOWN_DEPTH),
-        topics=topics,
+        queries=queries,
     )
 
 

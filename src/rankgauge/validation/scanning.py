@@ -65,7 +65,7 @@ class _Checker:
         assert compiled.scanner is not None
         none = (np.zeros(PADDING, dtype=np.uint8), NO_LINES, NO_LINES)
         offsets = np.zeros(1, dtype=np.int64)
-        self._scanner = compiled.scanner.Scanner(none, none, offsets, False, stream.limits.line, compiled.SEED)
+        self._scanner = compiled.scanner.Scanner(none, none, offsets, False, stream.limits.max_line, compiled.SEED)
         self._stream = stream
         self.cutoffs = np.array(options.cutoffs, dtype=np.int64)
         self.least, self.most = options.min_depth or 0, options.max_depth or ANY_DEPTH

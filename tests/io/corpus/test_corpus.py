@@ -221,7 +221,7 @@ def test_limits_of_the_input_hold_for_a_corpus(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     path.write_bytes(jsonl())
     with pytest.raises(InputError, match="more than 10 bytes"):
-        list(read_corpus(path, limits=Limits(total=10)))
+        list(read_corpus(path, limits=Limits(max_bytes=10)))
 
 
 def test_a_collection_of_ir_datasets_is_refused_as_a_corpus() -> None:

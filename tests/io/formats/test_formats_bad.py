@@ -136,7 +136,7 @@ def test_an_endless_id_is_refused(tmp_path: Path) -> None:
     path.write_bytes(CSV + b"q," + b"a" * 2000 + b",1\n")
     assert len(read_run(path)) == 1
     with pytest.raises(InputError, match="file:2: expected a document id of at most 1000 bytes, found 2000"):
-        read_run(path, limits=Limits(line=1000))
+        read_run(path, limits=Limits(max_line=1000))
 
 
 def test_twenty_errors_are_listed_and_the_rest_counted(tmp_path: Path) -> None:

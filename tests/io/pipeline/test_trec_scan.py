@@ -237,7 +237,7 @@ def test_a_bomb_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="looks like a decompression bomb"):
         evaluate({"1": {"a": 1}}, path, "RR")
     with pytest.raises(InputError, match="more than 1000 bytes"):
-        evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(limits=Limits(total=1000)))
+        evaluate({"1": {"a": 1}}, path, "RR", reading=Reading(limits=Limits(max_bytes=1000)))
 
 
 def test_an_endless_line_is_stopped(tmp_path: Path) -> None:

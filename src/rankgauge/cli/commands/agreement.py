@@ -8,8 +8,9 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
-from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS, measure_option, settings_options
+from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.settings import CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
@@ -45,7 +46,7 @@ from rankgauge.render.text import agreement as render
 @settings_options(
     measure_option(f"Order by a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     *CONVENTION_OPTIONS,
-    CONFIG,
+    *CONFIG_OPTIONS,
     refused={"by": "agreement has no groups of queries: keep its settings in another file"},
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
@@ -64,7 +65,7 @@ def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, 
             runs,
             settings.measures,
             conventions=settings.conventions,
-            reading=replace(configured_reading(reading, settings), fingerprint=True),
+            reading=replace(reading, fingerprint=True),
         )
     show(agreement, notes, view)
     print_warnings(notes)

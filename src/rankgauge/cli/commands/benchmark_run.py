@@ -26,7 +26,8 @@ from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.documented import documented
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, is_given, option, option_group
+from rankgauge.cli.options.configuration import RETRIEVER_SET, configuration, configuration_folder, retriever_values
+from rankgauge.cli.options.groups import is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.reproducing import reproducible_command
 from rankgauge.cli.options.saving import SaveRequest, saving_options
@@ -34,7 +35,6 @@ from rankgauge.cli.options.settings import (
     BY,
     CONVENTION_OPTIONS,
     KPI,
-    ON_DUPLICATE,
     measure_option,
     merge_options,
     statistics_options,
@@ -42,6 +42,7 @@ from rankgauge.cli.options.settings import (
 from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.progress import clear_line
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
@@ -53,7 +54,7 @@ from rankgauge.retrieval.named import is_own_retriever
 from rankgauge.validation.findings import Validation
 
 if TYPE_CHECKING:
-    from rankgauge.config.schema import Config
+    pass
 
 BENCHMARK_FOLDER = "rankgauge-benchmark"
 EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
@@ -164,6 +165,7 @@ class BenchmarkOutput:
     ),
     MAX_FAILURES,
 )
+@RETRIEVER_SET
 @option_group("asking", dict, *ANSWER_OPTIONS, *CALL_OPTIONS)
 @option_group(
     "options",
@@ -174,7 +176,7 @@ class BenchmarkOutput:
     ),
     *statistics_options(),
     BY,
-    *(option for option in CONVENTION_OPTIONS if option is not ON_DUPLICATE),  # retrievers return rankings, not files
+    *CONVENTION_OPTIONS,
     KPI,
 )
 @option_group(
@@ -209,6 +211,7 @@ class BenchmarkOutput:
 @NO_CODE
 def command(
     config_file: str | None,
+    sets: tuple[str, ...],
     source: BenchmarkInput,
     asking: dict[str, Any],
     options: dict[str, Any],
@@ -221,9 +224,11 @@ def command(
     configuration and without --corpus, the bundled collection is used. Everything is written to one folder, which
     `rankgauge report verify` checks.
     """
-    config = None if config_file is None else load_config_file(config_file, source, asking)
-    plan = plan_of_source(source, asking) if config is None else plan_of(config, str(config_file))
-    configured = {} if config is None else config_values(config, Path(str(config_file)).parent)
+    if config_file is not None:
+        check_config_file(config_file, source, asking)
+    config = configuration()
+    plan = plan_of_source(source, asking) if config_file is None or config is None else plan_of(config, config_file)
+    configured = {} if config is None else config_values(config, configuration_folder())
     settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,
@@ -265,10 +270,8 @@ def run_and_show(
     return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
 
 
-def load_config_file(path: str, source: BenchmarkInput, asking: Iterable[str] = ()) -> Config:
-    """The configuration in a file; what it names cannot be an option too."""
-    from rankgauge.config.reading import load_config
-
+def check_config_file(path: str, source: BenchmarkInput, asking: Iterable[str] = ()) -> None:
+    """Raise if what a configuration names is an option too."""
     if Path(path).is_dir():
         raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
     conflict = next((name for name in CONFIGURED_FIELDS if getattr(source, name)), None)
@@ -279,12 +282,16 @@ def load_config_file(path: str, source: BenchmarkInput, asking: Iterable[str] = 
             f"{flag} cannot be combined with a configuration, which names it",
             hint=f"leave out {flag}, or the configuration",
         )
-    return load_config(path)
+    if retriever_values():
+        raise UsageError(
+            "--set retriever.… is for a benchmark without a configuration", hint="use --set retrievers.NAME.…"
+        )
 
 
 def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> BenchmarkPlan:
     """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
-    options: dict[str, Any] = {"embedder": source.embedder, "rerank": source.rerank}
+    flags = {"embedder": source.embedder, "rerank": source.rerank}
+    options = {**retriever_values(), **{name: value for name, value in flags.items() if value is not None}}
     given = {name: value for name, value in asking.items() if is_given(name)}
     if given and not any(map(is_own_retriever, source.modes)):
         flag = f"--{next(iter(given))}"
@@ -293,7 +300,7 @@ def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> Benchma
     if source.corpus is None:
         if source.queries_file or source.qrels:
             raise UsageError("--queries and --qrels need a corpus", hint="name it: --corpus")
-        return shipped_plan(**({"systems": systems} if any(options.values()) or source.modes else {}))
+        return shipped_plan(**({"systems": systems} if options or source.modes else {}))
     if source.queries_file is not None and source.qrels is not None:
         return BenchmarkPlan(
             Path(source.corpus).resolve().stem, source.corpus, source.queries_file, source.qrels, systems

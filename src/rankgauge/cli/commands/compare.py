@@ -8,13 +8,13 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
+from rankgauge.cli.options.configuration import CONFIG_OPTIONS
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.html import OutputRequest, output_options
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
+from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import (
     BY,
-    CONFIG,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -40,6 +40,7 @@ from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
@@ -55,7 +56,7 @@ from rankgauge.render.text.terminal import text_of
     # Compare two runs
     rankgauge compare qrels.txt old.run my.run
     # Compare by groups of queries, and write an HTML report
-    rankgauge compare qrels.txt old.run my.run --topics queries.jsonl \\
+    rankgauge compare qrels.txt old.run my.run --queries queries.jsonl \\
       --by category --html report.html
     # Compare one measure, with all changed queries as CSV
     rankgauge compare qrels.txt old.run my.run -m nDCG@10 -q --format csv
@@ -72,22 +73,7 @@ from rankgauge.render.text.terminal import text_of
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: the first]",
     ),
-    *statistics_options(),
-    option(
-        "--rope",
-        section=Section.STATISTICS,
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="SIZE",
-        help="Call runs equivalent if the interval of their difference lies within ±SIZE.  [default: 0.01 for measures "
-        "from 0 to 1, else none]",
-    ),
-    option(
-        "--target-difference",
-        section=Section.STATISTICS,
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="DIFFERENCE",
-        help="Show how many queries are needed to detect a true difference of this size with 80% power.",
-    ),
+    *statistics_options("rope", "target_difference"),
     BY,
     option(
         "--changes",
@@ -99,7 +85,7 @@ from rankgauge.render.text.terminal import text_of
         help="Show the N largest changes of queries, each way.",
     ),
     *CONVENTION_OPTIONS,
-    CONFIG,
+    *CONFIG_OPTIONS,
     KPI,
 )
 @gold_options
@@ -122,7 +108,7 @@ from rankgauge.render.text.terminal import text_of
     PLOT,
 )
 @output_options
-@large_reading_options
+@reading_options
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -149,7 +135,7 @@ def command(
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes:
         measures = settings.measures or stored_measures
-        reading = output.reading(replace(configured_reading(reading, settings), fingerprint=True))
+        reading = output.reading(replace(reading, fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         if sources.gold is not None:
             check_enough(len(runs), fewest)
@@ -161,7 +147,7 @@ def command(
                 measures,
                 conventions=settings.conventions,
                 reading=reading,
-                topics=sources.topics,
+                queries=sources.queries,
                 fewest=fewest,
             )
             check_baseline_file(settings.baseline, runs, evaluation)

@@ -80,7 +80,7 @@ def compare_bundled_runs(out: str) -> None:
         {name: SHIPPED / "runs" / f"{name}.trec" for name in BUNDLED_RUNS},
         Settings(by=("category", "difficulty")),
         title=SHIPPED.name,
-        topics=SHIPPED / "queries.jsonl",
+        queries=SHIPPED / "queries.jsonl",
         reproduce="rankgauge demo",
     )
     print_message("note: the extra 'retrieval' is not installed: comparing the two bundled runs")

@@ -10,10 +10,10 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings, run_names
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
@@ -25,6 +25,7 @@ from rankgauge.cli.options.view import (
     view_options,
 )
 from rankgauge.comparison.ranking_difference import DEFAULT_DIFF_DEPTH, DEFAULT_RBO_P, RunDifference, diff_runs
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, printable
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
@@ -38,7 +39,7 @@ class DiffRequest:
 
     k: int
     p: float
-    top: int
+    changes: int
 
 
 @documented(
@@ -47,7 +48,7 @@ class DiffRequest:
     # See how much a new retriever changes the top 10
     rankgauge diff old.run my.run
     # List the 5 queries that change most, with their texts
-    rankgauge diff old.run my.run --queries queries.jsonl --top 5
+    rankgauge diff old.run my.run --queries queries.jsonl --changes 5
     """,
 )
 @click.argument("first", type=click.Path(allow_dash=True), metavar="RUN")
@@ -67,6 +68,7 @@ class DiffRequest:
     option(
         "--p",
         section=Section.MEASURES,
+        rare=True,
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=DEFAULT_RBO_P,
         show_default=True,
@@ -74,7 +76,7 @@ class DiffRequest:
         help="Set the persistence of RBO: higher looks deeper.",
     ),
     option(
-        "--top",
+        "--changes",
         section=Section.OUTPUT,
         type=click.IntRange(min=0),
         default=3,
@@ -88,7 +90,7 @@ class DiffRequest:
 @NO_CODE
 @option_group("page", PageRequest, HTML, CORPUS)
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@reading_options
+@reading_options_and_set
 def command(
     first: str,
     second: str,
@@ -129,9 +131,9 @@ def show(
         case "csv" | "jsonl":
             write(rows_text(view.format, render.DIFFERENCE_FIELDS, render.records(difference)))
         case "markdown" | "latex":
-            write(page_text(view.format, render.parts(difference, texts, top=request.top)))
+            write(page_text(view.format, render.parts(difference, texts, top=request.changes)))
         case _:
-            write_parts(render.parts(difference, texts, top=request.top))
+            write_parts(render.parts(difference, texts, top=request.changes))
 
 
 def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRequest) -> None:

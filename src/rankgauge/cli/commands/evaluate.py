@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from rankgauge.cli.documented import documented
+from rankgauge.cli.options.configuration import CONFIG_OPTIONS
 from rankgauge.cli.options.engine import SparkOptions, engine_options
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.html import OutputRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, large_reading_options
+from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import (
     BY,
     CONFIDENCE,
-    CONFIG,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -36,6 +36,7 @@ from rankgauge.cli.options.view import (
 )
 from rankgauge.cli.score_output import check_confidence, check_format, compared, named_baseline, show
 from rankgauge.config.settings import Settings, default_cache_file
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.notes import Note
@@ -70,7 +71,7 @@ def on_spark(options: SparkOptions, **inputs: Any) -> None:
         f"[default: {', '.join(DEFAULT_MEASURES)}]"
     ),
     *CONVENTION_OPTIONS,
-    CONFIG,
+    *CONFIG_OPTIONS,
     option(
         "--ci",
         "confidence_intervals",
@@ -88,21 +89,15 @@ def on_spark(options: SparkOptions, **inputs: Any) -> None:
     format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
     PLOT,
     option(
-        "--ties",
+        "--audit",
         section=Section.OUTPUT,
         is_flag=True,
-        help="Show the worst, expected and best value over all orders of tied documents.",
-    ),
-    option(
-        "--unjudged",
-        section=Section.OUTPUT,
-        is_flag=True,
-        help="Show the range of each value over all grades of unjudged documents.",
+        help="Show the range of each value over all orders of tied documents, and over all grades of unjudged ones.",
     ),
 )
 @gold_options
 @output_options
-@large_reading_options
+@reading_options
 @live_options
 @engine_options(on_spark)
 def command(
@@ -124,7 +119,7 @@ def command(
     view.check()
     check_format(view, settings)
     check_confidence(settings, view, output.page)
-    sources.check(needs_join=output.page.path is not None or view.audits)
+    sources.check(needs_join=output.page.path is not None or view.audit)
     if live is not None:
         live.check(sources, qrels, *runs)
         if settings.conventions.split is not None and sources.gold is None:
@@ -161,11 +156,11 @@ def evaluate_files(
 ) -> Evaluation:
     """Score the runs in files, each read once; with a cache if the settings ask for one and nothing needs the join."""
     needs_hash = view.format == "json" or settings.significance_testing
-    reading = replace(configured_reading(reading, settings), fingerprint=reading.fingerprint or needs_hash)
+    reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
     if sources.gold is not None:
         return sources.evaluate(runs, settings, reading)
     judgments, rankings = log_or_files(qrels, runs, reading)
-    if settings.caching and not view.audits and not reading.keep_rankings and not reading.keep_top:
+    if settings.caching and not view.audit and not reading.keep_rankings and not reading.keep_top:
         from rankgauge.evaluation.cached import evaluate_runs_cached
 
         return evaluate_runs_cached(
@@ -175,10 +170,15 @@ def evaluate_files(
             cache_file=settings.cache_file or default_cache_file(),
             conventions=settings.conventions,
             reading=reading,
-            topics=sources.topics,
+            queries=sources.queries,
         )
     return evaluate_runs(
-        judgments, rankings, settings.measures, conventions=settings.conventions, reading=reading, topics=sources.topics
+        judgments,
+        rankings,
+        settings.measures,
+        conventions=settings.conventions,
+        reading=reading,
+        queries=sources.queries,
     )
 
 

@@ -6,9 +6,10 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, out_option
+from rankgauge.cli.options.groups import option, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.read import read_run
 from rankgauge.io.trec_writer import write_run

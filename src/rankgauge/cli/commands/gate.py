@@ -11,13 +11,13 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.configuration import CONFIG_OPTIONS
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import Section, is_given, option, option_group
+from rankgauge.cli.options.groups import is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
 from rankgauge.cli.options.settings import (
-    CONFIG,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -31,6 +31,7 @@ from rankgauge.comparison.gate.result import GateResult
 from rankgauge.comparison.gate.storing import append_baseline, store_run
 from rankgauge.comparison.statistics import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.byte_streams import source_name
@@ -70,7 +71,7 @@ class GateRequest:
     """What is required of the run."""
 
     require: tuple[str, ...]
-    against: str | None
+    baseline: str | None
     margin: float
     two_sided: bool
 
@@ -83,7 +84,7 @@ class GateRequest:
     # Store a baseline
     rankgauge gate qrels.txt my.run --write-baseline baseline.json
     # Fail if a run is significantly worse than it
-    rankgauge gate qrels.txt my.run --against baseline.json --summary summary.md
+    rankgauge gate qrels.txt my.run --baseline baseline.json --summary summary.md
     """,
 )
 @click.argument("qrels", type=click.Path(allow_dash=True))
@@ -97,7 +98,7 @@ class GateRequest:
         help="Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
     ),
     option(
-        "--against",
+        "--baseline",
         section=Section.GATE,
         type=click.Path(allow_dash=True),
         metavar="FILE",
@@ -120,19 +121,20 @@ class GateRequest:
     option(
         "--two-sided",
         section=Section.GATE,
+        rare=True,
         is_flag=True,
         help="Test both ways, as `rankgauge compare` does, instead of for drops only.",
     ),
-    *statistics_options([name for name in CORRECTIONS if name != "tukey"]),
+    *statistics_options(corrections=[name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
-    CONFIG,
+    *CONFIG_OPTIONS,
     KPI,
     section="gate",
     request=GateRequest,
     refused={
         "rope": "a gate has a margin: gate.margin",
         "by": "a gate has no groups of queries: keep its settings in another file",
-        "baseline": "name a stored baseline or a run as gate.against, and keep the gate's settings in another file",
+        "baseline": "name a stored baseline or a run as gate.baseline, and keep the gate's settings in another file",
     },
 )
 @option_group(
@@ -156,6 +158,7 @@ class GateRequest:
     option(
         "--append",
         section=Section.GATE,
+        rare=True,
         is_flag=True,
         help="With --write-baseline, add this run to the baseline in FILE, which is then the mean of several runs "
         "of the same system.",
@@ -195,47 +198,47 @@ def command(
 
     A required value that is missed fails. Against a baseline, only a drop that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin fails. If the judgments have no relevant
-    document, the gate is skipped. If they keep text hashes, --corpus finds labels whose texts changed, and the run is
-    tested on the queries whose labels fit. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a
+    document, the gate is skipped. If they keep text hashes, --corpus finds labels whose texts changed. Exit codes: 0
+    passed or skipped, 1 failed, 2 labels rotted, bad input or a
     baseline that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
     """
     sources.check()
     if (run is None) == (sources.gold is None):
         raise UsageError(
             "name the judgments and a run, or --gold LABELS and a run",
-            hint="rankgauge gate qrels.txt my.run --against baseline.json",
+            hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
         )
-    against = request.against
-    if output.store is not None and not is_given("against"):
-        against = None  # a configured baseline is being replaced
-    inputs = [*filter(None, (qrels, run)), *sources.files, *(file for file in (against, output.corpus) if file)]
+    baseline = request.baseline
+    if output.store is not None and not is_given("baseline"):
+        baseline = None  # a configured baseline is being replaced
+    inputs = [*filter(None, (qrels, run)), *sources.files, *(file for file in (baseline, output.corpus) if file)]
     inputs = [file for file in inputs if not is_history(file)]
     check_one_stdin(*inputs)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
-    saving.check(stores_run=output.store is not None, reads_history=is_history(against))
+    saving.check(stores_run=output.store is not None, reads_history=is_history(baseline))
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
-    if is_given("measures") and against is None and output.store is None:
+    if is_given("measures") and baseline is None and output.store is None:
         raise UsageError(
             "-m names measures to compare with a baseline or to store",
-            hint="name a baseline with --against, store one with --write-baseline, or leave out -m",
+            hint="name a baseline with --baseline, store one with --write-baseline, or leave out -m",
         )
-    reading = replace(output.page.reading(configured_reading(reading, settings)), keep_rankings=saving.save_run)
-    judged = GatedRuns(qrels, run, against)
+    reading = replace(output.page.reading(reading), keep_rankings=saving.save_run)
+    judged = GatedRuns(qrels, run, baseline)
     if sources.gold is not None:
-        judged, settings = judged_by_gold(sources, qrels, request, against, settings, reading)
-    if output.store is not None and not request.require and against is None:
+        judged, settings = judged_by_gold(sources, qrels, request, baseline, settings, reading)
+    if output.store is not None and not request.require and baseline is None:
         return store_baseline(output, judged, settings, saving, reading)
-    if against is not None and is_history(against):
-        judged = replace(judged, against=saved_baseline(against, saving.history_file, judged.judgments, settings))
+    if baseline is not None and is_history(baseline):
+        judged = replace(judged, baseline=saved_baseline(baseline, saving.history_file, judged.judgments, settings))
     with collected_notes() as notes:
         result = gate(
             judged.judgments,
             judged.run,
             settings.measures,
             require=request.require,
-            against=judged.against,
+            baseline=judged.baseline,
             margin=request.margin,
             two_sided=request.two_sided,
             statistics=settings.statistics,
@@ -266,22 +269,22 @@ class GatedRuns:
 
     judgments: Any
     run: Any
-    against: Any
+    baseline: Any
     notes: tuple[Note, ...] = ()
 
 
-def is_history(against: str | None) -> bool:
+def is_history(baseline: str | None) -> bool:
     """Whether a baseline is the saved results of a branch."""
-    return against is not None and against.startswith(HISTORY_PREFIX)
+    return baseline is not None and baseline.startswith(HISTORY_PREFIX)
 
 
-def saved_baseline(against: str, history_file: str | None, judgments: str | Qrels, settings: Settings) -> Baseline:
+def saved_baseline(baseline: str, history_file: str | None, judgments: str | Qrels, settings: Settings) -> Baseline:
     """The baseline of the branch that ``history:BRANCH`` names, from entries with these judgments."""
     from rankgauge.history.baselines import parse_reference
     from rankgauge.history.store import History
 
     collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
-    filter = replace(parse_reference(against), collection=collection)
+    filter = replace(parse_reference(baseline), collection=collection)
     statistics, measures = settings.statistics, settings.measures or ()
     with History.open(history_file, create=False) as history:
         return history.baseline(
@@ -290,12 +293,12 @@ def saved_baseline(against: str, history_file: str | None, judgments: str | Qrel
 
 
 def judged_by_gold(
-    sources: LabelSources, run: str, request: GateRequest, against: str | None, settings: Settings, reading: Reading
+    sources: LabelSources, run: str, request: GateRequest, baseline: str | None, settings: Settings, reading: Reading
 ) -> tuple[GatedRuns, Settings]:
     """The run judged by labels by text, with the measures that these have by default."""
-    against = None if is_history(against) else against
-    baseline_runs, stored = runs_or_baseline(against, reading)
-    part = sources.judge([run, *([] if stored is not None or against is None else [against])], reading)
+    baseline = None if is_history(baseline) else baseline
+    baseline_runs, stored = runs_or_baseline(baseline, reading)
+    part = sources.judge([run, *([] if stored is not None or baseline is None else [baseline])], reading)
     if not settings.measures and stored is None and not request.require:
         defaults = sources.inputs.measures(None, settings.conventions)
         settings = replace(settings, measures=tuple(map(str, defaults)))
@@ -309,7 +312,7 @@ def store_baseline(
     """Store a run as a baseline without any gate."""
     if output.path or output.summary or output.format != "table":
         raise UsageError(
-            "--write-baseline without --require or --against cannot be combined with --html, --summary or --format",
+            "--write-baseline without --require or --baseline cannot be combined with --html, --summary or --format",
             hint="leave them out",
         )
     path = str(output.store)

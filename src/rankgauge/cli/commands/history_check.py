@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
 from rankgauge.cli.options.terminal import print_warnings, write, write_parts
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note
 from rankgauge.history.checks import DEFAULT_CONFIDENCE, CheckOptions, QualityChange, alert_message
 from rankgauge.history.delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program

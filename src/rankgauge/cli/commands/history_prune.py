@@ -6,11 +6,12 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write
 from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.pruning import PruneRule
 from rankgauge.history.store import History

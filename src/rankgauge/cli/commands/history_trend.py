@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import CONFIDENCE
 from rankgauge.cli.options.terminal import layout, write
+from rankgauge.core.settings import Section
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST, TrendOptions

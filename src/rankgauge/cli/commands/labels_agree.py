@@ -7,14 +7,14 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.groups import option
+from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.settings import BY, CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
+    QUERIES,
     ROW_FORMATS,
-    TOPICS,
     View,
     format_option,
     page_text,
@@ -23,6 +23,7 @@ from rankgauge.cli.options.view import (
 )
 from rankgauge.comparison.order_agreement import QrelsAgreement, qrels_agreement
 from rankgauge.config.settings import Settings
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
@@ -59,7 +60,7 @@ from rankgauge.render.text import labels as render
     metavar="NAME",
     help="Compare these assessors of one file; repeatable.  [default: all]",
 )
-@TOPICS
+@QUERIES
 @settings_options(
     measure_option(f"Order runs by a measure; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     *CONVENTION_OPTIONS,
@@ -67,12 +68,12 @@ from rankgauge.render.text import labels as render
     BY,
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@reading_options
+@reading_options_and_set
 def command(
     files: tuple[str, ...],
     runs: tuple[str, ...],
     assessors: tuple[str, ...],
-    topics: str | None,
+    queries: str | None,
     settings: Settings,
     view: View,
     reading: Reading,
@@ -86,10 +87,9 @@ def command(
     if len(files) > 2:
         raise UsageError(f"expected one or two files of judgments, found {len(files)}", hint="name runs with --run RUN")
     check_one_stdin(*files, *runs)
-    reading = configured_reading(reading, settings)
     with collected_notes() as notes:
         raters = read_raters(files, assessors, reading)
-        columns = {} if topics is None else read_queries(topics).columns
+        columns = {} if queries is None else read_queries(queries).columns
         agreements = rater_agreement(
             ratings_of(raters), columns=columns, by=settings.by or (), confidence=settings.statistics.confidence
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option
-from rankgauge.cli.options.reading import reading_options
+from rankgauge.cli.options.groups import option
+from rankgauge.cli.options.reading import reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
@@ -17,6 +17,7 @@ from rankgauge.cli.options.view import (
     rows_text,
     view_options,
 )
+from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, Note, printable
 from rankgauge.io.byte_streams import is_dataset, read_bytes
 from rankgauge.io.formats.head import Head
@@ -47,7 +48,7 @@ EXIT_ROTTED = 1
     help="Read the documents, in any format of a corpus.",
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@reading_options
+@reading_options_and_set
 def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
     """Show which labels no longer fit the documents.
 

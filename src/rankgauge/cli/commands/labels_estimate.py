@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option
-from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
+from rankgauge.cli.options.groups import option
+from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.settings import CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
@@ -19,6 +19,7 @@ from rankgauge.cli.options.view import (
     view_options,
 )
 from rankgauge.config.settings import Settings
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
 from rankgauge.io.read import as_run
@@ -54,7 +55,7 @@ from rankgauge.render.text import sampled_labels
     CONFIDENCE,
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@reading_options
+@reading_options_and_set
 def command(
     human: str, runs: tuple[str, ...], machine: str | None, settings: Settings, view: View, reading: Reading
 ) -> None:
@@ -65,7 +66,6 @@ def command(
     `rankgauge pool --strategy stratified` or uniform drew; judgments without probabilities are refused.
     """
     check_one_stdin(human, *runs, *([machine] if machine else []))
-    reading = configured_reading(reading, settings)
     with collected_notes() as notes:
         if machine is None:
             _show_sample(human, runs, settings, view, reading)

@@ -7,11 +7,12 @@ import numpy as np
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, out_option
-from rankgauge.cli.options.reading import reading_options
+from rankgauge.cli.options.groups import option, out_option
+from rankgauge.cli.options.reading import reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import printable
 from rankgauge.io.options import Reading
 from rankgauge.io.read import as_qrels
@@ -40,7 +41,7 @@ from rankgauge.labels.reading import read_pool
     help="Read the pool that LABELS judge, made by `rankgauge pool --strategy uniform`.",
 )
 @out_option("Write the TREC judgments to FILE.")
-@reading_options
+@reading_options_and_set
 def command(labels: str, pool: str, out: str, reading: Reading) -> None:
     """Write judgments of a uniform sample as qrels for infAP.
 

@@ -7,10 +7,11 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
-from rankgauge.cli.options.groups import Section, option, option_group, out_option
+from rankgauge.cli.options.groups import option, option_group, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
-from rankgauge.cli.options.view import TOPICS
+from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, printable
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
@@ -44,14 +45,15 @@ from rankgauge.labels.gold.resolution import ResolvedLabels, resolve_labels
 @option(
     "--plain",
     section=Section.OUTPUT,
+    rare=True,
     is_flag=True,
     help="Write one grade per chunk instead of subtopics, for tools that read nothing else.",
 )
 @DOCUMENTS
-@TOPICS
+@QUERIES
 @option_group("options", GoldOptions, COVERAGE, TOLERANCE)
 def command(
-    labels: str, chunks: str, out: str, plain: bool, documents: str | None, topics: str | None, options: GoldOptions
+    labels: str, chunks: str, out: str, plain: bool, documents: str | None, queries: str | None, options: GoldOptions
 ) -> None:
     """Write labels by text as qrels for one chunking.
 
@@ -62,7 +64,7 @@ def command(
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
     with collected_notes() as notes:
-        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), topics, Reading())
+        gold = with_query_ids(GoldInputs(labels, documents=documents).labels(Reading()), queries, Reading())
         resolved = resolve_labels(gold, corpus, options)
     rows = resolved.plain_rows() if plain else resolved.subtopic_rows()
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:

@@ -6,10 +6,11 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, out_option
-from rankgauge.cli.options.reading import reading_options
+from rankgauge.cli.options.groups import option, out_option
+from rankgauge.cli.options.reading import reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, printable
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
@@ -35,7 +36,7 @@ from rankgauge.labels.stamping import stamp_labels
     help="Read the documents that were judged, in any format of a corpus.",
 )
 @out_option("Write the labels to FILE.")
-@reading_options
+@reading_options_and_set
 def command(labels: str, corpus: str, out: str, reading: Reading) -> None:
     """Add to each label the hash of the text that was judged.
 

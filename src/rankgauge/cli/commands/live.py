@@ -120,6 +120,6 @@ def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], se
         return
     else:
         write_lines(str(result))
-        if view.per_query or view.plot or view.audits or settings.confidence_intervals or settings.by:
+        if view.per_query or view.plot or view.audit or settings.confidence_intervals or settings.by:
             write("\n" + evaluation_tables(evaluation, None, settings, view))
     print_warnings(notes)

@@ -7,11 +7,12 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, option, option_group, out_option
+from rankgauge.cli.options.groups import option, option_group, out_option
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
+from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, printable
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
@@ -97,7 +98,7 @@ from rankgauge.labels.texts import with_texts, write_pool
 @QUERIES
 @asking_group
 @NO_CODE
-@reading_options
+@reading_options_and_set
 def command(
     runs: tuple[str, ...],
     out: str,

@@ -7,8 +7,9 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
+from rankgauge.core.settings import Section
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids
 from rankgauge.validation.findings import Validation

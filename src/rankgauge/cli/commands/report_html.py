@@ -10,9 +10,10 @@ from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option
+from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.html import write_html, write_page
+from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.io.records import read_document

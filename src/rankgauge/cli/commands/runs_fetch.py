@@ -11,16 +11,16 @@ from typing import Any
 import click
 
 from rankgauge._version import __version__
-from rankgauge.cli.commands.fuse import parse_weights
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.asking import MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import mask_values
+from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
@@ -79,8 +79,8 @@ class FetchSources:
         return cls(
             queries=options["queries"] or _queries_beside(corpus),
             corpus=None if corpus is None else read_corpus(corpus),
-            experts={name: read_corpus(path) for name, path in parse_experts(options["experts"]).items()},
-            vectors=tuple(path for path in (options["vectors"], options["query_vectors"]) if path is not None),
+            experts={name: read_corpus(path) for name, path in options.get("experts", {}).items()},
+            vectors=tuple(options[key] for key in ("vectors", "query_vectors") if key in options),
         )
 
     @property
@@ -134,6 +134,7 @@ class FetchSources:
     option(
         "--batch",
         section=Section.RETRIEVER,
+        rare=True,
         type=click.IntRange(min=1),
         default=DEFAULT_FETCH_BATCH_SIZE,
         show_default=True,
@@ -191,13 +192,9 @@ def command(
     Nothing is downloaded, and no server is started. The same command resumes an interrupted fetch and writes the same
     bytes.
     """
-    from rankgauge.cli.options.configured import options_from_config, options_from_file
+    from rankgauge.cli.options.configured import retriever_options
 
-    options = options_from_file(options)
-    if config is not None:
-        options = options_from_config(options, config, retriever)
-    elif retriever is not None:
-        raise UsageError("--retriever needs a configuration", hint="name it: --config rankgauge.yaml")
+    options = retriever_options(options, retriever)
     sources = FetchSources.open(options)
     output.check(sources.files)
     with collected_notes() as notes:
@@ -205,8 +202,7 @@ def command(
         batch = QueryBatch.from_queries(queries)
     print_warnings(notes)
     decisions = Decisions()
-    weights = None if options["weights"] is None else parse_weights(options["weights"])
-    settings = settings_from({**options, "weights": weights})
+    settings = settings_from(options)
     corpora = [corpus for corpus in (sources.corpus, *sources.experts.values()) if corpus is not None]
     print_warnings(language_notes([settings], corpora, batch.texts))
     engine = make_retriever(settings, sources.corpus, batch, experts=sources.experts, decisions=decisions)
@@ -226,17 +222,6 @@ def command(
         manifest = fetch_manifest(engine.identity(), sources, result, output.out, request.k, latency)
         write_json(output.manifest, manifest, sources.files)
     print_summary(result, output.out, latency)
-
-
-def parse_experts(texts: tuple[str, ...]) -> dict[str, str]:
-    """Parse ``NAME=PATH``, each name once."""
-    paths: dict[str, str] = {}
-    for text in texts:
-        name, sign, path = text.partition("=")
-        if not sign or not name or not path or name in paths:
-            raise UsageError(f"--expert takes NAME=PATH, each name once, found {shown(text)}")
-        paths[name] = path
-    return paths
 
 
 def _queries_beside(corpus: str | None) -> str:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import Section, is_given, option, option_group
+from rankgauge.cli.options.groups import is_given, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.queries import read_query_ids

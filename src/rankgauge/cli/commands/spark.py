@@ -24,7 +24,7 @@ def evaluate_on_spark(
     options: SparkOptions,
     qrels: str,
     runs: tuple[str, ...],
-    topics: str | None,
+    queries: str | None,
     settings: Settings,
     reading: Reading,
     view: View,
@@ -35,9 +35,9 @@ def evaluate_on_spark(
     check_confidence(settings, view, PageRequest(None, None))
     with collected_notes() as notes:
         judgments, texts = as_qrels(qrels, reading), {}
-        if topics is not None:
-            queries = as_queries(topics, limits=reading.limits)
-            judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
+        if queries is not None:
+            described = as_queries(queries, limits=reading.limits)
+            judgments, texts = judgments.with_columns(described.columns), described.known_texts()
         scores: list[Scores] = []
         with NamedTemporaryFile(prefix="rankgauge-spark-", suffix=".log") as log:
             session = start_session(options.master, settings=options.settings, log=log)

@@ -9,10 +9,11 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
-from rankgauge.cli.options.view import TOPICS
+from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.formatting import number, plural
+from rankgauge.core.settings import Section
 from rankgauge.errors import printable
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
@@ -68,6 +69,7 @@ class TuningRequest:
     option(
         "--steps",
         section=Section.TUNING,
+        rare=True,
         type=click.IntRange(1, 100),
         default=10,
         show_default=True,
@@ -107,22 +109,22 @@ class TuningRequest:
     show_default=True,
     help="Print a table or JSON.",
 )
-@TOPICS
+@QUERIES
 def command(
-    qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str | None, format: str, topics: str | None
+    qrels: str, runs: tuple[str, ...], request: TuningRequest, out: str | None, format: str, queries: str | None
 ) -> None:
     """Tune the weights of a fusion on held-out queries.
 
     Every choice is tried on the development queries only; the best one is then measured once on the test queries.
     Report the value on the test queries. If the queries have a column `unit`, those of one unit are on the same side.
     """
-    inputs = [path for path in (qrels, *runs, request.dev, request.test, topics) if path is not None]
+    inputs = [path for path in (qrels, *runs, request.dev, request.test, queries) if path is not None]
     if out is not None:
         check_writable(out, inputs=inputs)
     with collected_notes() as notes:
         judgments = read_qrels(qrels)
         result = tune(
-            judgments if topics is None else judgments.with_columns(read_queries(topics).columns),
+            judgments if queries is None else judgments.with_columns(read_queries(queries).columns),
             [read_run(path) for path in runs],
             measure=request.measure,
             methods=request.methods or TUNED_METHODS,

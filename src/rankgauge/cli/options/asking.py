@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.groups import Option, Section, option
+from rankgauge.cli.options.groups import Option, option
+from rankgauge.core.settings import Section
 
 ANSWER_OPTIONS: tuple[Option, ...] = (
     option(
         "--id",
         section=Section.LIVE,
+        rare=True,
         metavar="PATH",
         help="Find the id of a returned document at PATH: metadata.source, …",
     ),
     option(
         "--unit",
         section=Section.LIVE,
+        rare=True,
         type=click.Choice(["chunk", "document"]),
         default="chunk",
         show_default=True,
@@ -24,6 +27,7 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
     option(
         "--scores",
         section=Section.LIVE,
+        rare=True,
         type=click.Choice(["similarity", "distance", "ignore"]),
         help="Sort results by score, highest first or lowest first, or ignore scores.  [default: the order of the "
         "results counts, and scores that contradict it are reported]",
@@ -33,6 +37,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
     option(
         "--fetch",
         section=Section.LIVE,
+        rare=True,
         type=click.IntRange(min=1),
         metavar="N",
         help="Fetch N results, keep the top k.  [default: k]",
@@ -40,6 +45,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
     option(
         "--concurrency",
         section=Section.LIVE,
+        rare=True,
         type=click.IntRange(min=1),
         help="Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate "
         "1000]",
@@ -48,6 +54,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
     option(
         "--rate",
         section=Section.LIVE,
+        rare=True,
         type=click.FloatRange(min=0, min_open=True),
         metavar="N",
         help="Send N queries per second, however long answers take (an open loop).",
@@ -55,6 +62,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
     option(
         "--timeout",
         section=Section.LIVE,
+        rare=True,
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
         help="Time out a call after SECONDS.  [default: never]",
@@ -62,6 +70,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
     option(
         "--retries",
         section=Section.LIVE,
+        rare=True,
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
@@ -72,6 +81,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
 MAX_FAILURES: Option = option(
     "--max-failures",
     section=Section.LIVE,
+    rare=True,
     type=click.IntRange(min=0),
     default=0,
     show_default=True,

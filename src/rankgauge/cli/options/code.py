@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Option, Section, option
+from rankgauge.cli.options.groups import Option, option
+from rankgauge.core.settings import Section
 from rankgauge.errors import printable
 
 
@@ -36,6 +37,7 @@ def _is_in_working_folder(path: str) -> bool:
 NO_CODE: Option = option(
     "--no-code",
     section=Section.LIVE,
+    rare=True,
     is_flag=True,
     expose_value=False,
     callback=_apply,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rankgauge.cli.options.configuration import configuration, configuration_folder, retriever_values
 from rankgauge.cli.options.groups import is_given
-from rankgauge.config.reading import load_config
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config
 from rankgauge.errors import UsageError, nearest, shown
@@ -16,10 +16,28 @@ from rankgauge.retrieval.named import is_retriever_file, section_in_folder, sect
 PATH_KEYS = ("corpus", "queries", "vectors", "query_vectors", "index")
 
 
-def options_from_config(options: dict[str, Any], path: str, name: str | None) -> dict[str, Any]:
-    """The options, with the values of a configuration file for those that are not given."""
-    config, folder = load_config(path), Path(path).parent
-    section = section_in_folder(retriever_section(config, name), folder)
+def retriever_options(options: dict[str, Any], retriever: str | None) -> dict[str, Any]:
+    """Every key of the retriever that a command runs, by name, with its collection.
+
+    Options that are given come first, then ``--set``, then the file that the mode names or the configuration.
+    """
+    given = {name: value for name, value in options.items() if is_given(name)}
+    folder = configuration_folder() or Path()
+    values: dict[str, Any] = {}
+    config = configuration()
+    if config is not None:
+        values = _configured(config, retriever, folder, keeps_source="mode" not in given)
+    elif retriever is not None:
+        raise UsageError("--retriever needs a configuration", hint="name it: --config rankgauge.yaml")
+    if is_retriever_file(given.get("mode", "")):
+        path = given.pop("mode")
+        values |= _option_values(section_of_file(path), Path(path).parent)
+    sets = RetrieverSection.model_validate(retriever_values())
+    return {"mode": "lexical", **options, **values, **_option_values(sets, Path()), **given}
+
+
+def _configured(config: Config, retriever: str | None, folder: Path, *, keeps_source: bool) -> dict[str, Any]:
+    section = section_in_folder(retriever_section(config, retriever), folder)
     if section.sweep is not None:
         raise UsageError(
             "a sweep is several retrievers, and a fetch asks one", hint="use `rankgauge benchmark run`, or leave it out"
@@ -30,37 +48,22 @@ def options_from_config(options: dict[str, Any], path: str, name: str | None) ->
         )
     collection = {key: value for key, value in config.collection.model_dump().items() if value is not None}
     values = _option_values(section, folder) | _found_from(folder, collection)
-    if is_given("mode"):
+    if not keeps_source:
         values.pop("source", None)
-    return {**options, **_not_given(values)}
-
-
-def options_from_file(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with the values of a retriever's file for those that are not given, if the mode names one."""
-    path = options["mode"]
-    if not is_retriever_file(path):
-        return options
-    values = {"mode": "lexical", **_option_values(section_of_file(path), Path(path).parent)}
-    return {**options, **_not_given(values), "mode": values["mode"]}
+    return values
 
 
 def _option_values(section: RetrieverSection, folder: Path) -> dict[str, Any]:
-    """The values of a section as those of options; ``source`` is the section if it describes a retriever itself."""
+    """The keys that a section sets; ``source`` is the section if it describes a retriever itself."""
     values = {key: value for key, value in section.model_dump().items() if value is not None}
     values = _found_from(folder, values)
     if "experts" in values:
-        values["experts"] = tuple(f"{expert}={folder / corpus}" for expert, corpus in values["experts"].items())
-    if "weights" in values:
-        values["weights"] = ",".join(repr(weight) for weight in values["weights"])
+        values["experts"] = {expert: str(folder / corpus) for expert, corpus in values["experts"].items()}
     return {**values, "source": section, "mode": OWN_MODE} if section.is_own else values
 
 
 def _found_from(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
     return {key: str(folder / value) if key in PATH_KEYS else value for key, value in values.items()}
-
-
-def _not_given(values: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if not is_given(key)}
 
 
 def retriever_section(config: Config, name: str | None) -> RetrieverSection:

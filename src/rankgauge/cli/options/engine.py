@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from functools import wraps
 from typing import Any
 
 import click
 
-from rankgauge.cli.options.groups import Command, Option, Section, is_given, option, with_options
+from rankgauge.cli.options.configuration import configuration
+from rankgauge.cli.options.groups import Command, Option, is_given, option, with_options
 from rankgauge.core.dataclass import dataclass
-from rankgauge.errors import UsageError, shown
+from rankgauge.core.settings import Section
+from rankgauge.errors import UsageError
 
 # The options of `rankgauge evaluate` that Spark has too; any other one is refused.
 SHARED_OPTIONS = frozenset(
     "measures rel graded query_set no_relevant on_duplicate compat config confidence_intervals confidence by kpi "
-    "per_query format plot topics qrels_format run_format columns engine master spark_settings".split()
+    "per_query format plot queries qrels_format run_format columns strict sets engine".split()
 )
 OPTIONS: tuple[Option, ...] = (
     option(
         "--engine",
         section=Section.SPARK,
+        rare=True,
         type=click.Choice(["local", "spark"]),
         default="local",
         show_default=True,
         help="Evaluate in this process, or on Apache Spark: then RUN is any path that Spark can read, and --run-format "
         "names one of its data sources, or `table`.",
-    ),
-    option(
-        "--master",
-        section=Section.SPARK,
-        metavar="URL",
-        help="Use this Spark master: local[2], spark://HOST:PORT, …  [default: Spark's own]",
-    ),
-    option(
-        "--spark-setting",
-        "spark_settings",
-        section=Section.SPARK,
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Set a property of Spark, such as spark.executor.memory=8g; repeatable.",
     ),
 )
 
@@ -48,8 +38,8 @@ OPTIONS: tuple[Option, ...] = (
 class SparkOptions:
     """The master of Spark, and properties of its session."""
 
-    master: str | None
-    settings: dict[str, str]
+    master: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def engine_options(on_spark: Command) -> Callable[[Command], Command]:
@@ -57,15 +47,14 @@ def engine_options(on_spark: Command) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def wrapped(*, engine: str, master: str | None, spark_settings: tuple[str, ...], **values: Any) -> Any:
+        def wrapped(*, engine: str, **values: Any) -> Any:
             if engine == "local":
-                if master is not None or spark_settings:
-                    raise UsageError("--master and --spark-setting need --engine spark")
                 return command(**values)
             _check(values)
             kept = {name: values[name] for name in ("qrels", "runs", "settings", "reading", "view")}
-            options = SparkOptions(master, _parse(spark_settings))
-            return on_spark(options, topics=values["sources"].topics, **kept)
+            config = configuration()
+            options = SparkOptions() if config is None else SparkOptions(config.spark.master, config.spark.settings)
+            return on_spark(options, queries=values["sources"].queries, **kept)
 
         return with_options(wrapped, *OPTIONS)
 
@@ -78,7 +67,7 @@ def _check(values: dict[str, Any]) -> None:
         name = parameter.name or ""
         if isinstance(parameter, click.Option) and is_given(name) and name not in SHARED_OPTIONS:
             raise UsageError(f"--engine spark cannot be combined with {parameter.opts[-1]}")
-    if values["settings"].on_duplicate == "first":
+    if values["reading"].on_duplicate == "first":
         raise UsageError(
             "--engine spark cannot be combined with --on-duplicate first",
             hint="rows on a cluster have no order, so none of them is the first: drop duplicates before",
@@ -87,11 +76,3 @@ def _check(values: dict[str, Any]) -> None:
         raise UsageError("--engine spark needs judgments and a run")
     if "-" in values["runs"]:
         raise UsageError("--engine spark cannot read a run from standard input")
-
-
-def _parse(texts: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for text, (name, sign, _) in zip(texts, pairs, strict=True):
-        if not name or not sign:
-            raise UsageError(f"--spark-setting takes NAME=VALUE, found {shown(text)}")
-    return {name: value for name, _, value in pairs}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, Section, is_given, option, option_group
-from rankgauge.cli.options.view import TOPICS
+from rankgauge.cli.options.groups import Option, is_given, option, option_group
+from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 COVERAGE: Option = option(
     "--coverage",
     section=Section.GOLD,
+    rare=True,
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
@@ -30,6 +32,7 @@ COVERAGE: Option = option(
 TOLERANCE: Option = option(
     "--tolerance",
     section=Section.GOLD,
+    rare=True,
     type=click.FloatRange(0, 0.3),
     default=0.1,
     show_default=True,
@@ -39,18 +42,19 @@ TOLERANCE: Option = option(
 DOCUMENTS: Option = option(
     "--documents",
     section=Section.GOLD,
+    rare=True,
     type=click.Path(),
     metavar="PATH",
     help="Read the documents that spans of the labels count in.",
 )
 GOLD_OPTIONS: tuple[Option, ...] = (
-    TOPICS,
+    QUERIES,
     option(
         "--gold",
         section=Section.GOLD,
         type=click.Path(),
         metavar="LABELS",
-        help="Score on labels by text, quotes or spans, instead of judgments: name only runs.",
+        help="Score on labels by text instead of judgments: name only runs.",
     ),
     option(
         "--chunks",
@@ -58,7 +62,7 @@ GOLD_OPTIONS: tuple[Option, ...] = (
         type=click.Path(),
         multiple=True,
         metavar="PATH",
-        help="Read the texts of the chunks, for --gold; repeatable, once per run. Not needed if runs have texts.",
+        help="Read the texts of the chunks, if runs have none; repeatable, once per run.",
     ),
     DOCUMENTS,
     COVERAGE,
@@ -70,7 +74,7 @@ GOLD_OPTIONS: tuple[Option, ...] = (
 class LabelSources:
     """The queries' texts, and labels by text if a user has them."""
 
-    topics: str | None
+    queries: str | None
     gold: str | None
     chunks: tuple[str, ...]
     documents: str | None
@@ -81,7 +85,7 @@ class LabelSources:
         """Raise if an option is given without labels by text, or one that runs on several chunkings cannot use."""
         if needs_join and len(set(self.chunks)) > 1:
             raise UsageError(
-                "--html, --ties and --unjudged are for runs on the same chunks",
+                "--html and --audit are for runs on the same chunks",
                 hint="write a page for each chunking, or compare chunkings with `rankgauge benchmark run`",
             )
         for name in ("chunks", "documents", "coverage", "tolerance"):
@@ -91,7 +95,7 @@ class LabelSources:
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that is named."""
-        return tuple(name for name in (self.topics, self.gold, *self.chunks, self.documents) if name is not None)
+        return tuple(name for name in (self.queries, self.gold, *self.chunks, self.documents) if name is not None)
 
     @property
     def inputs(self) -> GoldInputs:
@@ -113,7 +117,7 @@ class LabelSources:
             settings.measures,
             conventions=settings.conventions,
             reading=reading,
-            topics=self.topics,
+            queries=self.queries,
         )
 
     def judge(self, runs: Sequence[AnyRun], reading: Reading) -> JudgedRuns:
@@ -122,7 +126,7 @@ class LabelSources:
 
         if len(self.chunks) > 1:
             raise UsageError("a gate has one --chunks", hint="store a baseline for runs on other chunks")
-        return judge_runs(self.inputs, runs, reading=reading, topics=self.topics)[0]
+        return judge_runs(self.inputs, runs, reading=reading, queries=self.queries)[0]
 
 
 gold_options = option_group("sources", LabelSources, *GOLD_OPTIONS)

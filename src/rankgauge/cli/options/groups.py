@@ -3,56 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from functools import wraps
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from rankgauge.core.settings import Section
+
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 
 
-class Section(Enum):
-    """What an option is about: the sections of ``--help``, in their order."""
-
-    INPUT = "Input"
-    GATE = "Gate"
-    RETRIEVER = "Retriever"
-    LEXICAL = "Lexical search"
-    VECTOR = "Vector search"
-    HYBRID = "Hybrid search"
-    STEPS = "Reranking, gating and routing"
-    POOL = "Pool"
-    JUDGING = "Judging"
-    MACHINE = "Judging by a program"
-    FUSION = "Fusion"
-    TUNING = "Tuning"
-    CHECKS = "Checks"
-    ENTRIES = "Entries of the history"
-    MEASURES = "Measures"
-    STATISTICS = "Statistics"
-    OUTPUT = "Output"
-    LIVE = "Live retrieval"
-    GOLD = "Labels by text"
-    HISTORY = "History"
-    FILES = "File formats and limits"
-    SPARK = "Spark"
-    OTHER = "Other"
-
-
 class SectionOption(click.Option):
-    """An option that says in which section ``--help`` lists it."""
+    """An option that says in which section ``--help`` lists it, or whether only ``--help-all`` does."""
 
-    def __init__(self, *args: Any, section: Section = Section.OTHER, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, section: Section = Section.OTHER, is_common: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.section = section
+        self.section, self.is_common = section, is_common
 
 
-def option(*names: str, section: Section, **attributes: Any) -> Option:
-    """Like ``click.option``, with a section of ``--help``."""
-    return click.option(*names, cls=SectionOption, section=section, **attributes)
+def option(*names: str, section: Section, rare: bool = False, **attributes: Any) -> Option:
+    """Like ``click.option``, with a section of ``--help``; a rare option is listed by ``--help-all`` only."""
+    return click.option(*names, cls=SectionOption, section=section, is_common=not rare, **attributes)
 
 
 def out_option(help: str) -> Option:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.saving import SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ HTML = option(
     section=Section.OUTPUT,
     type=click.Path(),
     metavar="FILE",
-    help="Also write an HTML report to FILE; it is self-contained.",
+    help="Also write a self-contained HTML report to FILE.",
 )
 CORPUS = option(
     "--corpus",
     section=Section.OUTPUT,
+    rare=True,
     type=click.Path(),
     metavar="PATH",
     help="Read the documents, so that the HTML report shows their first words.",

@@ -10,11 +10,13 @@ import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
 from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import Option, Section, is_given, option, option_names, with_options
+from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.groups import Option, is_given, option, option_names, with_options
 from rankgauge.cli.options.reading import READING_OPTIONS
-from rankgauge.cli.options.settings import CONFIG, CONVENTION_OPTIONS
-from rankgauge.cli.options.view import TOPICS
+from rankgauge.cli.options.settings import CONVENTION_OPTIONS
+from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,9 +57,7 @@ class LiveOptions:
 
 
 OPTIONS: tuple[Option, ...] = (
-    option(
-        "--retriever", section=Section.LIVE, metavar="MODULE:OBJECT", help="Evaluate a live retriever instead of files."
-    ),
+    option("--retriever", section=Section.LIVE, metavar="NAME", help="Evaluate a live retriever instead of files."),
     option(
         "--cases",
         section=Section.LIVE,
@@ -71,7 +71,7 @@ OPTIONS: tuple[Option, ...] = (
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="RUN",
-        help="Write what the live retriever returned to RUN, as a TREC run; the same command resumes if interrupted.",
+        help="Write the live retriever's TREC run to RUN; the same command resumes.",
     ),
     option(
         "--k",
@@ -89,7 +89,7 @@ OPTIONS: tuple[Option, ...] = (
 )
 CALL_NAMES = option_names(*CALL_OPTIONS)
 RESULT_NAMES = ["out", "k", *option_names(*ANSWER_OPTIONS, MAX_FAILURES)]
-FILE_OPTIONS = {*option_names(*CONVENTION_OPTIONS, CONFIG, TOPICS, *READING_OPTIONS)}
+FILE_OPTIONS = {*option_names(*CONVENTION_OPTIONS, *CONFIG_OPTIONS, QUERIES, *READING_OPTIONS)}
 
 
 def live_options(function: Callable[..., Any]) -> Callable[..., Any]:

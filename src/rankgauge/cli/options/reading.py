@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from functools import wraps
+from typing import Any
 
-import click
-
-from rankgauge.cli.options.groups import Option, Section, option, option_group
-from rankgauge.config.settings import Settings
+from rankgauge.cli.options.configuration import RARE_SET, configuration
+from rankgauge.cli.options.declared import declared_options
+from rankgauge.cli.options.groups import Command, Option, is_given, option, option_names, with_options
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS
-from rankgauge.io.options import DEFAULT_MEMORY, Reading
-
-SIZE = re.compile(r"([0-9]+)\s*([BKMGT]?)(?:(?<=[KMGT])i?B)?", re.IGNORECASE)
-
-
-def parse_size(context: click.Context, option: click.Parameter, value: str) -> int:
-    """Parse ``512M`` or ``2G`` into a number of bytes; units are powers of 1024."""
-    match = SIZE.fullmatch(value.strip())
-    if match is None:
-        raise UsageError(
-            f"--memory takes a size, found {shown(value)}", hint="a number of bytes, or with a unit: 512M, 2G"
-        )
-    power: int = "BKMGT".index((match[2] or "B").upper())
-    return int(match[1]) << (10 * power)
+from rankgauge.io.byte_streams import Limits
+from rankgauge.io.options import Reading
 
 
 def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
@@ -38,81 +25,55 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return names
 
 
-def make_reading(
-    qrels_format: str | None,
-    run_format: str | None,
-    columns: tuple[str, ...],
-    max_bytes: int | None,
-    max_line: int | None,
-    strict: bool,
-    memory: int = DEFAULT_MEMORY,
-) -> Reading:
-    """Build a ``Reading`` from the values of its options."""
-    limits = replace(
-        DEFAULT_LIMITS,
-        total=max_bytes or DEFAULT_LIMITS.total,
-        line=max_line or DEFAULT_LIMITS.line,
-        strict=strict,
-    )
-    return Reading(
-        qrels_format=qrels_format,
-        run_format=run_format,
-        columns=parse_columns(columns) or None,
-        limits=limits,
-        memory=memory,
-    )
-
-
 READING_OPTIONS: tuple[Option, ...] = (
-    option(
-        "--qrels-format",
-        section=Section.FILES,
-        metavar="NAME",
-        help="Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
-    ),
-    option(
-        "--run-format", section=Section.FILES, metavar="NAME", help="Set the format of the runs, if detection is wrong."
-    ),
+    *declared_options(Reading, "qrels_format", "run_format"),
     option(
         "--column",
         "columns",
         section=Section.FILES,
+        rare=True,
         multiple=True,
         metavar="ROLE=NAME",
         help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
     ),
-    option(
-        "--max-bytes",
-        section=Section.FILES,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Set the maximum decompressed size of a file.",
-    ),
-    option(
-        "--max-line",
-        section=Section.FILES,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Set the maximum length of a line, in bytes.",
-    ),
-    option("--strict", section=Section.FILES, is_flag=True, help="Treat input warnings as errors."),
+    *declared_options(Reading, "on_duplicate"),
+    *declared_options(Limits, "strict"),
 )
-MEMORY = option(
-    "--memory",
-    section=Section.FILES,
-    callback=parse_size,
-    metavar="SIZE",
-    default="512M",
-    show_default=True,
-    help="Use about this much memory for a run whose queries are scattered, and temporary files beyond it.",
-)
-reading_options = option_group("reading", make_reading, *READING_OPTIONS)
-large_reading_options = option_group("reading", make_reading, *READING_OPTIONS, MEMORY)
+READING_NAMES = option_names(*READING_OPTIONS)
+LIMIT_NAMES = ("max_bytes", "max_line", "strict")
 
 
-def configured_reading(reading: Reading, settings: Settings) -> Reading:
-    """How files are read, with what the settings decide of it."""
-    return replace(reading, on_duplicate=settings.on_duplicate, parallel=settings.parallel)
+def reading_options(command: Command) -> Command:
+    """Add the options to a command, which receives them and its configuration's ``reading`` as one ``Reading``."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        own = {name: values.pop(name) for name in READING_NAMES}
+        return command(*args, **values, reading=make_reading(own))
+
+    return with_options(wrapped, *READING_OPTIONS)
+
+
+def reading_options_and_set(command: Command) -> Command:
+    """``reading_options`` for a command that has no ``--config``: the rest of section ``reading`` by ``--set``."""
+
+    @wraps(command)
+    def wrapped(*args: Any, sets: tuple[str, ...], **values: Any) -> Any:
+        return command(*args, **values)  # ``configuration`` reads them from the context
+
+    return with_options(reading_options(wrapped), RARE_SET)
+
+
+def make_reading(options: dict[str, Any]) -> Reading:
+    """Build a ``Reading``: given options, then the configuration, then the defaults."""
+    values = {**options, "columns": parse_columns(options["columns"]) or None}
+    config = configuration()
+    if config is not None:
+        from rankgauge.config.settings import reading_values
+
+        values |= {name: value for name, value in reading_values(config).items() if not is_given(name)}
+    limits = Limits(**{name: values.pop(name) for name in LIMIT_NAMES if name in values})
+    return Reading(limits=limits, **values)
 
 
 def check_one_stdin(*files: str) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Option, Section, option, option_group, option_names
+from rankgauge.cli.options.groups import Option, option, option_group, option_names
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ HISTORY: Option = option(
     "--history",
     "history_file",
     section=Section.HISTORY,
+    rare=True,
     type=click.Path(),
     metavar="FILE",
     help="Use the history in FILE.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history.db of the project]",
@@ -32,6 +34,7 @@ SAVE_OPTIONS: tuple[Option, ...] = (
         "--tag",
         "tags",
         section=Section.HISTORY,
+        rare=True,
         multiple=True,
         metavar="TAG",
         help="With --save, tag the entries; repeatable.",
@@ -39,12 +42,14 @@ SAVE_OPTIONS: tuple[Option, ...] = (
     option(
         "--save-run",
         section=Section.HISTORY,
+        rare=True,
         is_flag=True,
         help="Store the run itself too, so that it can be scored again if labels change.",
     ),
     option(
         "--date",
         section=Section.HISTORY,
+        rare=True,
         metavar="TIME",
         help="With --save, date the entries TIME instead of now, for results of the past.",
     ),

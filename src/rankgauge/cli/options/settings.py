@@ -9,87 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import click
 
-from rankgauge.cli.options.groups import Command, Option, Section, is_given, option, option_names, with_options
-from rankgauge.comparison.statistics import CORRECTIONS, Correction
+from rankgauge.cli.options.configuration import configuration, configuration_folder
+from rankgauge.cli.options.declared import declared_options
+from rankgauge.cli.options.groups import Command, Option, is_given, option, option_names, with_options
+from rankgauge.comparison.statistics import CORRECTIONS, Correction, Statistics
 from rankgauge.config.settings import Settings, config_values
-from rankgauge.core.ranking import COMPATS
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
-from rankgauge.stats.names import PAIRED_TESTS
+from rankgauge.evaluation.conventions import Conventions
 
-REL = option(
-    "-l",
-    "--rel",
-    section=Section.MEASURES,
-    type=click.FloatRange(min=0),
-    default=1,
-    show_default=True,
-    metavar="GRADE",
-    help="Set the grade from which a document is relevant, for measures that do not name their own.",
+CONVENTION_OPTIONS: tuple[Option, ...] = declared_options(
+    Conventions, "rel", "graded", "query_set", "no_relevant", "split", "compat"
 )
-ON_DUPLICATE: Option = option(
-    "--on-duplicate",
-    section=Section.FILES,
-    type=click.Choice(["error", "first"]),
-    default="error",
-    show_default=True,
-    help="Refuse a document that appears twice in a ranking, or keep the first.",
-)
-CONVENTION_OPTIONS: tuple[Option, ...] = (
-    REL,
-    option(
-        "--graded/--binary",
-        section=Section.MEASURES,
-        default=True,
-        show_default=True,
-        help="Count grades, or make the judgments binary at --rel.",
-    ),
-    option(
-        "--query-set",
-        section=Section.MEASURES,
-        type=click.Choice(["qrels", "both"]),
-        default="qrels",
-        show_default=True,
-        help="Average over every judged query, or over those that the run has too (trec_eval's default).",
-    ),
-    option(
-        "--no-relevant",
-        section=Section.MEASURES,
-        type=click.Choice(["zero", "skip"]),
-        default="zero",
-        show_default=True,
-        help="Score a query without relevant documents as zero, or skip it.",
-    ),
-    option(
-        "--split",
-        section=Section.MEASURES,
-        metavar="PART",
-        help="Score part of the queries: dev or test, assigned by hash of their ids; 'test(dev_share=0.3, seed=7)', or "
-        "'dev(column=NAME)' for a column of --topics that says dev or test.  [default: all queries]",
-    ),
-    ON_DUPLICATE,
-    option(
-        "--compat",
-        section=Section.MEASURES,
-        type=click.Choice(COMPATS),
-        default="trec_eval-9",
-        show_default=True,
-        help="Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
-    ),
-)
-CONFIDENCE = option(
-    "--confidence",
-    section=Section.STATISTICS,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    metavar="LEVEL",
-    help="Set the confidence of intervals; a p of at most 1 − LEVEL is significant.",
-)
+CONFIDENCE: Option = declared_options(Statistics, "confidence")[0]
 BY = option(
     "--by",
     section=Section.STATISTICS,
@@ -100,17 +36,11 @@ BY = option(
 KPI = option(
     "--kpi",
     section=Section.MEASURES,
+    rare=True,
     metavar="NAME|FILE|none",
     help="Show targets, bands and uplifts: of a preset (trec-2025) or of a YAML file; none drops configured ones. A "
     "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
     "trec-2025` prints a file to edit.  [default: no targets]",
-)
-CONFIG = option(
-    "--config",
-    section=Section.INPUT,
-    type=click.Path(),
-    metavar="FILE",
-    help="Read settings from a rankgauge.yaml; command-line options override the file.",
 )
 
 
@@ -119,41 +49,12 @@ def measure_option(text: str) -> Option:
     return option("-m", "--measure", "measures", section=Section.MEASURES, multiple=True, metavar="NAME", help=text)
 
 
-def statistics_options(corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
-    """How differences are tested, with the corrections that a command has."""
+def statistics_options(*names: str, corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
+    """How differences are tested, with the corrections that a command has; ``names`` are further settings."""
     return (
-        CONFIDENCE,
-        option(
-            "--test",
-            section=Section.STATISTICS,
-            type=click.Choice(PAIRED_TESTS),
-            default="bootstrap",
-            show_default=True,
-            help="Choose the paired test of a difference.",
-        ),
-        option(
-            "--correction",
-            section=Section.STATISTICS,
-            type=click.Choice(corrections),
-            help="Correct p for the number of comparisons.  [default: maxt, jointly with the intervals; holm with a "
-            "--test that has no joint draws]",
-        ),
-        option(
-            "--resamples",
-            section=Section.STATISTICS,
-            type=click.IntRange(100),
-            metavar="N",
-            help="Set the number of draws.  [default: 10,000 bootstrap resamples, 100,000 permutations]",
-        ),
-        option(
-            "--seed",
-            section=Section.STATISTICS,
-            type=int,
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Seed the random numbers; the same seed gives the same p.",
-        ),
+        *declared_options(Statistics, "confidence", "test"),
+        *declared_options(Statistics, "correction", choices=corrections),
+        *declared_options(Statistics, "resamples", "seed", *names),
     )
 
 
@@ -175,9 +76,10 @@ def settings_options(
         @wraps(command)
         def wrapped(*args: Any, **values: Any) -> Any:
             own = {name: values.pop(name) for name in names}
-            config = own.pop("config", None)
-            configured = load_values(config, section)
-            check_usable(configured, refused or {}, config)
+            own.pop("config", None)
+            own.pop("sets", None)
+            check_usable(refused or {})
+            configured = configured_values(section)
             merged = merge_options(own, configured)
             if request is not None:
                 values["request"] = request(**{entry.name: merged.pop(entry.name) for entry in fields(request)})
@@ -188,21 +90,22 @@ def settings_options(
     return decorate
 
 
-def load_values(config: str | None, section: str | None = None) -> dict[str, Any]:
-    """The values of settings in a configuration file; none without one."""
+def configured_values(section: str | None = None) -> dict[str, Any]:
+    """The values of settings that the command's configuration sets; none without one."""
+    config = configuration()
+    return {} if config is None else config_values(config, configuration_folder(), section)
+
+
+def check_usable(refused: Mapping[str, str]) -> None:
+    """Raise if the configuration sets what the current command cannot use of section ``statistics``."""
+    config = configuration()
     if config is None:
-        return {}
-    from rankgauge.config.reading import load_config
-
-    return config_values(load_config(config), Path(config).parent, section)
-
-
-def check_usable(configured: Mapping[str, Any], refused: Mapping[str, str], config: str | None) -> None:
-    """Raise if a configuration file sets what the current command cannot use."""
+        return
     for name, hint in refused.items():
-        if name in configured:
-            command = click.get_current_context().command_path
-            raise UsageError(f"{printable(str(config), None)}: `{command}` cannot use statistics.{name}", hint=hint)
+        if name in config.statistics.model_fields_set:
+            context = click.get_current_context()
+            source = printable(context.params.get("config") or "--set", None)
+            raise UsageError(f"{source}: `{context.command_path}` cannot use statistics.{name}", hint=hint)
 
 
 def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
@@ -214,6 +117,4 @@ def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[s
         from rankgauge.config.bands.loading import named_bands
 
         values["bands"] = named_bands(kpi)
-    if "correction" in values and values["correction"] is None:
-        values["correction"] = "auto"
     return values

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Section, option, option_group
+from rankgauge.cli.options.groups import option, option_group
 from rankgauge.cli.options.terminal import layout, write
+from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.writing import check_writable, write_atomically

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, Section, option, option_group
+from rankgauge.cli.options.groups import Option, option, option_group
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ class View:
     format: str
     per_query: bool = False
     plot: bool = False
-    ties: bool = False
-    unjudged: bool = False
+    audit: bool = False
     explain: bool = False
     sort: str | None = None  # of the runs in tables; JSON has them as given
 
@@ -40,11 +40,6 @@ class View:
 
         return sorted_runs(scores, self.sort)
 
-    @property
-    def audits(self) -> bool:
-        """Whether any audit is asked for."""
-        return self.ties or self.unjudged
-
     def check(self) -> None:
         """Raise if the format cannot show what is asked for."""
         if self.plot and self.format != "table":
@@ -55,7 +50,7 @@ class View:
             )
         if self.per_query and self.format == "latex":
             raise UsageError("--format latex has no per-query values", hint="use --format csv or markdown")
-        if self.audits and self.format not in ("table", "json"):
+        if self.audit and self.format not in ("table", "json"):
             raise UsageError(f"--format {self.format} has no audits", hint="use --format json or table")
 
 
@@ -77,6 +72,7 @@ SORT = option(
     "--sort",
     metavar="NAME",
     section=Section.OUTPUT,
+    rare=True,
     help="Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
     "[default: the first measure]",
 )
@@ -84,10 +80,10 @@ PLOT = option(
     "--plot",
     section=Section.OUTPUT,
     is_flag=True,
-    help="Draw a text bar chart of the means and their intervals below the table.",
+    help="Draw a text bar chart of the means.",
 )
-TOPICS = option(
-    "--topics",
+QUERIES = option(
+    "--queries",
     section=Section.INPUT,
     type=click.Path(),
     metavar="FILE",

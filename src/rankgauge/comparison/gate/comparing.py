@@ -34,7 +34,7 @@ def compare_with_baselines(
 
     ``run`` is the tested run, if there is more than its scores.
     """
-    stored = result.against
+    stored = result.baseline
     if stored is None:
         return result
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]

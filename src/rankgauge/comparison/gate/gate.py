@@ -31,7 +31,7 @@ def gate(
     measures: MeasureNames | None = None,
     *,
     require: str | Iterable[str] = (),
-    against: AnyRun | Sequence[AnyRun] | Baseline | None = None,
+    baseline: AnyRun | Sequence[AnyRun] | Baseline | None = None,
     margin: float = 0.0,
     two_sided: bool = False,
     statistics: Statistics = GATE_STATISTICS,
@@ -41,7 +41,7 @@ def gate(
 ) -> GateResult:
     """Whether a run has the required values and did not drop against a baseline.
 
-    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``against`` is a stored baseline, a run, or a list of runs of one
+    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``baseline`` is a stored baseline, a run, or a list of runs of one
     system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
     required ones, else the default measures. A drop fails only if it is significant over all of these together,
     one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
@@ -53,18 +53,18 @@ def gate(
     """
     conventions = conventions or Conventions()
     requirements = parse_requirements(require, conventions)
-    if not requirements and against is None:
+    if not requirements and baseline is None:
         raise UsageError(
             "a gate needs a requirement or a baseline, and neither is given",
-            hint='--require "nDCG@10>=0.35" asks for a value, --against baseline.json for no drop',
+            hint='--require "nDCG@10>=0.35" asks for a value, --baseline baseline.json for no drop',
         )
     rule = Rule(margin, statistics, two_sided)
     reading = replace(reading or Reading(), fingerprint=True)
-    baseline_runs, stored = runs_or_baseline(against, reading)
+    baseline_runs, stored = runs_or_baseline(baseline, reading)
     runs = [run, *baseline_runs]
     if not all(map(can_read_again, runs)):
         reading = replace(reading, keep_rankings=True)
-    if against is not None:
+    if baseline is not None:
         gated = _gated_measures(measures, stored, requirements, conventions)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
@@ -97,7 +97,7 @@ def gate(
     if stored is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         again = RunAgain(runs[0], reading) if evaluation.joined else None
-        result = compare_with_baselines(replace(result, against=stored), len(gated), known_ids, again)
+        result = compare_with_baselines(replace(result, baseline=stored), len(gated), known_ids, again)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
     missed = not all(row.met for row in result.required)

@@ -105,7 +105,7 @@ class GateResult(HtmlView):
     rule: Rule
     required: tuple[RequiredValue, ...] = ()
     compared: tuple[ComparedMeasure, ...] = ()
-    against: Baseline | None = None
+    baseline: Baseline | None = None
     blame: Blame | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why it was skipped
@@ -186,15 +186,15 @@ class GateResult(HtmlView):
         return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)})"] if failed else []
 
     def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
-        if self.against is None:
+        if self.baseline is None:
             return []
-        name, baseline = show(self.scores.run), show(self.against.run)
-        if name == baseline or self.against.anchor is not None:
+        name, baseline = show(self.scores.run), show(self.baseline.run)
+        if name == baseline or self.baseline.anchor is not None:
             name, baseline = "this run", "the baseline"
-        elif len({run.name for run in self.against.runs}) > 1:
+        elif len({run.name for run in self.baseline.runs}) > 1:
             baseline = "the baseline"
         losses = [(baseline, self.compared)]
-        if self.against.anchor is not None:
+        if self.baseline.anchor is not None:
             losses.append((f"the anchor {show(self.against.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
         if worse:
@@ -281,10 +281,10 @@ class GateResult(HtmlView):
             "resamples": statistics.draws,
             "seed": statistics.seed,
             "description": self.test_description if self.compared else None,
-            "baseline": None if self.against is None else self._baseline_dict(self.against),
+            "baseline": None if self.baseline is None else self._baseline_dict(self.baseline),
             "required": [row.to_dict() for row in self.required],
             "compared": [row.to_dict() for row in self.compared],
-            "anchor": None if self.against is None or self.against.anchor is None else self.against.anchor.run,
+            "anchor": None if self.baseline is None or self.baseline.anchor is None else self.baseline.anchor.run,
             "anchored": [row.to_dict() for row in self.anchored],
             "blame": blame,
             "rot": None if self.rot is None else self._rot_dict(self.rot),

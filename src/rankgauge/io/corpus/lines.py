@@ -16,7 +16,7 @@ CHUNK_BYTES = 1 << 20
 
 def document_limits(limits: Limits = DEFAULT_LIMITS) -> Limits:
     """Limits of an input, with room for long documents."""
-    return replace(limits, line=max(limits.line, MAX_DOCUMENT_BYTES))
+    return replace(limits, max_line=max(limits.max_line, MAX_DOCUMENT_BYTES))
 
 
 def read_chunks(path: str | Path, limits: Limits, set_sha256: Callable[[str], None]) -> Iterator[bytes]:
@@ -36,8 +36,8 @@ def read_lines(path: str | Path, limits: Limits, set_sha256: Callable[[str], Non
         if is_first:
             chunk, is_first = chunk.removeprefix(BOM), False
         *complete_lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
-        if len(rest) > limits.line:
-            raise InputError.at(path, None, f"a line of more than {limits.line} bytes")
+        if len(rest) > limits.max_line:
+            raise InputError.at(path, None, f"a line of more than {limits.max_line} bytes")
         yield from complete_lines
     if rest:
         yield rest

@@ -34,9 +34,9 @@ class SgmlCorpus(FileCorpus):
                 line += rest.count(b"\n", position, search_from)
                 position = search_from
             rest = rest[position:]
-            if len(rest) > self.limits.line:
+            if len(rest) > self.limits.max_line:
                 raise InputError.at(
-                    self.source, line, f"a document of more than {self.limits.line} bytes, or no </DOC>"
+                    self.source, line, f"a document of more than {self.limits.max_line} bytes, or no </DOC>"
                 )
         if DOC_START in rest.lower():
             raise InputError.at(self.source, line, "expected </DOC>, found the end of the file")

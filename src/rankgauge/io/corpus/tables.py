@@ -50,7 +50,7 @@ class DelimitedCorpus(FileCorpus):
     """CSV or TSV with a header, or ``id tab text`` without one."""
 
     def __iter__(self) -> Iterator[CorpusDocument]:
-        csv.field_size_limit(self.limits.line)
+        csv.field_size_limit(self.limits.max_line)
         text = (line.decode("utf-8", "surrogateescape") + "\n" for line in self._read_lines())
         first = next(text, "")
         delimiter = delimiter_of(first.encode("utf-8", "surrogateescape")).decode("ascii")

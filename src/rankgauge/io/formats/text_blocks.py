@@ -102,7 +102,7 @@ class TextBlocks:
         Raises if one of them is too long; one that is only a little longer than it may be has a fault for its id.
         """
         end = self.size if self.is_last else self._text.rfind(b"\n", self.used, self.size) + 1
-        limit, begin = max(self.stream.limits.line, MIN_LONG_LINE), self.used
+        limit, begin = max(self.stream.limits.max_line, MIN_LONG_LINE), self.used
         while (end or self.size) - begin > limit + 1:
             newline = self._text.rfind(b"\n", begin, begin + limit + 1)
             if newline < 0:
@@ -172,7 +172,7 @@ def _check_line_endings(blocks: TextBlocks, source: str) -> None:
     """Raise if nothing but carriage returns ends the lines; the first block has a complete line then, or everything."""
     while True:
         text = blocks.part(0, blocks.size).strip()
-        if b"\n" in text or (not blocks.is_last and blocks.size > blocks.stream.limits.line):
+        if b"\n" in text or (not blocks.is_last and blocks.size > blocks.stream.limits.max_line):
             return
         if blocks.is_last:
             if b"\r" in text:

@@ -69,7 +69,7 @@ class RunBuilder:
         kept_depth: int = 0,
         is_checked: bool = True,
         on_duplicate: OnDuplicate = "error",
-        max_id_bytes: int = DEFAULT_LIMITS.line,
+        max_id_bytes: int = DEFAULT_LIMITS.max_line,
     ) -> None:
         self.faults, self.builder, self._is_checked = faults, builder, is_checked
         self.on_duplicate, self.max_id_bytes = on_duplicate, max_id_bytes
@@ -278,7 +278,7 @@ class RunReader:
 
     def _builder_of(self, key: bytes) -> RunBuilder:
         if key not in self._builders:
-            limit = self.reading.limits.line
+            limit = self.reading.limits.max_line
             builder = None if self._qrels is None else HitsBuilder(self._qrels, self._compat, max_id_bytes=limit)
             self._builders[key] = RunBuilder(
                 self.faults,

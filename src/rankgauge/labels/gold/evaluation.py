@@ -79,12 +79,12 @@ def evaluate_gold(
     *,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
 ) -> Scores:
     """Score one run on labels by text: quotes or spans, found where the retrieved chunks cover enough of them."""
-    return evaluate_gold_runs(inputs, [run], measures, conventions=conventions, reading=reading, topics=topics).scores[
-        0
-    ]
+    return evaluate_gold_runs(
+        inputs, [run], measures, conventions=conventions, reading=reading, queries=queries
+    ).scores[0]
 
 
 def evaluate_gold_runs(
@@ -94,17 +94,17 @@ def evaluate_gold_runs(
     *,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
-    topics: Any = None,
+    queries: Any = None,
 ) -> Evaluation:
     """Score several runs on the same labels; each chunking has judgments of its own.
 
-    ``topics`` holds the queries' ids and texts: labels that name a query by its text get its id.
+    ``queries`` holds the queries' ids and texts: labels that name a query by its text get its id.
     """
     reading = reading or Reading()
     inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
     requested = inputs.measures(measures, conventions or Conventions())
     parts = []
-    for part in judge_runs(inputs, runs, reading=reading, topics=topics):
+    for part in judge_runs(inputs, runs, reading=reading, queries=queries):
         evaluation = evaluate_runs(part.judgments, part.runs, requested, conventions=conventions, reading=reading)
         scores = tuple(replace(run, notes=(*run.notes, *part.notes)) for run in evaluation.scores)
         parts.append((part, replace(evaluation, scores=scores, texts=part.query_texts)))
@@ -126,13 +126,13 @@ class JudgedRuns:
 
 
 def judge_runs(
-    inputs: GoldInputs | AnyGold, runs: Sequence[AnyRun], *, reading: Reading | None = None, topics: Any = None
+    inputs: GoldInputs | AnyGold, runs: Sequence[AnyRun], *, reading: Reading | None = None, queries: Any = None
 ) -> list[JudgedRuns]:
     """Judgments by text of what runs retrieved: one part for each corpus of chunks."""
     check_runs(runs)
     inputs = inputs if isinstance(inputs, GoldInputs) else GoldInputs(inputs)
     reading = reading or Reading()
-    labels = with_query_ids(inputs.labels(reading), topics, reading)
+    labels = with_query_ids(inputs.labels(reading), queries, reading)
     loaded = [as_run(run, reading) for run in runs]
     parts = []
     for corpus, rows in _by_chunks(inputs, runs, loaded, reading):
@@ -144,11 +144,11 @@ def judge_runs(
     return parts
 
 
-def with_query_ids(labels: GoldLabels, topics: Any, reading: Reading) -> GoldLabels:
+def with_query_ids(labels: GoldLabels, queries: Any, reading: Reading) -> GoldLabels:
     """The labels with the queries' columns; a query that is named by its text gets its id."""
-    if topics is None:
+    if queries is None:
         return labels
-    queries = as_queries(topics, limits=reading.limits)
+    queries = as_queries(queries, limits=reading.limits)
     ids = set(queries.ids.to_text())
     texts = queries.known_texts()
     by_text = {text: query for query, text in texts.items()}

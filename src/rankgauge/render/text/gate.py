@@ -204,7 +204,7 @@ def note_lines(result: GateResult) -> list[str]:
 
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
-    baseline = [] if result.against is None or result.against.description is None else [result.against.description]
+    baseline = [] if result.baseline is None or result.baseline.description is None else [result.baseline.description]
     tested = [*baseline, how_line(result), *false_alarm_lines(result)] if result.compared else []
     return [*tested, *scores_render.conventions_lines([result.scores])]
 
@@ -224,10 +224,10 @@ def how_line(result: GateResult) -> str:
 
 def _noise(result: GateResult) -> str:
     """What is known of how much runs of the same system differ."""
-    runs = 1 if result.against is None else len(result.against.runs)
+    runs = 1 if result.baseline is None else len(result.baseline.runs)
     known = [(row.measure, row.noise) for row in result.compared if row.noise is not None]
     if not known:
-        if result.against is not None and result.against.repeats is not None:
+        if result.baseline is not None and result.baseline.repeats is not None:
             return "run-to-run noise unknown (no commit of the baseline was saved three times)"
         return f"run-to-run noise unknown ({plural(runs, 'baseline run')})"
     noisy = [f"{measure} {number(noise.deviation)}" for measure, noise in known if noise.between]
