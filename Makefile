@@ -76,7 +76,7 @@ docs-site: $(TEST)
 	@echo "open build/site/index.html"
 
 SHOT := $(BIN)/python -m scripts.screenshot
-COMPARED := qrels.trec lexical.trec vector.trec --topics queries.jsonl
+COMPARED := qrels.trec lexical.trec vector.trec --queries queries.jsonl
 
 picture: $(TEST)
 	rm -rf build/pictures

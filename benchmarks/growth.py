@@ -67,7 +67,7 @@ class Data:
             with (folder / "queries.jsonl").open("w") as file:
                 for query in range(self.queries):
                     file.write(f'{{"_id": "{pad}q{query}", "text": "", "kind": "g{query % self.groups}"}}\n')
-            words += ["--topics", str(folder / "queries.jsonl"), "--by", "kind"]
+            words += ["--queries", str(folder / "queries.jsonl"), "--by", "kind"]
         return [*words, "--format", "json"]
 
 

@@ -10,6 +10,7 @@ import click
 
 from rankgauge.cli.group import cli
 from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.options.declared import DeclaredValue
 from rankgauge.config.bands.presets import presets
 from rankgauge.errors import MeasureError
 from rankgauge.io.formats.registry import FORMATS
@@ -36,7 +37,6 @@ BY_OPTION: dict[str, Any] = {  # what an option takes, if its type does not say
     "--system": "system",
     "--collection": "collection",
     "--tag": "tag",
-    "--against": "file",
     "--baseline": "file",
 }
 BY_COMMAND: dict[tuple[str, str], Any] = {
@@ -106,6 +106,8 @@ def value_of(option: click.Option, name: str) -> Any:
     chosen = next((value for value in special.values() if value is not None), None)
     if isinstance(option.type, click.Choice):
         return list(option.type.choices)
+    if isinstance(option.type, DeclaredValue) and option.type.declaration.setting.choices:
+        return [choice for choice in option.type.declaration.setting.choices if choice != "auto"]
     if chosen is not None:
         return chosen
     if isinstance(option.type, click.Path):

@@ -129,17 +129,17 @@ evaluate qrels.txt old.run my.run -q --format jsonl
 evaluate qrels.txt old.run my.run -q --format markdown
 evaluate qrels.txt old.run my.run -q --format latex
 evaluate qrels.txt my.run -q --format trec -m all_trec
-evaluate qrels.txt old.run my.run --topics queries.jsonl --by category --by difficulty --ci
-evaluate qrels.txt old.run my.run --topics queries.jsonl --by category --by difficulty --format json
-evaluate qrels.txt old.run my.run --topics queries.jsonl --by category --format csv
-evaluate qrels.txt old.run my.run --topics queries.jsonl --by category --format markdown
-evaluate qrels.txt old.run my.run --topics queries.jsonl --by category --format latex
-evaluate qrels.txt old.run my.run third.run --topics queries.jsonl --by category --corpus corpus.jsonl --html all.html
+evaluate qrels.txt old.run my.run --queries queries.jsonl --by category --by difficulty --ci
+evaluate qrels.txt old.run my.run --queries queries.jsonl --by category --by difficulty --format json
+evaluate qrels.txt old.run my.run --queries queries.jsonl --by category --format csv
+evaluate qrels.txt old.run my.run --queries queries.jsonl --by category --format markdown
+evaluate qrels.txt old.run my.run --queries queries.jsonl --by category --format latex
+evaluate qrels.txt old.run my.run third.run --queries queries.jsonl --by category --corpus corpus.jsonl --html all.html
 evaluate qrels.txt my.run --html one.html -m kpi
-evaluate qrels.txt ties.run --ties --unjudged
-evaluate qrels.txt ties.run --ties --unjudged --format json
-evaluate qrels.txt ties.run --ties --unjudged --format csv
-evaluate qrels.txt ties.run --ties --unjudged --format markdown
+evaluate qrels.txt ties.run --audit --audit
+evaluate qrels.txt ties.run --audit --audit --format json
+evaluate qrels.txt ties.run --audit --audit --format csv
+evaluate qrels.txt ties.run --audit --audit --format markdown
 evaluate qrels.txt my.run --kpi trec-2025
 evaluate qrels.txt my.run --kpi trec-2025 --format json
 evaluate qrels.txt my.run --kpi trec-2025 --format markdown
@@ -174,8 +174,8 @@ evaluate qrels.txt - --format json < my.run
 evaluate - my.run --format json < qrels.txt
 evaluate - - < qrels.txt
 evaluate qrels.txt scattered.run --format json
-evaluate qrels.txt scattered.run --memory 1M --format json
-evaluate qrels.txt scattered.csv --memory 1M --format json
+evaluate qrels.txt scattered.run --set reading.memory=1M --format json
+evaluate qrels.txt scattered.csv --set reading.memory=1M --format json
 evaluate qrels.txt several.csv
 evaluate qrels.txt several.csv --format json
 evaluate qrels.txt runs
@@ -191,8 +191,8 @@ evaluate real-log.jsonl --format json -q
 evaluate qrels.txt real-log.jsonl
 evaluate qrels.txt real-log.jsonl --format json
 evaluate my-collection my.run
-evaluate qrels.txt my.run --max-bytes 1000
-evaluate qrels.txt my.run --max-line 10
+evaluate qrels.txt my.run --set reading.max_bytes=1000
+evaluate qrels.txt my.run --set reading.max_line=10
 evaluate qrels.txt my.run --config kpi.yaml
 evaluate qrels.txt old.run my.run --config settings.yaml
 evaluate qrels.txt old.run my.run --config settings.yaml --format json
@@ -220,7 +220,7 @@ evaluate qrels.txt my.run -m nDCG@0
 evaluate qrels.txt my.run -m nDCG@x
 evaluate qrels.txt my.run -m 'nDCG(nosuch=1)'
 evaluate qrels.txt my.run -m recip_rank.10
-evaluate qrels.txt my.run --by nosuch --topics queries.jsonl
+evaluate qrels.txt my.run --by nosuch --queries queries.jsonl
 evaluate qrels.txt my.run --by category
 evaluate qrels.txt my.run --html my.run
 evaluate qrels.txt my.run --html missing/page.html
@@ -257,15 +257,15 @@ compare qrels.txt old.run my.run --format csv
 compare qrels.txt old.run my.run --format jsonl
 compare qrels.txt old.run my.run --format markdown
 compare qrels.txt old.run my.run --format latex
-compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category --plot --target-difference 0.05
-compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category --format json
-compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category --format csv
-compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category --format markdown
-compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category --format latex
+compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category --plot --target-difference 0.05
+compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category --format json
+compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category --format csv
+compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category --format markdown
+compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category --format latex
 compare qrels.txt old.run my.run third.run -q --format csv -m nDCG@10
 compare qrels.txt old.run my.run third.run -q --format jsonl -m nDCG@10
-compare qrels.txt old.run my.run third.run --baseline my.run --explain --changes 5 --topics queries.jsonl
-compare qrels.txt old.run my.run third.run --html three.html --corpus corpus.jsonl --topics queries.jsonl --by category
+compare qrels.txt old.run my.run third.run --baseline my.run --explain --changes 5 --queries queries.jsonl
+compare qrels.txt old.run my.run third.run --html three.html --corpus corpus.jsonl --queries queries.jsonl --by category
 compare qrels.txt old.run my.run --html two.html
 compare qrels.txt old.run my.run --test t
 compare qrels.txt old.run my.run --test t --correction bonferroni --format json
@@ -294,32 +294,32 @@ gate qrels.txt my.run --require 'nDCG@10 >= 0.99' --format json
 gate qrels.txt my.run --require 'nDCG@10 >= 0.99' --format junit
 gate qrels.txt my.run --require 'nDCG@10 >= 0.99' --format markdown
 gate qrels.txt old.run --write-baseline baseline.json
-gate qrels.txt my.run --against baseline.json --summary summary.md
-gate qrels.txt my.run --against baseline.json --format json
-gate qrels.txt my.run --against baseline.json --format junit
-gate qrels.txt my.run --against baseline.json --format markdown
-gate qrels.txt worse.run --against baseline.json --topics queries.jsonl --html gate.html --corpus corpus.jsonl
-gate qrels.txt worse.run --against baseline.json --format json
-gate qrels.txt worse.run --against baseline.json --format junit
-gate qrels.txt worse.run --against baseline.json --format markdown
-gate qrels.txt worse.run --against old.run --margin 0.5
-gate qrels.txt worse.run --against old.run --two-sided -m nDCG@10 --correction holm --test t
-gate qrels.txt worse.run --against old.run --kpi trec-2025
+gate qrels.txt my.run --baseline baseline.json --summary summary.md
+gate qrels.txt my.run --baseline baseline.json --format json
+gate qrels.txt my.run --baseline baseline.json --format junit
+gate qrels.txt my.run --baseline baseline.json --format markdown
+gate qrels.txt worse.run --baseline baseline.json --queries queries.jsonl --html gate.html --corpus corpus.jsonl
+gate qrels.txt worse.run --baseline baseline.json --format json
+gate qrels.txt worse.run --baseline baseline.json --format junit
+gate qrels.txt worse.run --baseline baseline.json --format markdown
+gate qrels.txt worse.run --baseline old.run --margin 0.5
+gate qrels.txt worse.run --baseline old.run --two-sided -m nDCG@10 --correction holm --test t
+gate qrels.txt worse.run --baseline old.run --kpi trec-2025
 gate qrels.txt my.run --write-baseline baseline.json --append
-gate qrels.txt worse.run --against baseline.json
-gate other-qrels.txt worse.run --against baseline.json
+gate qrels.txt worse.run --baseline baseline.json
+gate other-qrels.txt worse.run --baseline baseline.json
 gate empty.qrels my.run --require 'nDCG@10 >= 0.30'
-gate stamped-changed.jsonl my.run --against old.run --corpus corpus.jsonl
-gate qrels.txt renamed.run --against old.run --corpus corpus.jsonl
-gate qrels.txt my.run --config settings.yaml --against old.run
-gate qrels.txt my.run --against changed-baseline.json
-gate qrels.txt my.run --against qrels.txt
-gate qrels.txt my.run --against missing.json
+gate stamped-changed.jsonl my.run --baseline old.run --corpus corpus.jsonl
+gate qrels.txt renamed.run --baseline old.run --corpus corpus.jsonl
+gate qrels.txt my.run --config settings.yaml --baseline old.run
+gate qrels.txt my.run --baseline changed-baseline.json
+gate qrels.txt my.run --baseline qrels.txt
+gate qrels.txt my.run --baseline missing.json
 gate qrels.txt my.run --require 'nosuch >= 0.30'
 gate qrels.txt my.run --require 'nDCG@10'
 gate qrels.txt my.run
 gate qrels.txt
-gate qrels.txt duplicate.run --against old.run
+gate qrels.txt duplicate.run --baseline old.run
 
 diff old.run my.run
 diff old.run my.run --queries queries.jsonl --top 5 --k 5 --p 0.8
@@ -354,7 +354,7 @@ fuse old.run my.run -o old.run
 fuse old.run -o wrong.run
 tune qrels.txt old.run my.run -o tuned.run
 tune qrels.txt old.run my.run third.run -m AP@100 --steps 4 --format json
-tune qrels.txt old.run my.run --method rrf --dev dev.txt --test test.txt --topics queries.jsonl
+tune qrels.txt old.run my.run --method rrf --dev dev.txt --test test.txt --queries queries.jsonl
 tune qrels.txt old.run my.run --dev missing.txt
 
 chunk docs -o chunks-headings.jsonl --by headings
@@ -365,7 +365,7 @@ chunk missing -o chunks-none.jsonl
 runs fetch --corpus corpus.jsonl --queries queries.jsonl -o lexical.run --k 20 --manifest fetch.json
 runs fetch --corpus corpus.jsonl --queries queries.jsonl -o bow.run --mode vector --embedder bow --k 10
 runs fetch --corpus corpus.jsonl --queries queries.jsonl -o hybrid.run --mode hybrid --embedder bow --k 10
-runs fetch --corpus my-collection -o gated.run --gate 'words>=6' --shadow --log gated.jsonl --k 5 --rerank sentences
+runs fetch --corpus my-collection -o gated.run --config gated.yaml --log gated.jsonl --k 5 --rerank sentences
 runs fetch --mode ./search.py:search --queries queries.jsonl -o mine.run --latency 5
 runs fetch --config benchmark.yaml --retriever mine -o configured.run
 runs fetch --mode ./search.py:broken --queries queries.jsonl -o broken.run
@@ -397,7 +397,7 @@ judge pool.jsonl -o broken.jsonl --judge ./judge.py:broken
 judge pool.jsonl -o terminal.jsonl
 judge qrels.txt -o none.jsonl --judge ./judge.py:judge
 labels agree machine.jsonl qrels.txt
-labels agree qrels.txt other-qrels.txt --run old.run --run my.run --topics queries.jsonl --by category
+labels agree qrels.txt other-qrels.txt --run old.run --run my.run --queries queries.jsonl --by category
 labels agree qrels.txt other-qrels.txt --format json
 labels agree qrels.txt other-qrels.txt --format csv
 labels agree qrels.txt other-qrels.txt --format markdown
@@ -412,10 +412,10 @@ labels estimate stratified-judged.jsonl old.run my.run --format json
 labels estimate stratified-judged.jsonl old.run my.run --format csv
 labels estimate stratified-judged.jsonl old.run my.run --format latex
 labels estimate qrels.txt my.run
-labels qrels uniform-judged.jsonl --pool uniform.jsonl -o sampled.qrels
-labels qrels machine.jsonl --pool pool.jsonl -o sampled-none.qrels
+convert uniform-judged.jsonl sampled.qrels --pool uniform.jsonl
+convert machine.jsonl sampled-none.qrels --pool pool.jsonl
 evaluate sampled.qrels my.run -m infAP
-labels stamp qrels.txt --corpus corpus.jsonl -o stamped.jsonl
+labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl
 labels check stamped.jsonl --corpus corpus.jsonl
 labels check stamped-changed.jsonl --corpus corpus.jsonl
 labels check stamped-changed.jsonl --corpus corpus.jsonl --format json
@@ -459,9 +459,9 @@ evaluate qrels.txt worse-named.run --save --save-run --date 2020-01-05
 evaluate qrels.txt worse-named.run --save --save-run --date 2020-01-06
 evaluate other-qrels.txt worse-named.run --save --save-run --date 2020-01-07
 compare qrels.txt old.run my.run --save --date 2020-01-08
-gate qrels.txt my.run --against old.run --save --date 2020-01-09
-gate qrels.txt my.run --against history:main
-gate qrels.txt my.run --against history
+gate qrels.txt my.run --baseline old.run --save --date 2020-01-09
+gate qrels.txt my.run --baseline history:main
+gate qrels.txt my.run --baseline history
 evaluate qrels.txt my.run --save --date nosuch
 evaluate qrels.txt my.run --tag x
 history list
@@ -576,6 +576,7 @@ retrieval_metrics:
   graded_relevance: false
   statistical_analysis: {confidence_intervals: true, significance_testing: true, alpha_level: 0.1}
 """,
+    "gated.yaml": "retrievers: {gated: {gate: words>=6, shadow: true}}\n",
     "kpi.yaml": "retrieval_metrics: {enabled_metrics: [ndcg@10], statistical_analysis: {confidence_intervals: true}}\n",
     "wrong.yaml": "retrieval_metrics:\n  enabled_metric: [ndcg@10]\n  statistical_analysis: {alpha_level: high}\n",
     "twice.yaml": "retrieval_metrics: {}\nretrieval_metrics: {}\n",
@@ -802,9 +803,9 @@ def record_branch(recorder: Recorder) -> None:
     lines = [
         "evaluate qrels.txt old.run --save --date 2020-01-02",
         "evaluate qrels.txt old.run --save --date 2020-01-03 --format json",
-        "gate qrels.txt old.run --against history:main",
-        "gate qrels.txt worse-named.run --against history:main --save --date 2020-01-04",
-        "gate qrels.txt worse-named.run --against history:main --format json",
+        "gate qrels.txt old.run --baseline history:main",
+        "gate qrels.txt worse-named.run --baseline history:main --save --date 2020-01-04",
+        "gate qrels.txt worse-named.run --baseline history:main --format json",
         "history list",
         "history trend",
         "history show --format json",
@@ -820,8 +821,8 @@ def record_widths(recorder: Recorder) -> None:
     write_files()
     lines = (
         "evaluate qrels.txt old.run my.run third.run --ci -m kpi",
-        "compare qrels.txt old.run my.run third.run --topics queries.jsonl --by category",
-        "gate qrels.txt worse.run --against old.run",
+        "compare qrels.txt old.run my.run third.run --queries queries.jsonl --by category",
+        "gate qrels.txt worse.run --baseline old.run",
         "diff old.run my.run",
     )
     for width in ("40", "120", ""):

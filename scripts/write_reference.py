@@ -8,12 +8,19 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+from pydantic import BaseModel
 
+from rankgauge.cli.documented import DocumentedCommand, is_common
 from rankgauge.cli.group import cli
 from rankgauge.cli.lazy import Commands, LazyGroup
+from rankgauge.config.reading import nested_types, section_types
+from rankgauge.config.schema import Config
+from rankgauge.core.settings import declared
+from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats.log import KEYS
 from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
 from rankgauge.io.formats.registry import FORMATS
+from rankgauge.io.options import Reading
 from rankgauge.measures import families
 from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
 from rankgauge.measures.spec import DEFINITIONS
@@ -63,10 +70,23 @@ def cli_page() -> str:
     ]
     lines += ["error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
+    rare: dict[str, str] = {}
     for name, command in commands(cli.lazy):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")
         lines += [f"## {name}", "", "```text", text, "```", ""]
-    return "\n".join(lines)
+        if isinstance(command, DocumentedCommand):
+            more = [option for option in command.params if isinstance(option, click.Option) and not is_common(option)]
+            if more:
+                flags = ", ".join(f"`{option.opts[-1]}`" for option in more)
+                lines += [f"[Options of `--help-all`](#options-of-help-all): {flags}.", ""]
+            for option in more:
+                record = option.get_help_record(click.Context(command))
+                assert record is not None
+                rare[record[0]] = record[1]
+    lines += ["## Options of help-all", "", "They mean the same in every command that has them.", ""]
+    lines += ["| option | meaning |", "|---|---|"]
+    lines += [f"| `{cell(flag)}` | {cell(text)} |" for flag, text in sorted(rare.items())]
+    return "\n".join([*lines, ""])
 
 
 def commands(table: Commands, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
@@ -140,6 +160,52 @@ def formats_page() -> str:
     return "\n".join([*lines, ""])
 
 
+def cell(text: str) -> str:
+    """A text in a cell of a table."""
+    return text.replace("|", "\\|")
+
+
+KEYS_BEGIN, KEYS_END = "<!-- keys: made by `make docs` -->", "<!-- end of keys -->"
+
+
+def config_page() -> str:
+    """The page of the configuration, whose table of keys comes from the sections and the declared settings."""
+    text = (FOLDER / "config.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition(KEYS_BEGIN)
+    after = rest.partition(KEYS_END)[2]
+    lines = ["| key | default | meaning |", "|---|---|---|", *key_rows(Config, "")]
+    return "\n".join([before + KEYS_BEGIN, "", *lines, "", KEYS_END + after])
+
+
+def key_rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    """A row for each key of a section, with those of the sections in it."""
+    for name, entry in model.model_fields.items():
+        sections = section_types(entry.annotation)
+        own = [kind for kind in sections if kind.__name__ not in ("HttpSection", "PostgresSection", "Thresholds")]
+        if name == "retrieval_metrics":
+            continue  # another spelling of the sections, described in the text
+        if own and name not in ("kpi",):
+            is_named = "dict" in {getattr(kind, "__name__", "") for kind in nested_types(entry.annotation)}
+            yield from key_rows(own[0], f"{prefix}{name}.{'NAME.' if is_named else ''}")
+            continue
+        text, _, given = (entry.description or "").partition("  [default: ")
+        if not given:
+            text, _, given = text.partition(" Default: ")
+        is_size = name in {**declared(Reading), **declared(Limits)}
+        default = given.rstrip("].") if given else default_text(entry.default, is_size=is_size)
+        yield f"| `{prefix}{name}` | {cell(default)} | {cell(text)} |"
+
+
+def default_text(value: object, *, is_size: bool) -> str:
+    """The default of a key, as it is written in YAML."""
+    if is_size and isinstance(value, int) and not isinstance(value, bool):
+        power = (value.bit_length() - 1) // 10
+        return f"`{value >> (10 * power)}{' KMGT'[power]}`"
+    if value is None or value == {}:
+        return "–"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
 def help_of(command: click.Command, name: str) -> str:
     """What --help prints at a fixed width."""
     names = ["-h", "--help"]
@@ -165,6 +231,7 @@ def main() -> int:
         ("api.md", api_page(MADE)),
         (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
         ("schemas.md", schemas_page(MADE)),
+        ("config.md", config_page()),
         (COMPLETION, completion_data()),
     ):
         path = (DATA if name == COMPLETION else FOLDER) / name

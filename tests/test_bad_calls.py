@@ -34,13 +34,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_bomb_is_stopped_at_the_limit(command: Callable[..., Any]) -> None:  # rows 17 and 19
     Path("run").write_bytes(gzip.compress(R + b"3 Q0 d 1 1 t\n" * 10_000))
-    done = command("evaluate", "qrels", "run", "--max-bytes", 10_000)
+    done = command("evaluate", "qrels", "run", "--set", "reading.max_bytes=10000")
     assert (done.code, done.out) == (2, "")
-    assert "run: more than 10000 bytes\nhint: raise the limit with --max-bytes" in done.err
+    assert "run: more than 10000 bytes\nhint: raise the limit: --set reading.max_bytes=SIZE" in done.err
     with pytest.raises(InputError, match="more than 10000 bytes"):
         evaluate("qrels", "run", reading=Reading(limits=Limits(max_bytes=10_000)))
     Path("run").write_bytes(R + b"2 Q0 " + b"x" * 100 + b" 2 0.5 t\n")
-    done = command("evaluate", "qrels", "run", "--max-line", 99)
+    done = command("evaluate", "qrels", "run", "--set", "reading.max_line=99")
     assert (done.code, done.out) == (2, "")
     assert "run:4: expected a document id of at most 99 bytes, found 100\nhint: raise the limit" in done.err
 

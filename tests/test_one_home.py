@@ -113,14 +113,14 @@ NEW = {f"q{n:02}": ["x", "x2", "d"] if n < 3 else ["d"] for n in range(20)}
 def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: Path, command: Command) -> None:
     judged = HITS[0]
     row = compare(judged, {"old": OLD, "new": NEW}, measure)["new", measure]
-    (gated,) = gate(judged, NEW, measure, against=OLD, two_sided=True).compared
+    (gated,) = gate(judged, NEW, measure, baseline=OLD, two_sided=True).compared
     assert gated.interval == row.interval
     assert gated.decision.p == row.p_corrected
     qrels, old, new = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
     output = json.loads(command("compare", qrels, old, new, "-m", measure, "--format", "json").out)
     assert output["comparison"]["differences"][0]["ci"] == row.interval.to_dict()
     options = ("--two-sided", "-m", measure, "--format", "json")
-    output = json.loads(command("gate", qrels, new, "--against", old, *options).out)
+    output = json.loads(command("gate", qrels, new, "--baseline", old, *options).out)
     assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
     reranked = reranking_improvement(OLD, NEW, qrels=judged, measure=measure)
     assert ends(reranked.difference) == ends(row.interval)
@@ -148,7 +148,7 @@ def test_the_default_measures_are_the_same_everywhere(tmp_path: Path, command: C
     assert list(evaluated["runs"][0]["measures"]) == names
     compared = json.loads(command("compare", qrels, old, new, "--format", "json").out)
     assert [row["measure"] for row in compared["comparison"]["differences"]] == names
-    gated = json.loads(command("gate", qrels, new, "--against", old, "--format", "json").out)
+    gated = json.loads(command("gate", qrels, new, "--baseline", old, "--format", "json").out)
     assert [row["measure"] for row in gated["gate"]["compared"]] == names
     assert command("gate", qrels, new, "--write-baseline", tmp_path / "baseline.json").code == 0
     stored = json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))
@@ -160,8 +160,8 @@ def test_no_interval_of_a_difference_leaves_its_range() -> None:
     old, new = {"q1": ["x", "x2", "x3", "x4", "d"], "q2": ["d"]}, {"q1": ["d"], "q2": ["d"]}
     row = compare(judged, {"old": old, "new": new}, "RR")["new", "RR"]
     assert ends(row.interval) == (-1.0, 1.0)
-    assert gate(judged, new, "RR", against=old, two_sided=True).compared[0].interval == row.interval
-    assert ends(gate(judged, new, "RR", against=old).compared[0].interval) == (-1.0, 1.0)
+    assert gate(judged, new, "RR", baseline=old, two_sided=True).compared[0].interval == row.interval
+    assert ends(gate(judged, new, "RR", baseline=old).compared[0].interval) == (-1.0, 1.0)
 
 
 # --------------------------------------------------------------------------------------------- 2. one p, one family
@@ -220,7 +220,7 @@ def test_a_p_that_equals_alpha_is_significant_in_every_command() -> None:
     assert compared["new", "RR"].p == compared.alpha == 1 / 16
     assert compared["new", "RR"].mark(compared.alpha) == "▲"
     statistics = flips(1 - 1 / 32)
-    (gated,) = gate(judged, worse, "RR", against=better, statistics=statistics).compared
+    (gated,) = gate(judged, worse, "RR", baseline=better, statistics=statistics).compared
     assert gated.decision.p == statistics.alpha == 1 / 32
     assert gated.decision.outcome == "worse"
 
@@ -241,7 +241,8 @@ def test_runs_of_the_same_name_are_numbered_everywhere(tmp_path: Path, command: 
     report = build_report(JUDGED, [*paths])
     assert [run.run for run in report.scores] == names
     assert (
-        "this run is worse than the baseline" in command("gate", qrels, paths[0], "--against", paths[1], "-m", "RR").out
+        "this run is worse than the baseline"
+        in command("gate", qrels, paths[0], "--baseline", paths[1], "-m", "RR").out
     )
 
 
@@ -255,7 +256,7 @@ def test_a_warning_about_a_file_reaches_every_output(verb: str, tmp_path: Path, 
         lines = (f"{query} Q0 {doc} {9 - place} {-place} {system}" for query, place, doc in ranked)
         runs[-1].write_text("\n".join(lines) + "\n")  # the ranks contradict the scores
     page = tmp_path / "page.html"
-    options = [runs[0], "--against", runs[1]] if verb == "gate" else runs
+    options = [runs[0], "--baseline", runs[1]] if verb == "gate" else runs
     done = command(verb, qrels, *options, "-m", "RR", "--format", "json", "--html", page)
     for output in (done.out, done.err, page.read_text(encoding="utf-8")):
         assert "found scores that increase with the rank" in output
@@ -340,7 +341,7 @@ def test_a_small_p_is_never_shown_as_zero_in_any_format(files: list[Path], comma
         comparison._repr_html_(),
         *(command("compare", *runs, "-m", "RR", "--format", format).out for format in ("table", "markdown", "latex")),
         *(
-            command("gate", files[0], files[1], "--against", files[3], "-m", "RR", "--format", format).out
+            command("gate", files[0], files[1], "--baseline", files[3], "-m", "RR", "--format", format).out
             for format in ("table", "markdown", "junit")
         ),
         as_html(build_report(JUDGED, SYSTEMS, load_settings({"measures": "RR"}))),
@@ -374,7 +375,7 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
 
     def interval(confidence: float) -> Interval:
         statistics = Statistics(confidence=confidence)
-        return gate(judged, NEW, "RR", against=OLD, statistics=statistics).compared[0].interval
+        return gate(judged, NEW, "RR", baseline=OLD, statistics=statistics).compared[0].interval
 
     def width(confidence: float) -> float:
         low, high = ends(interval(confidence))
@@ -393,7 +394,7 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
     required = gate(judged, NEW, require="RR>=0", statistics=statistics).required[0]
     assert (required.low, required.high) == ends(evaluate(judged, NEW, "RR").interval("RR", confidence=0.8))
     qrels, before, after = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
-    arguments = ("gate", qrels, after, "--against", before, "-m", "RR")
+    arguments = ("gate", qrels, after, "--baseline", before, "-m", "RR")
     (config,) = write_json(tmp_path, rankgauge={"statistics": {"confidence": 0.95}, "gate": {"confidence": 0.8}})
     for options in (("--confidence", "0.8"), ("--config", config)):
         output = json.loads(command(*arguments, *options, "--format", "json").out)["gate"]
@@ -412,7 +413,7 @@ def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_agai
     sessions = {f"q{n:02}": "one session" if 16 <= n < 24 else f"session {n}" for n in range(30)}
     corpus = sorted({doc for docs in now.values() for doc in docs})
     together = Qrels.from_dict(judged, columns={"unit": sessions})
-    blames = [gate(qrels, now, "RR", against=before, corpus=corpus).blame for qrels in (judged, together)]
+    blames = [gate(qrels, now, "RR", baseline=before, corpus=corpus).blame for qrels in (judged, together)]
     alone, grouped = blames
     assert alone is not None
     assert grouped is not None

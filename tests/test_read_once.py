@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 RUNS = ["runs/lexical.trec", "runs/vector.trec"]
 BASELINE = RUNS[1]  # whose first bytes say whether it is a stored one
-TOPICS = ["--topics", "queries.jsonl"]
+TOPICS = ["--queries", "queries.jsonl"]
 
 
 @pytest.mark.slow
@@ -64,14 +64,14 @@ TOPICS = ["--topics", "queries.jsonl"]
     ("arguments", "again"),
     [
         (["evaluate", "qrels.trec", *RUNS], []),
-        (["evaluate", "qrels.trec", *RUNS, *TOPICS, "--ties", "--by", "category"], []),
+        (["evaluate", "qrels.trec", *RUNS, *TOPICS, "--audit", "--by", "category"], []),
         (["evaluate", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"], []),
         (["compare", "qrels.trec", *RUNS, *TOPICS], []),
         (["compare", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"], []),
         (["agreement", "qrels.trec", "other.trec", *RUNS], []),
         (["evaluate", "log.jsonl", "--html", "page.html"], []),
-        (["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10"], [BASELINE]),
-        (["gate", "qrels.trec", RUNS[0], "--against", RUNS[1], "-m", "nDCG@10", "--html", "page.html"], [BASELINE]),
+        (["gate", "qrels.trec", RUNS[0], "--baseline", RUNS[1], "-m", "nDCG@10"], [BASELINE]),
+        (["gate", "qrels.trec", RUNS[0], "--baseline", RUNS[1], "-m", "nDCG@10", "--html", "page.html"], [BASELINE]),
     ],
     ids=lambda names: " ".join(names),
 )
@@ -99,7 +99,7 @@ def test_a_run_that_drops_is_opened_again_to_find_the_cause(folder: Path, opened
     rows = [line.split() for line in (folder / RUNS[0]).read_text().splitlines()]
     worse = [" ".join([query, "Q0", f"other-{doc}", rank, score, "x"]) for query, _, doc, rank, score, _ in rows]
     (folder / "worse.trec").write_text("\n".join(worse) + "\n")
-    counts = opened("gate", "qrels.trec", "worse.trec", "--against", RUNS[0], "-m", "nDCG@10")
+    counts = opened("gate", "qrels.trec", "worse.trec", "--baseline", RUNS[0], "-m", "nDCG@10")
     assert (counts["worse.trec"], counts[RUNS[0]], counts["qrels.trec"]) == (2, 2, 1)
 
 

@@ -45,7 +45,7 @@ def check() -> None:
     differences = scores[1] - scores[0]
     compared = rankgauge.compare(qrels, runs, DEFAULTS, statistics=statistics).differences
     arrays = [*tested(differences[:, :1], statistics), *tested(differences[:, 1:], statistics)]
-    gated = rankgauge.gate(qrels, runs[1], DEFAULTS, against=runs[0], margin=0.02, statistics=statistics).compared
+    gated = rankgauge.gate(qrels, runs[1], DEFAULTS, baseline=runs[0], margin=0.02, statistics=statistics).compared
     decisions = decide(columns_of(differences), Rule(0.02, statistics))
     dropped = tested(differences, replace(statistics, alternative="less"))
     risen = tested(differences, replace(statistics, alternative="greater"))

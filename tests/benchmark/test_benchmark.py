@@ -81,7 +81,7 @@ def test_its_scores_are_those_of_evaluate_and_compare(made: Path) -> None:
         alone = json.loads((made / f"evaluations/{entry['name']}.EvaluationReport.json").read_bytes())
         assert alone["schema"] == "rankgauge.scores/1"
         assert alone["runs"] == [entry]
-    compared = compare(qrels, runs, KPI, by=("category",), topics=topics)
+    compared = compare(qrels, runs, KPI, by=("category",), queries=topics)
     stored = {(row["system"], row["measure"]): row for row in report["comparison"]["differences"]}
     for row in compared.differences:
         assert stored[row.system, row.measure]["p_corrected"] == row.p_corrected

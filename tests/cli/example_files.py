@@ -40,11 +40,11 @@ HISTORY = ("list", "show", "compare", "trend", "check", "tag", "export", "prune"
 BEFORE = {  # what is run before the examples of a command
     **{f"history {name}": (f"{SAVE} --tag release-1", SAVE) for name in HISTORY},
     "history import": (SAVE, EXPORT),
+    "convert": (POOL, JUDGE),
     "judge": (POOL,),
     "labels agree": (POOL, JUDGE),
-    "labels check": ("rankgauge labels stamp qrels.txt --corpus corpus.jsonl -o stamped.jsonl",),
+    "labels check": ("rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
     "labels estimate": (POOL, JUDGE),
-    "labels qrels": (POOL, JUDGE),
     "labels resolve": ("rankgauge chunk docs -o chunks.jsonl",),
     "report html": (BENCHMARK, SAVE),
     "report verify": (BENCHMARK,),

@@ -73,7 +73,7 @@ def test_every_measure_that_is_offered_can_be_parsed() -> None:
         ("rankgauge runs fetch --config rankgauge.yaml --retriever ", ["lexical", "mine"]),
         ("rankgauge runs fetch --mode v", ["vector"]),
         ("rankgauge runs fetch --mode ./s", [":files"]),
-        ("rankgauge compare q a b --topics queries.jsonl --by ", ["category", "difficulty"]),
+        ("rankgauge compare q a b --queries queries.jsonl --by ", ["category", "difficulty"]),
         ("rankgauge completion ", ["bash", "zsh", "fish"]),
         ("rankgauge evaluate --seed ", [":files"]),  # evaluate has no --seed, so this is a file
         ("rankgauge compare --seed ", []),

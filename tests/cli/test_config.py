@@ -70,7 +70,7 @@ def test_audits_are_made_as_the_configuration_says_and_not_from_a_cache(
 ) -> None:
     config = files[0].parent / "c.yaml"
     command("evaluate", *files, "--config", config)  # fills the cache
-    done = command("evaluate", *files, "--config", config, "--ties", "--unjudged", "--format", "json")
+    done = command("evaluate", *files, "--config", config, "--audit", "--format", "json")
     assert done.code == 0
     data = json.loads(done.out)
     assert (data["conventions"]["graded"], data["conventions"]["rel"]) == (False, 1)
@@ -79,7 +79,7 @@ def test_audits_are_made_as_the_configuration_says_and_not_from_a_cache(
         assert run["ties"]["measures"]["RR"]["reported"] == run["measures"]["RR"]["value"]
     assert data["runs"][0]["unjudged"]["grade"] == 1  # of binary judgments
     config.write_text("measures: {names: [P@2], rel: 2}\n")
-    table = command("evaluate", *files, "--config", config, "--ties").out
+    table = command("evaluate", *files, "--config", config, "--audit").out
     assert "ties: one" in table
     assert "P(rel=2)@2" in table
 
@@ -88,7 +88,7 @@ GATE = """\
 measures: {query_set: both}
 gate:
   require: [RR>0.4, "P@2>=0.1"]
-  against: base.json
+  baseline: base.json
   measures: [RR]
   margin: 0.3
   confidence: 0.99
@@ -120,7 +120,7 @@ def test_a_gate_is_configured_and_options_override_the_file(command: Callable[..
 
 
 def test_bands_are_shown_in_every_format_of_a_gate(command: Callable[..., Any], files: list[Path]) -> None:
-    plain = ("gate", *files[:2], "--require", "RR@10>0.1", "--against", files[2])
+    plain = ("gate", *files[:2], "--require", "RR@10>0.1", "--baseline", files[2])
     words = (*plain, "--kpi", "trec-2025")
     assert "band (trec-2025)" in command(*words).out
     assert "| band (trec-2025) |" in command(*words, "--format", "markdown").out

@@ -13,9 +13,7 @@ from rankgauge.cli.main import run
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--master", "local[2]"], "--master and --spark-setting need --engine spark"),
-        (["--engine", "spark", "--ties"], "--engine spark cannot be combined with --ties"),
-        (["--engine", "spark", "--memory", "1G"], "--engine spark cannot be combined with --memory"),
+        (["--engine", "spark", "--audit"], "--engine spark cannot be combined with --audit"),
         (["--engine", "spark", "--html", "page.html"], "--engine spark cannot be combined with --html"),
         (["--engine", "spark", "--save"], "--engine spark cannot be combined with --save"),
         (["--engine", "spark", "--gold", "gold"], "--engine spark cannot be combined with --gold"),
@@ -23,7 +21,7 @@ from rankgauge.cli.main import run
             ["--engine", "spark", "--on-duplicate", "first"],
             "--engine spark cannot be combined with --on-duplicate first",
         ),
-        (["--engine", "spark", "--spark-setting", "cores"], "--spark-setting takes NAME=VALUE, found 'cores'"),
+        (["--engine", "spark", "--set", "spark.settings=cores"], "--set spark.settings: expected a valid dictionary"),
         (["--engine", "spark", "--format", "csv", "--ci"], "--format csv has no groups, intervals or tests"),
     ],
 )

@@ -76,7 +76,7 @@ def test_compare_writes_the_same_values_as_json_lines_and_csv(command: Command, 
 def test_groups_are_rows_and_tables_of_their_own(command: Command, files: list[Path], tmp_path: Path) -> None:
     topics = tmp_path / "topics.jsonl"
     topics.write_text("".join(f'{{"id": "{n}", "text": "t", "kind": "{"x" if n < 3 else "y"}"}}\n' for n in (1, 2, 3)))
-    options = ("-m", "RR", "--by", "kind", "--topics", topics)
+    options = ("-m", "RR", "--by", "kind", "--queries", topics)
     lines = jsonl(command("compare", *files, *options, "--format", "jsonl").out)
     assert [(row["by"], row["label"]) for row in lines] == [(None, None), ("kind", "x")]
     assert "| by kind |" in command("compare", *files, *options, "--format", "markdown").out
@@ -146,8 +146,8 @@ def test_charts_are_ascii_if_the_terminal_is_not_utf_8(
         (["compare", "--plot", "--format", "latex"], "--format latex has no charts"),
         (["evaluate", "-q", "--format", "latex"], "no per-query values\nhint: use --format csv or markdown"),
         (["compare", "-q"], "--format table has no per-query values\nhint: use --format json, csv or jsonl"),
-        (["evaluate", "--ties", "--format", "markdown"], "--format markdown has no audits"),
-        (["evaluate", "--ties", "--format", "jsonl"], "--format jsonl has no audits"),
+        (["evaluate", "--audit", "--format", "markdown"], "--format markdown has no audits"),
+        (["evaluate", "--audit", "--format", "jsonl"], "--format jsonl has no audits"),
     ],
 )
 def test_what_a_format_cannot_show_is_refused(
@@ -168,6 +168,6 @@ def test_a_log_is_read_as_the_options_say(command: Command, tmp_path: Path, monk
     done = command("evaluate", path, "-m", "RR")
     assert (done.code, "an increasing one" in done.err) == (0, True)
     assert command("evaluate", path, "-m", "RR", "--strict").code == 2
-    assert "more than 20 bytes" in command("evaluate", path, "--max-bytes", "20").err
+    assert "more than 20 bytes" in command("evaluate", path, "--set", "reading.max_bytes=20").err
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LOG.encode())))
     assert command("evaluate", "-", "-m", "RR").out.split()[:4] == done.out.replace("log.jsonl", "stdin").split()[:4]

@@ -51,23 +51,23 @@ def baseline(command: Command, files: dict[str, Path], tmp_path: Path) -> Path:
 
 def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], baseline: Path) -> None:
     qrels, good, bad = files["qrels"], files["good"], files["bad"]
-    assert command("gate", qrels, good, "--require", "RR>0.6", "--against", baseline).code == 0
+    assert command("gate", qrels, good, "--require", "RR>0.6", "--baseline", baseline).code == 0
     assert command("gate", qrels, bad, "--require", "RR>0.6").code == 1
-    assert command("gate", qrels, bad, "--against", baseline).code == 1
-    assert command("gate", qrels, bad, "--against", good, "-m", "RR").code == 1
-    assert command("gate", qrels, bad, "--against", baseline, "-m", "RR", "--margin", "0.9").code == 0
-    assert command("gate", files["unlabeled"], bad, "--against", baseline).code == 0
-    assert command("gate", files["unlabeled"], good, "--against", files["unlabeled"]).code == 2
+    assert command("gate", qrels, bad, "--baseline", baseline).code == 1
+    assert command("gate", qrels, bad, "--baseline", good, "-m", "RR").code == 1
+    assert command("gate", qrels, bad, "--baseline", baseline, "-m", "RR", "--margin", "0.9").code == 0
+    assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 0
+    assert command("gate", files["unlabeled"], good, "--baseline", files["unlabeled"]).code == 2
     assert command("gate", qrels, good).code == 64
     assert command("gate", qrels, good, "--require", "nDGC>1").code == 64
     assert command("gate", qrels, good, "--require", "RR>0.5", "--confidence", "1").code == 64
     assert command("gate", "-", "-", "--require", "RR>0.5").code == 64
     assert command("gate", qrels, qrels.with_name("nowhere"), "--require", "RR>0.5").code == 2
-    assert command("gate", qrels, good, "--against", qrels.with_name("nowhere")).code == 2
+    assert command("gate", qrels, good, "--baseline", qrels.with_name("nowhere")).code == 2
 
 
 def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[str, Path], baseline: Path) -> None:
-    outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--require", "R@5>=1")
+    outcome = command("gate", files["qrels"], files["bad"], "--baseline", baseline, "--require", "R@5>=1")
     lines = outcome.out.splitlines()
     assert lines[0].startswith(
         f"fail: {NAME} is worse than good on RR (−0.5000, p < 0.001) and P@1 (−1.0000, p < 0.001)"
@@ -80,13 +80,13 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
 
 
 def test_a_skipped_gate_says_so_and_is_not_a_pass(command: Command, files: dict[str, Path], baseline: Path) -> None:
-    outcome = command("gate", files["unlabeled"], files["good"], "--against", baseline, "--require", "RR>0.5")
+    outcome = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--require", "RR>0.5")
     assert outcome.out == "skipped: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
 
 
 def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
     outcome = command(
-        "gate", files["qrels"], files["lost"], "--against", baseline, "--format", "json", "--require", "RR>0.5"
+        "gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "json", "--require", "RR>0.5"
     )
     data = json.loads(outcome.out)
     assert outcome.code == 1
@@ -113,7 +113,7 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     command: Command, files: dict[str, Path], baseline: Path
 ) -> None:
     outcome = command(
-        "gate", files["qrels"], files["bad"], "--against", baseline, "--format", "junit", "--require", "RR>0.6"
+        "gate", files["qrels"], files["bad"], "--baseline", baseline, "--format", "junit", "--require", "RR>0.6"
     )
     root = Xml.parse(io.StringIO(outcome.out)).getroot()
     suite = root.find("testsuite")
@@ -127,11 +127,11 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     ]
     assert NAME in (suite.findtext("system-out") or "")
     assert "<c>" not in outcome.out
-    passed = command("gate", files["qrels"], files["good"], "--against", baseline, "--format", "junit").out
+    passed = command("gate", files["qrels"], files["good"], "--baseline", baseline, "--format", "junit").out
     assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
         "unchanged: +0.0000, p = 1.000"
     ] * 2
-    skipped = command("gate", files["unlabeled"], files["good"], "--against", baseline, "--format", "junit").out
+    skipped = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--format", "junit").out
     assert [case.find("skipped") is not None for case in Xml.fromstring(skipped).iter("testcase")] == [True]
 
 
@@ -139,14 +139,14 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     command: Command, files: dict[str, Path], baseline: Path
 ) -> None:
     outcome = command(
-        "gate", files["qrels"], files["bad"], "--against", baseline, "--format", "markdown", "--require", "RR>0.6"
+        "gate", files["qrels"], files["bad"], "--baseline", baseline, "--format", "markdown", "--require", "RR>0.6"
     )
     lines = outcome.out.splitlines()
     assert lines[0] == "### ❌ Retrieval gate: fail"
     assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
     assert "| `RR > 0.6` | 0.5000 | 0.3677 to 0.6323 | **MISSED** |" in lines  # 12 equal values
     assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | < 0.001 | 6 queries |" in lines
-    lost = command("gate", files["qrels"], files["lost"], "--against", baseline, "--format", "markdown").out
+    lost = command("gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
     skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
     assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabeled' has")
@@ -155,7 +155,7 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
 def test_a_name_cannot_command_the_terminal(command: Command, files: dict[str, Path], baseline: Path) -> None:
     files["bad"].write_text(files["bad"].read_text().replace(NAME, "\x1b[31mred"))
     for format in ("table", "junit", "markdown"):
-        outcome = command("gate", files["qrels"], files["bad"], "--against", baseline, "--format", format)
+        outcome = command("gate", files["qrels"], files["bad"], "--baseline", baseline, "--format", format)
         assert "\x1b" not in outcome.out
         assert "\\x1b[31mred" in outcome.out.replace("\\[", "[").replace("\\\\", "\\")
 
@@ -183,7 +183,7 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
 ) -> None:
     new = tmp_path / "new.json"
-    arguments = ("--against", baseline, "--write-baseline", new)
+    arguments = ("--baseline", baseline, "--write-baseline", new)
     outcome = command("gate", files["qrels"], files["bad"], *arguments)
     assert outcome.code == 1
     assert "not written, the gate failed" in outcome.err
@@ -191,7 +191,7 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     assert "the gate was skipped" in command("gate", files["unlabeled"], files["good"], *arguments).err
     assert command("gate", files["qrels"], files["good"], *arguments).code == 0
     assert json.loads(new.read_text()) == json.loads(baseline.read_text())
-    assert command("gate", files["qrels"], files["good"], "--against", new, "--write-baseline", new).code == 2
+    assert command("gate", files["qrels"], files["good"], "--baseline", new, "--write-baseline", new).code == 2
 
 
 def test_runs_are_appended_to_a_baseline(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -200,7 +200,7 @@ def test_runs_are_appended_to_a_baseline(command: Command, files: dict[str, Path
         assert outcome.code == 0
         assert f"wrote {baseline}\n" in outcome.err
     assert [run["name"] for run in json.loads(baseline.read_text())["scores"]["runs"]] == ["good", "good", NAME]
-    outcome = command("gate", files["qrels"], files["lost"], "--against", baseline)
+    outcome = command("gate", files["qrels"], files["lost"], "--baseline", baseline)
     assert "run-to-run noise of 3 baseline runs: standard deviation RR " in outcome.out
     compared = command("compare", files["qrels"], files["lost"], "--baseline", baseline)
     assert "mean of 3 runs" in compared.out
@@ -210,7 +210,7 @@ def test_a_passing_gate_appends_its_run(
     command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
 ) -> None:
     new = tmp_path / "new.json"
-    arguments = ("--against", baseline, "--write-baseline", new, "--append")
+    arguments = ("--baseline", baseline, "--write-baseline", new, "--append")
     for _ in range(2):
         assert command("gate", files["qrels"], files["good"], *arguments).code == 0
     assert command("gate", files["qrels"], files["bad"], *arguments).code == 1
@@ -227,9 +227,9 @@ def test_either_side_may_come_through_a_pipe(
 ) -> None:
     run = [str(warm_rankgauge.folder / "rankgauge"), "gate", str(files["qrels"])]
     for arguments, file in (
-        (["-", "--against", str(baseline)], files["lost"]),
-        ([str(files["lost"]), "--against", "-"], baseline),
-        ([str(files["lost"]), "--against", "-", "-m", "RR"], files["good"]),
+        (["-", "--baseline", str(baseline)], files["lost"]),
+        ([str(files["lost"]), "--baseline", "-"], baseline),
+        ([str(files["lost"]), "--baseline", "-", "-m", "RR"], files["good"]),
     ):
         done = subprocess.run([*run, *arguments], input=file.read_bytes(), capture_output=True, check=False)
         assert done.returncode == 1, done.stderr

@@ -11,10 +11,10 @@ from typing import Any
 import click
 import pytest
 
-from rankgauge.cli.documented import MAX_IN_ONE_SECTION, DocumentedCommand
+from rankgauge.cli.documented import MAX_IN_ONE_SECTION, DocumentedCommand, is_common
 from rankgauge.cli.group import TASKS, cli
 from rankgauge.cli.lazy import LazyGroup
-from rankgauge.cli.options.groups import Section
+from rankgauge.core.settings import Section
 from tests.cli.example_files import BEFORE, NOT_RUN, write_example_files
 
 Command = Callable[..., Any]
@@ -78,7 +78,23 @@ def test_options_are_in_sections_if_there_are_many(name: str) -> None:
         return
     assert len(sections) >= 3
     others = [flag for flag, _ in sections[Section.OTHER.value]]
-    assert others in (["--help"], ["-h, --help"]), "an option has no section"
+    assert set(others) <= {"--help-all", "--help", "-h, --help"}, "an option has no section"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_short_and_help_all_lists_every_option(name: str, command: Command) -> None:
+    """At most 20 options in at most 70 lines; an option is in exactly one of both lists, or in both."""
+    short, parameters = command(*name.split(), "--help").out, COMMANDS[name].params
+    options = [one for one in parameters if isinstance(one, click.Option)]
+    listed = [one for one in options if is_common(one) and one.name != "help_all"]
+    assert len(listed) <= 20
+    assert len(short.splitlines()) <= 70
+    rare = [one for one in options if not is_common(one)]
+    assert ("--help-all" in short) == bool(rare)
+    if rare:
+        long = command(*name.split(), "--help-all").out
+        assert all(flag in long for one in options for flag in one.opts)
+        assert not any(f" {one.opts[-1]} " in short for one in rare)
 
 
 def examples_of(command: DocumentedCommand) -> list[str]:

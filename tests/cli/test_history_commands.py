@@ -72,7 +72,7 @@ def test_compare_saves_each_run_with_its_ranking(command: Command) -> None:
 def test_a_gate_saves_its_run_and_its_verdict(command: Command) -> None:
     gate = ("gate", "labels.json", "one.json", "--save")
     assert command(*gate, "--require", "RR>=0.1").code == 0
-    assert command(*gate, "--require", "P@5>=0.9", "--against", "two.json", "-m", "RR").code == 1
+    assert command(*gate, "--require", "P@5>=0.9", "--baseline", "two.json", "-m", "RR").code == 1
     command(*gate, "--write-baseline", "b.json", "--save-run")
     found = [(entry.facts["verdict"], entry.has_run) for entry in entries()]
     assert found == [("pass", False), ("fail", False), (None, True)]

@@ -70,6 +70,16 @@ def test_the_runs_of_one_table_are_compared(command: Command) -> None:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("size", "code"), [("1", 0), ("64K", 0), ("2 GiB", 0), ("much", 64), ("-1", 64)])
 def test_a_size_has_a_number_and_perhaps_a_unit(command: Command, size: str, code: int) -> None:
-    done = command("evaluate", "qrels", "runs.csv", "--run-format", "csv", "--column", "query=who", "--memory", size)
+    done = command(
+        "evaluate",
+        "qrels",
+        "runs.csv",
+        "--run-format",
+        "csv",
+        "--column",
+        "query=who",
+        "--set",
+        f"reading.memory={size}",
+    )
     assert done.code == code, done.err
-    assert ("--memory takes a size" in done.err) == bool(code)
+    assert ("--set reading.memory: expected a number of bytes, or a size such as 512M" in done.err) == bool(code)

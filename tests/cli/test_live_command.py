@@ -208,7 +208,7 @@ def test_ids_that_a_run_cannot_hold_are_refused_before_anything_is_asked(folder:
 
 
 def test_a_live_result_is_shown_like_any_run(folder: Path, command: Command) -> None:
-    done = live(command, "-m", "RR", "--ci", "--by", "kind", "-q", "--unjudged", "--plot", "--html", "page.html")
+    done = live(command, "-m", "RR", "--ci", "--by", "kind", "-q", "--audit", "--plot", "--html", "page.html")
     assert done.code == 0
     for part in (
         "latency   p50",
@@ -252,7 +252,7 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["--retriever", "a:b", "--cases", "x", "--rel", "2"], "--rel applies to runs in files"),
-        (["--retriever", "a:b", "--cases", "x", "--topics", "x"], "--topics applies to runs in files"),
+        (["--retriever", "a:b", "--cases", "x", "--queries", "x"], "--queries applies to runs in files"),
         (["--retriever", "a:b", "--cases", "x", "-o", "x"], "would overwrite the input x"),
     ],
 )

@@ -42,7 +42,7 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
         (("gate", "q", "a", "b"), "(b)", ["usage: rankgauge gate [OPTIONS] QRELS [RUN]"]),
         (("convert", "q", "-o", "x"), "-o", ["usage: rankgauge convert [OPTIONS] IN OUT"]),
         (("completion",), "bash, zsh, fish", ["usage: rankgauge completion [OPTIONS] [bash|zsh|fish]"]),
-        (("evaluate", "q", "r", "-l", "two"), "'two' is not a number", []),
+        (("evaluate", "q", "r", "-l", "two"), "expected a number of at least 0, found 'two'", []),
     ],
 )
 def test_a_wrong_call_shows_how_to_call_the_command(

@@ -78,7 +78,7 @@ def test_a_history(command: Command, folder: Path, version: int) -> None:
     for words in (
         ("history", "list"),
         ("evaluate", "labels.json", "run.json", "--save"),
-        ("gate", "labels.json", "run.json", "--against", "history:main"),
+        ("gate", "labels.json", "run.json", "--baseline", "history:main"),
     ):
         check_refused(command(*words), path, sentence, content)
 
@@ -105,7 +105,7 @@ def test_a_baseline(command: Command, folder: Path, version: int) -> None:
         "store a baseline with `rankgauge gate QRELS RUN --write-baseline FILE`"
     )
     for words in (
-        ("gate", "labels.json", "run.json", "--against", "baseline.json"),
+        ("gate", "labels.json", "run.json", "--baseline", "baseline.json"),
         ("gate", "labels.json", "run.json", "--write-baseline", "baseline.json", "--append"),
         ("compare", "labels.json", "run.json", "--baseline", "baseline.json"),
     ):

@@ -54,7 +54,7 @@ def test_a_page_is_about_the_given_judgments_whatever_else_is_shown(workshop: Pa
     Path("c.yaml").write_text("measures: {names: [P@3], graded: false, rel: 2}\n")
     words = ("evaluate", workshop / "qrels.trec", workshop / "runs/vector.trec", "--config", "c.yaml", "--html")
     assert command(*words, "plain.html").code == 0
-    assert command(*words, "audited.html", "--ties").code == 0
+    assert command(*words, "audited.html", "--audit").code == 0
     plain, audited = (data_of(Path(name).read_text(encoding="utf-8")) for name in ("plain.html", "audited.html"))
     assert plain == audited
 
@@ -62,7 +62,7 @@ def test_a_page_is_about_the_given_judgments_whatever_else_is_shown(workshop: Pa
 def test_compare_shows_texts_groups_and_documents(workshop: Path, command: Command) -> None:
     runs = [workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
     done = command(
-        "compare", workshop / "qrels.trec", *runs, "--topics", workshop / "queries.jsonl", "--by", "difficulty",
+        "compare", workshop / "qrels.trec", *runs, "--queries", workshop / "queries.jsonl", "--by", "difficulty",
         "--corpus", workshop, "--baseline", "vector", "--html", "page.html",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -97,7 +97,7 @@ def test_the_page_of_a_gate_has_one_p_and_one_detectable_difference_per_measure(
     workshop: Path, command: Command
 ) -> None:
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
-    done = command("gate", qrels, vector, "--against", lexical, "-m", "nDCG@10", "-m", "AP", "--html", "page.html")
+    done = command("gate", qrels, vector, "--baseline", lexical, "-m", "nDCG@10", "-m", "AP", "--html", "page.html")
     assert done.code == 0
     page = Path("page.html").read_text(encoding="utf-8")
     text = Parts(page).text
@@ -110,10 +110,10 @@ def test_the_page_of_a_gate_has_one_p_and_one_detectable_difference_per_measure(
 
 def test_the_page_of_a_gate_shows_the_baseline_if_it_is_a_run(workshop: Path, command: Command) -> None:
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
-    assert command("gate", qrels, vector, "--against", lexical, "--html", "two.html").code == 0
+    assert command("gate", qrels, vector, "--baseline", lexical, "--html", "two.html").code == 0
     assert "2 systems: lexical, vector" in Path("two.html").read_text(encoding="utf-8")
     assert command("gate", qrels, lexical, "--write-baseline", "base.json").code == 0
-    assert command("gate", qrels, vector, "--against", "base.json", "--html", "one.html").code == 0
+    assert command("gate", qrels, vector, "--baseline", "base.json", "--html", "one.html").code == 0
     assert "lexical</" not in Path("one.html").read_text(encoding="utf-8")
 
 

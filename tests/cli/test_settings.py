@@ -55,12 +55,13 @@ def write_files(rankings: dict[str, dict[str, list[str]]]) -> None:
     sys.modules.pop("own_search", None)
 
 
-def configuration(measures: str = NAMES, statistics: str = "") -> Path:
+def configuration(measures: str = NAMES, statistics: str = "", reading: str = "") -> Path:
     """A ``rankgauge.yaml`` with these keys, that every command can read."""
     path = Path("rankgauge.yaml")
     path.write_text(
         f"measures: {{{measures}}}\n"
         f"statistics: {{{statistics}}}\n"
+        f"reading: {{{reading}}}\n"
         "kpi: none\n"
         "collection: {queries: queries.jsonl, qrels: qrels}\n"
         "retrievers: {one: {mode: 'own_search:one'}, two: {mode: 'own_search:two'}}\n"
@@ -74,9 +75,9 @@ def call(command: Command, name: str, config: Path, *options: str, format: str =
     if name == "benchmark":
         return command("benchmark", "run", config, "--restart", "-o", "out", *options)
     words: dict[str, tuple[str, ...]] = {
-        "evaluate": ("evaluate", "qrels", "one", "two", "--topics", "queries.jsonl"),
-        "compare": ("compare", "qrels", "one", "two", "--topics", "queries.jsonl"),
-        "gate": ("gate", "qrels", "two", "--against", "one"),
+        "evaluate": ("evaluate", "qrels", "one", "two", "--queries", "queries.jsonl"),
+        "compare": ("compare", "qrels", "one", "two", "--queries", "queries.jsonl"),
+        "gate": ("gate", "qrels", "two", "--baseline", "one"),
     }
     return command(*words[name], "--config", config, "--format", format, *options)
 
@@ -116,8 +117,16 @@ ONLY_EVALUATE = ("confidence_intervals", "significance_testing")  # the other co
 
 
 def test_every_key_of_the_two_sections_is_tested_here() -> None:
-    assert set(MeasuresSection.model_fields) == {*CONVENTIONS, "on_duplicate"}
-    assert set(StatisticsSection.model_fields) == {*TESTS, *ONLY_EVALUATE, "confidence", "baseline", "by", "rope"}
+    assert set(MeasuresSection.model_fields) == set(CONVENTIONS)
+    assert set(StatisticsSection.model_fields) == {
+        *TESTS,
+        *ONLY_EVALUATE,
+        "confidence",
+        "baseline",
+        "by",
+        "rope",
+        "target_difference",
+    }
 
 
 @pytest.mark.slow
@@ -167,7 +176,8 @@ def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, com
     assert "'a'" in refused.err
     for data in (
         data_of(command, name, configuration(), "--on-duplicate", "first"),
-        data_of(command, name, configuration(f"{NAMES}, on_duplicate: first")),
+        data_of(command, name, configuration(), "--set", "reading.on_duplicate=first"),
+        data_of(command, name, configuration(reading="on_duplicate: first")),
     ):
         write_files(RANKINGS)
         assert values_of(data) == values_of(data_of(command, name, configuration()))

@@ -100,18 +100,18 @@ def hash_of(row: str) -> int:
 
 def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
     qrels, runs, folder = files["qrels"], files["runs"], files["folder"]
-    topics = ["--topics", files["topics"]]
+    topics = ["--queries", files["topics"]]
     measures = [part for name in MANY_MEASURES for part in ("-m", name)]
     history = folder / "history.sqlite"
     return {
         "many runs": ["evaluate", qrels, *runs, *topics, "--by", "difficulty", "--ci"],
         "many measures": ["evaluate", qrels, *runs, *measures, "--kpi", "trec-2025"],
-        "audits": ["evaluate", qrels, *runs[:2], "--ties", "--unjudged", "--plot"],
+        "audits": ["evaluate", qrels, *runs[:2], "--audit", "--plot"],
         "queries": ["evaluate", qrels, runs[0], "-q", *measures],
         "two": ["compare", qrels, *runs[:2], *topics, "--by", "difficulty", "--plot"],
         "five": ["compare", qrels, *runs, *topics, "--by", "category", "--test", "t"],
         "explain": ["compare", qrels, *runs[:2], *topics, "--explain", "--test", "t", "--kpi", "trec-2025"],
-        "gate": ["gate", qrels, runs[2], "--against", runs[0], "--require", "nDCG@10>=0.99", "--test", "t"],
+        "gate": ["gate", qrels, runs[2], "--baseline", runs[0], "--require", "nDCG@10>=0.99", "--test", "t"],
         "diff": ["diff", *runs[:2], "--queries", files["topics"]],
         "agreement": ["agreement", qrels, qrels, *runs],
         "run": ["runs", "validate", runs[0], "--qrels", qrels],
@@ -220,7 +220,7 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(
 def test_a_gate_shows_its_changes_in_one_table_of_80_columns(
     on_terminal: TerminalProcess, files: dict[str, Any]
 ) -> None:
-    against = ["--against", files["runs"][0], "--kpi", "trec-2025"]
+    against = ["--baseline", files["runs"][0], "--kpi", "trec-2025"]
     lines = visible_lines(on_terminal("gate", files["qrels"], files["runs"][1], *against, width=80))
     (head,) = [number for number, line in enumerate(lines) if "baseline  " in line]
     assert lines[head].endswith(" p")

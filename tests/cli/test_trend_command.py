@@ -69,7 +69,7 @@ def test_a_trend_as_json(command: Command) -> None:
 
 def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) -> None:
     (folder / "now.json").write_text(json.dumps(ranking(50, 0.7)))
-    gate = ("gate", "labels.json", "now.json", "--against", "history:main", "-m", "RR@10")
+    gate = ("gate", "labels.json", "now.json", "--baseline", "history:main", "-m", "RR@10")
     done = command(*gate)
     assert done.code == 1
     assert "worse than the anchor 2026-11-01" in done.out
@@ -77,18 +77,18 @@ def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) 
     assert "baseline: mean of 4 entries of main, since 2026-11-07; anchor: 2026-11-01 (the first entry)" in text
     command("history", "tag", "2026-11-08", "anchor")
     assert command(*gate).code == 0
-    (folder / "config.yaml").write_text("gate:\n  against: history:main\n  measures: [RR@10]\n")
+    (folder / "config.yaml").write_text("gate:\n  baseline: history:main\n  measures: [RR@10]\n")
     done = command("gate", "labels.json", "now.json", "--config", "config.yaml")
     assert done.code == 0
     assert "since 2026-11-07; anchor: 2026-11-08 (tag anchor)" in " ".join(done.out.split())
-    assert command("gate", "labels.json", "now.json", "--against", "history:").code == 64
-    missing = command("gate", "labels.json", "now.json", "--against", "history:other")
+    assert command("gate", "labels.json", "now.json", "--baseline", "history:").code == 64
+    missing = command("gate", "labels.json", "now.json", "--baseline", "history:other")
     assert missing.code == 2
     assert "no entries of branch 'other'" in missing.err
 
 
 def test_a_gate_that_neither_saves_nor_reads_a_history_refuses_one(command: Command) -> None:
-    done = command("gate", "labels.json", "run.json", "--history", "h.db", "--against", "run.json")
+    done = command("gate", "labels.json", "run.json", "--history", "h.db", "--baseline", "run.json")
     assert done.code == 64
     assert "--history is for a result that is saved" in done.err
 

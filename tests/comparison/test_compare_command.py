@@ -12,7 +12,7 @@ Command = Callable[..., Any]
 
 def test_the_command_answers_first(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
-    outcome = command("compare", *files, "--topics", workshop / "queries.jsonl", "--by", "difficulty")
+    outcome = command("compare", *files, "--queries", workshop / "queries.jsonl", "--by", "difficulty")
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines[0].startswith("vector vs. lexical is inconclusive: nDCG@10 +0.024")
@@ -70,7 +70,7 @@ def test_the_same_file_twice_is_warned_about(command: Command, workshop: Path) -
 
 def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec"]
-    topics = ("--topics", workshop / "queries.jsonl", "--by", "difficulty", "--ci", "-m", "nDCG@10")
+    topics = ("--queries", workshop / "queries.jsonl", "--by", "difficulty", "--ci", "-m", "nDCG@10")
     assert "\neasy           nDCG@10       16  0." in command("evaluate", *files, *topics).out
     data = json.loads(command("evaluate", *files, *topics, "--format", "json").out)
     ci = data["runs"][0]["measures"]["nDCG@10"]["ci"]

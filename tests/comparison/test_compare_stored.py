@@ -18,7 +18,7 @@ def test_a_stored_baseline_is_compared_with_as_its_run_would_be(command: Command
     qrels, lexical, vector = (workshop / name for name in ("qrels.trec", "runs/lexical.trec", "runs/vector.trec"))
     base = workshop / "base.json"
     command("gate", qrels, lexical, "-m", "nDCG@10", "-m", "RR", "--write-baseline", base)
-    topics = ("--topics", workshop / "queries.jsonl", "--by", "difficulty", "--format", "json")
+    topics = ("--queries", workshop / "queries.jsonl", "--by", "difficulty", "--format", "json")
     stored = json.loads(command("compare", qrels, vector, "--baseline", base, *topics).out)
     whole = json.loads(command("compare", qrels, lexical, vector, "-m", "nDCG@10", "-m", "RR", *topics).out)
     for key in ("baseline", "answer", "differences", "groups", "interactions"):

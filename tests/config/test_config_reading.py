@@ -13,6 +13,8 @@ from rankgauge.cli.starting.plan import plan_for
 from rankgauge.cli.starting.templates import config_text
 from rankgauge.config import load_bands, load_config
 from rankgauge.config.loading import MAX_FILE_BYTES
+from rankgauge.io.byte_streams import Limits
+from rankgauge.io.options import Reading
 
 BANDS = load_bands("trec-2025")
 
@@ -38,7 +40,9 @@ measures:
   compat: trec_eval-10
   query_set: both
   no_relevant: skip
+reading:
   on_duplicate: first
+  max_line: 2M
 statistics:
   confidence_intervals: true
   significance_testing: true
@@ -62,7 +66,7 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
         measures=("nDCG@10", "AP(rel=2)@100", "rag@5"),
         conventions=Conventions("trec_eval-10", query_set="both", no_relevant="skip", rel=2, graded=True),
         statistics=Statistics("wilcoxon", "bonferroni", confidence=0.99, resamples=5000, seed=3),
-        on_duplicate="first",
+        reading=Reading(on_duplicate="first", limits=Limits(max_line=1 << 21), parallel=False),
         confidence_intervals=True,
         significance_testing=True,
         baseline="bm25",
@@ -71,7 +75,6 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
         batch_size=7,
         caching=True,
         cache_file=str(tmp_path / "my.sqlite"),
-        parallel=False,
     )
 
 
@@ -100,7 +103,6 @@ def test_the_block_of_the_specification_is_read_unchanged(tmp_path: Path) -> Non
         significance_testing=True,
         batch_size=100,
         caching=True,
-        parallel=True,
     )
 
 
@@ -119,7 +121,10 @@ def test_a_configuration_may_be_a_mapping() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("measures: [mrr]\nstatistcs: {}\n", "rankgauge.yaml:2: expected one of measures, statistics, performance"),
+        (
+            "measures: [mrr]\nstatistcs: {}\n",
+            "rankgauge.yaml:2: expected one of measures, statistics, reading, performance",
+        ),
         ("measures: [mrr]\nstatistcs: {}\n", "did you mean 'statistics'?"),
         ("performance:\n  batch_size: 3\n  cachng_enabled: yes\n", "rankgauge.yaml:3: "),
         ("performance:\n  cachng_enabled: yes\n", "did you mean 'caching_enabled'?"),
@@ -128,7 +133,7 @@ def test_a_configuration_may_be_a_mapping() -> None:
         ("retrieval_metrics:\n  performance:\n    batchsize: 1\n", "rankgauge.yaml:3: "),
         (
             "gate:\n  requires: [RR>0.5]\n",
-            "rankgauge.yaml:2: expected one of require, against, measures, margin, confidence",
+            "rankgauge.yaml:2: expected one of require, baseline, measures, margin, confidence",
         ),
         ("gate:\n  requires: [RR>0.5]\n", "did you mean 'require'?"),
         ("kpi:\n  bnads: {}\n", "did you mean 'bands'?"),
@@ -150,11 +155,11 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_nearest_key(tmp_path: 
         ("performance:\n  batch_size: 0\n", "yaml:2: expected a number greater than or equal to 1"),
         ("performance:\n  batch_size: 1.5\n", "yaml:2: "),
         ("performance:\n  caching_enabled: 1\n", "yaml:2: expected a valid boolean"),
-        ("statistics:\n  confidence: 5\n", "yaml:2: expected a number less than 1"),
+        ("statistics:\n  confidence: 5\n", "yaml:2: statistics.confidence: expected a number between 0 and 1, found 5"),
         ("statistics:\n  confidence: .nan\n", "yaml:2: "),
         ("statistics: yes\n", "yaml:1: expected a section with keys in 'statistics', found bool"),
-        ("measures:\n  query_set: all\n", "yaml:2: expected 'qrels' or 'both' in 'measures.query_set', found str"),
-        ("measures:\n  rel: -1\n", "yaml:2: expected a number greater than or equal to 0 in 'measures.rel'"),
+        ("measures:\n  query_set: all\n", "yaml:2: measures.query_set: expected one of qrels, both, found 'all'"),
+        ("measures:\n  rel: -1\n", "yaml:2: measures.rel: expected a number of at least 0, found -1"),
         ("measures:\n- mrr\n- nDGC@10\n", "yaml:3: "),
         ("measures:\n- mrr\n- nDGC@10\n", "did you mean nDCG@10?"),
         ("measures:\n  names:\n  - recip_rank.10\n", "write RR@10"),
@@ -166,8 +171,14 @@ def test_an_unknown_key_is_an_error_with_its_line_and_the_nearest_key(tmp_path: 
         ("gate:\n  require: nDGC>0.5\n", "yaml:2: expected a measure in 'gate.require.0', found unknown measure"),
         ("gate: {margin: -1}\n", "yaml:1: expected a number greater than or equal to 0 in 'gate.margin'"),
         ("gate: {confidence: 1}\n", "yaml:1: expected a number less than 1"),
-        ("statistics: {test: tt}\n", "expected 't', 'randomization'"),
-        ("statistics: {resamples: 10}\n", "yaml:1: expected a number greater than or equal to 100"),
+        (
+            "statistics: {test: tt}\n",
+            "yaml:1: statistics.test: expected one of t, randomization, wilcoxon, sign, bootstrap, found 'tt'",
+        ),
+        (
+            "statistics: {resamples: 0}\n",
+            "yaml:1: statistics.resamples: expected a whole number of at least 1, found 0",
+        ),
         ("kpi: 3\n", "yaml:1: expected a section with keys in 'kpi', found int"),
         ("kpi:\n  bands:\n    P@5: {good: 0.4, strong: 0.3}\n", "yaml:3: expected ascending numbers, found good 0.4"),
         ("measures: [1]\n", "yaml:1: expected a valid string in 'measures.names.0', found int"),

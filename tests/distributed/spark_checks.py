@@ -175,7 +175,7 @@ def check_results_can_be_stored_filtered_compared_and_gated() -> None:
     assert scores["a"].interval("P@5") == local[0].interval("P@5")
     qrels = Qrels.from_dict(JUDGED)
     assert compare(qrels, list(scores.values()), "nDCG@10").differences == compare(qrels, local, "nDCG@10").differences
-    assert gate(qrels, scores["a"], "nDCG@10", against=scores["b"]).verdict in ("pass", "fail")
+    assert gate(qrels, scores["a"], "nDCG@10", baseline=scores["b"]).verdict in ("pass", "fail")
 
 
 def check_a_folder_of_orc_files_is_read_as_one_of_parquet_files() -> None:

@@ -163,7 +163,7 @@ def test_a_gate_reads_preferences(files: Path, command: Command) -> None:
     outcome = command("gate", files / "prefs", files / "run", "--require", "PrefShare>=0.7")
     assert outcome.code == 0, outcome.err + outcome.out
     assert command("gate", files / "prefs", files / "run", "--require", "PrefShare>=0.8").code == 1
-    assert command("gate", files / "prefs", files / "run", "--against", files / "swapped", "-m", "PrefShare").code == 0
+    assert command("gate", files / "prefs", files / "run", "--baseline", files / "swapped", "-m", "PrefShare").code == 0
 
 
 def test_the_wrong_kind_of_judgments_is_one_error_that_says_what_to_do(files: Path, command: Command) -> None:

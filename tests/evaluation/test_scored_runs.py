@@ -27,8 +27,8 @@ def test_a_comparison_of_scores_is_that_of_their_runs() -> None:
 
 def test_a_gate_on_scores_decides_as_one_on_runs() -> None:
     for now, before in ((GOOD, BAD), (BAD, GOOD)):
-        result = gate(QRELS, scored(now, "now"), NAMES, against=scored(before, "before"))
-        expected = gate(QRELS, Run.from_dict(now, name="now"), NAMES, against=Run.from_dict(before, name="before"))
+        result = gate(QRELS, scored(now, "now"), NAMES, baseline=scored(before, "before"))
+        expected = gate(QRELS, Run.from_dict(now, name="now"), NAMES, baseline=Run.from_dict(before, name="before"))
         assert (result.verdict, result.compared) == (expected.verdict, expected.compared)
         assert result.current is not None
         assert expected.current is not None
@@ -36,7 +36,7 @@ def test_a_gate_on_scores_decides_as_one_on_runs() -> None:
 
 
 def test_a_drop_of_scores_is_not_blamed_on_documents_that_nobody_knows() -> None:
-    result = gate(QRELS, scored(BAD, "now"), NAMES, against=Run.from_dict(GOOD, name="before"))
+    result = gate(QRELS, scored(BAD, "now"), NAMES, baseline=Run.from_dict(GOOD, name="before"))
     assert result.verdict == "fail"
     assert result.blame is not None
     assert not result.blame.documents

@@ -152,7 +152,7 @@ def test_values_of_different_parts_are_not_compared(command: Command, workshop: 
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec"]
     stored = workshop / "base.json"
     assert command("gate", *files, "-m", "RR", "--split", "dev", "--write-baseline", stored).code == 0
-    assert command("gate", *files, "-m", "RR", "--split", "dev", "--against", stored).code == 0
-    done = command("gate", *files, "-m", "RR", "--against", stored)
+    assert command("gate", *files, "-m", "RR", "--split", "dev", "--baseline", stored).code == 0
+    done = command("gate", *files, "-m", "RR", "--baseline", stored)
     assert done.code == 2
     assert "split was" in done.err

@@ -128,7 +128,7 @@ def test_evaluate_shows_them_beside_the_plain_ones(tmp_path: Path, command: Call
     rows = [{"_id": query, "text": "x", "weight": 1 + number % 4} for number, query in enumerate(queries)]
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ["evaluate", *(str(tmp_path / name) for name in ("qrels", "run")), "-m", "RR", "--ci"]
-    topics = ["--topics", str(tmp_path / "queries.jsonl")]
+    topics = ["--queries", str(tmp_path / "queries.jsonl")]
     assert "weighted" not in command(*arguments).out
     heads = [line.split() for line in command(*arguments, *topics).out.split("\n") if "CI" in line]
     assert heads == [["measure", "run", "mean", "95%", "CI", "weighted", "95%", "CI"]]

@@ -144,10 +144,10 @@ def test_a_baseline_is_the_mean_since_the_last_change(history: History, entry: S
     assert "anchor: 2026-11-09-0909090 (tag anchor)" in (tagged.description or "")
     labels = Qrels.from_dict(LABELS, name="labels")
     same = Run.from_dict(ranking(99, 0.6), name="search")
-    result = gate(labels, same, "RR@10", against=tagged)
+    result = gate(labels, same, "RR@10", baseline=tagged)
     assert result.passed
-    assert gate(labels, same, "RR@10", against=baseline).failed  # the drop is still one against the first entry
-    worse = gate(labels, Run.from_dict(ranking(5, 1.0), name="search"), "RR@10", against=tagged)
+    assert gate(labels, same, "RR@10", baseline=baseline).failed  # the drop is still one against the first entry
+    worse = gate(labels, Run.from_dict(ranking(5, 1.0), name="search"), "RR@10", baseline=tagged)
     assert worse.failed
     assert worse.blame is not None
     assert worse.blame.cause == "unknown"  # no run was kept
@@ -157,10 +157,10 @@ def test_noise_of_a_baseline_comes_from_repeats_of_one_commit(history: History, 
     for day in range(1, 5):
         entry(day, ranking(day), commit=day)
     labels, run = Qrels.from_dict(LABELS, name="labels"), ranking(50)
-    assert gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise is None
+    assert gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise is None
     for day in range(5, 9):
         entry(day, ranking(day), commit=9)
-    noise = gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise
+    noise = gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise
     assert noise is not None
     assert (noise.runs, noise.estimated) == (8, 3)
 
@@ -172,9 +172,9 @@ def test_two_repeats_of_each_of_two_commits_show_the_noise_and_two_of_one_commit
     for day, commit in ((1, 1), (2, 1), (3, 2)):
         entry(day, ranking(day), commit=commit)
     assert history.trend("RR@10").series[0].noise is None
-    assert gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise is None
+    assert gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise is None
     entry(4, ranking(4), commit=2)
-    noise = gate(labels, run, "RR@10", against=history.baseline("main")).compared[0].noise
+    noise = gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise
     assert noise is not None
     assert (noise.runs, noise.estimated) == (4, 2)
     assert history.trend("RR@10").series[0].noise == pytest.approx(noise.deviation)
@@ -188,7 +188,7 @@ def test_one_entry_is_its_own_anchor_and_kept_runs_show_lost_documents(history: 
         query: {("new" if doc == "a" else doc): score for doc, score in docs.items()}
         for query, docs in ranking(1).items()
     }
-    result = gate(Qrels.from_dict(LABELS, name="labels"), renamed, "RR@10", against=baseline)
+    result = gate(Qrels.from_dict(LABELS, name="labels"), renamed, "RR@10", baseline=baseline)
     assert result.blame is not None
     assert result.blame.documents == ("a",)
 
@@ -197,7 +197,7 @@ def test_a_baseline_follows_labels_that_grew(history: History, entry: Saver) -> 
     for day in range(1, 5):
         entry(day, ranking(day), keep=day % 2 == 0)
     grown = {**LABELS, "q00": {"a": 1, "other": 1}, "new": {"a": 1}}
-    result = gate(Qrels.from_dict(grown, name="labels"), ranking(70), "RR@10", against=history.baseline("main"))
+    result = gate(Qrels.from_dict(grown, name="labels"), ranking(70), "RR@10", baseline=history.baseline("main"))
     assert result.growth is not None
     assert result.growth.changes.queries_added == ("new",)
     entry(5, ranking(5), grown)

@@ -199,7 +199,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("format", ["table", "json", "csv", "jsonl", "markdown", "latex"])
 def test_the_commands_show_every_format(files: Path, capsys: pytest.CaptureFixture[str], format: str) -> None:
     agree = ["labels", "agree", "human.txt", "machine.txt", "--run", "one.run", "--run", "two.run", "--by", "kind"]
-    assert run_command([*agree, "--topics", "queries.jsonl", "--format", format]) == 0
+    assert run_command([*agree, "--queries", "queries.jsonl", "--format", format]) == 0
     assert "kappa" in capsys.readouterr().out
     estimate = ["labels", "estimate", "human.txt", "one.run", "two.run", "--machine", "machine.txt", "-m", "nDCG@5"]
     assert run_command([*estimate, "--format", format]) == 0

@@ -95,14 +95,14 @@ def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, c
 def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, command: Callable[..., Outcome]) -> None:
     labels, baseline = folder / "labels.jsonl", folder / "baseline.json"
     assert command("gate", labels, folder / "800.run", "-m", "R@10", "--write-baseline", baseline).code == 0
-    against = ["--against", baseline, "--corpus", folder / "400.jsonl"]
+    against = ["--baseline", baseline, "--corpus", folder / "400.jsonl"]
     done = command("gate", labels, folder / "400.run", *against)
     assert done.code == 2
     assert done.out.startswith("labels rotted: 12 of 20 labels no longer fit")
     assert "in 6 queries; on the 8 queries whose labels fit, this run has the same values as the baseline." in done.out
     assert "queries-unjudged" not in done.err
     for against_runs in (folder / "800.run", [folder / "800.run"]):
-        result = gate(labels, folder / "400.run", ["R@10"], against=against_runs, corpus=folder / "400.jsonl")
+        result = gate(labels, folder / "400.run", ["R@10"], baseline=against_runs, corpus=folder / "400.jsonl")
         assert (result.verdict, result.passed, result.failed) == ("rotted", False, False)
         assert result.scores["R@10"] == 1
         assert result.current is None
@@ -122,7 +122,7 @@ def test_labels_that_grew_and_labels_that_rotted_are_told_apart(folder: Path, co
     assert written.code == 0
     grown.write_text((folder / "plain.txt").read_text() + "s0 0 short1-0 1\n")
     stamp_labels(grown, InMemoryCorpus(numbered_chunks(800)), folder / "grown.jsonl")
-    result = gate(folder / "grown.jsonl", folder / "400.run", against=baseline, corpus=folder / "400.jsonl")
+    result = gate(folder / "grown.jsonl", folder / "400.run", baseline=baseline, corpus=folder / "400.jsonl")
     assert (result.verdict, len(result.scores)) == ("rotted", SHORT)
     assert result.growth is not None
     assert (result.growth.changes.added, result.growth.changes.queries_removed) == (1, ())
@@ -135,7 +135,7 @@ def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, c
     run.write_text("".join(kept) + "".join(f"s{n} Q0 other 1 1 r\n" for n in range(SHORT)))
     stored = folder / "new.json"
     options = [
-        "--against",
+        "--baseline",
         folder / "800.run",
         "-m",
         "R@10",
@@ -168,7 +168,7 @@ def test_labels_that_fit_change_nothing_and_those_without_hashes_are_noted(folde
     fits = gate(folder / "labels.jsonl", folder / "800.run", require="R@10>=0.5", corpus=folder / "800.jsonl")
     assert (fits.verdict, fits.rot, fits.notes) == ("pass", None, ())
     plain = gate(
-        folder / "plain.txt", folder / "400.run", ["R@10"], against=folder / "800.run", corpus=folder / "400.jsonl"
+        folder / "plain.txt", folder / "400.run", ["R@10"], baseline=folder / "800.run", corpus=folder / "400.jsonl"
     )
     assert plain.verdict == "fail"
     assert "no-text-hashes" in [note.code for note in plain.notes]

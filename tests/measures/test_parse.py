@@ -234,7 +234,7 @@ def test_every_front_door_uses_the_one_list_of_default_measures() -> None:
     assert tuple(map(str, evaluate(qrels, run).measures)) == DEFAULT_MEASURES
     rows = compare(qrels, {"one": run, "two": run}).differences
     assert tuple(row.measure for row in rows) == DEFAULT_MEASURES
-    assert tuple(row.measure for row in gate(qrels, run, against=run).compared) == DEFAULT_MEASURES
+    assert tuple(row.measure for row in gate(qrels, run, baseline=run).compared) == DEFAULT_MEASURES
 
 
 @pytest.mark.parametrize(

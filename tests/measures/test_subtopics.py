@@ -254,10 +254,10 @@ def test_measures_of_documents_use_the_largest_grade_and_others_are_refused() ->
 @pytest.mark.slow
 def test_the_command_reads_subtopics_audits_and_explains(tmp_path: Path, command: Command) -> None:
     judgments, run = DATA / "tied.qrels", DATA / "tied.run"
-    outcome = command("evaluate", judgments, run, "--qrels-format", "ndeval", "-m", "StRecall@5 nDCG@5", "--ties")
+    outcome = command("evaluate", judgments, run, "--qrels-format", "ndeval", "-m", "StRecall@5 nDCG@5", "--audit")
     assert outcome.code == 0
     assert "StRecall@5" in outcome.out
-    audit = ("evaluate", judgments, run, "--qrels-format", "ndeval", "--unjudged", "-m")
+    audit = ("evaluate", judgments, run, "--qrels-format", "ndeval", "--audit", "-m")
     assert command(*audit, "nDCG@5").code == 0
     refused = command(*audit, "StRecall@5")
     assert refused.code == 2

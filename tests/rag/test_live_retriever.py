@@ -425,7 +425,7 @@ def test_a_live_result_is_a_run_for_every_other_function(tmp_path: Path) -> None
     compared = compare(old.qrels, {"old": old, "new": new}, "RR", by=["kind"])
     assert compared["new", "RR"].difference == pytest.approx(new.mean_mrr - old.mean_mrr)  # type: ignore[operator]  # both exist
     assert [row.label for row in compared.groups] == ["a", "b"]
-    assert gate(old.qrels, old, "RR", against=new).failed
+    assert gate(old.qrels, old, "RR", baseline=new).failed
     write_run(old.run, tmp_path / "old.trec")
     assert evaluate(old.qrels, tmp_path / "old.trec", "RR")["RR"] == old.mean_mrr
     failed = evaluate_retriever(lambda query: None if query == "q3" else ["d"], cases, max_failures=1)

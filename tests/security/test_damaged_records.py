@@ -88,7 +88,7 @@ def test_a_baseline(tmp_path: Path, limit: int) -> None:
     for variant in variants(json.loads(path.read_bytes()), limit):
         path.write_text(json.dumps(variant))
         try:
-            gate(QRELS, RUN, against=path)
+            gate(QRELS, RUN, baseline=path)
         except RankgaugeError as error:
             exit_codes.append(error.exit_code)
     assert set(exit_codes) <= {2, 64}

@@ -75,7 +75,7 @@ def _parse_set(model: type[BaseModel], path: tuple[str, ...], text: str) -> Any:
         if entry is None:
             return text  # the validation says that there is no such key
         kinds = _set_kinds(entry)
-        models = [kind for kind in _nested(entry.annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        models = section_types(entry.annotation)
         if not models or not steps:
             break
         model = models[0]
@@ -97,14 +97,19 @@ def _set_kinds(entry: FieldInfo) -> set[str]:
                     and hasattr(item.func, "declaration")]  # fmt: skip
     if declarations:
         return {declarations[0].kind}
-    return {getattr(kind, "__name__", "") for kind in _nested(entry.annotation)}
+    return {getattr(kind, "__name__", "") for kind in nested_types(entry.annotation)}
 
 
-def _nested(annotation: Any) -> Iterator[Any]:
+def section_types(annotation: Any) -> list[type[BaseModel]]:
+    """The sections in the type of a key."""
+    return [kind for kind in nested_types(annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+
+
+def nested_types(annotation: Any) -> Iterator[Any]:
     """A type with the types in it."""
     yield get_origin(annotation) or annotation
     for part in get_args(annotation):
-        yield from _nested(part)
+        yield from nested_types(part)
 
 
 def load_kpi(path: str | Path) -> Kpi:

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import declared
 from rankgauge.evaluation.conventions import Conventions
+from rankgauge.io.byte_streams import Limits
+from rankgauge.io.options import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -32,6 +35,7 @@ class Settings:
     measures: tuple[str, ...] | None = None  # None: the command's default
     conventions: Conventions = field(default_factory=Conventions)
     statistics: Statistics = field(default_factory=Statistics)
+    reading: Reading = DEFAULT_READING
     confidence_intervals: bool = False  # whether evaluate shows the interval of each mean
     significance_testing: bool = False  # whether evaluate compares the runs with the baseline
     baseline: str | None = None  # the name of a system; None: the first
@@ -83,7 +87,8 @@ def load_settings(source: str | Path | Mapping[str, Any]) -> Settings:
     from rankgauge.config.reading import load_config
 
     folder = None if isinstance(source, Mapping) else Path(source).parent
-    return Settings.of(config_values(load_config(source), folder))
+    config = load_config(source)
+    return Settings.of({**config_values(config, folder), "reading": make_reading(reading_values(config))})
 
 
 def config_values(config: Config, folder: Path | None = None, section: str | None = None) -> dict[str, Any]:
@@ -109,6 +114,13 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     if config.kpi is not None:
         values["bands"] = configured_bands(config.kpi, folder)
     return values
+
+
+def make_reading(values: Mapping[str, Any]) -> Reading:
+    """How files are read, from the fields of ``Reading`` and of ``Limits`` by name."""
+    limits = {name: values[name] for name in declared(Limits) if name in values}
+    own = {name: value for name, value in values.items() if name not in limits}
+    return Reading(limits=Limits(**limits), **own)
 
 
 def reading_values(config: Config) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 DATASET_PREFIX = "irds:"  # names a collection of ir_datasets instead of a file
-MAX_BYTES_HINT = "raise the limit with --max-bytes"
+MAX_BYTES_HINT = "raise the limit: --set reading.max_bytes=SIZE"
 MIN_SUSPECT_BYTES = 1 << 26  # output smaller than this is never suspected to be a decompression bomb
 READ_BYTES = 1 << 20  # read at once
 

@@ -73,7 +73,7 @@ def report_long_ids(faults: Faults, rows: Batch, limit: int) -> None:
             rows.line[long_rows],
             expected=f"a {what} of at most {limit} bytes",
             found=[str(length) for length in lengths].__getitem__,
-            action="raise the limit with --max-line",
+            action="raise the limit: --set reading.max_line=SIZE",
         )
 
 

@@ -31,8 +31,8 @@ def anchored(judged: Any, recent: Any, anchor: Any) -> Baseline:
 
 def test_a_slow_decline_fails_against_the_anchor(judged: Any, ranked: Ranked) -> None:
     run, recent = ranked(bad=range(12)), ranked(bad=range(10))
-    assert not gate(judged, run, "RR", against=recent).failed
-    result = gate(judged, run, ["RR", "nDCG@10"], against=anchored(judged, recent, ranked()))
+    assert not gate(judged, run, "RR", baseline=recent).failed
+    result = gate(judged, run, ["RR", "nDCG@10"], baseline=anchored(judged, recent, ranked()))
     assert result.failed
     assert [row.decision.outcome for row in result.compared] == ["inconclusive", "inconclusive"]
     assert [row.decision.outcome for row in result.anchored] == ["worse", "worse"]
@@ -48,9 +48,9 @@ def test_a_slow_decline_fails_against_the_anchor(judged: Any, ranked: Ranked) ->
 def test_baseline_and_anchor_are_corrected_together(judged: Any, ranked: Ranked) -> None:
     """Rows of which few queries changed have Bonferroni's correction, and twice as many of them twice the p."""
     run, recent = ranked(bad=range(9)), ranked(bad=range(2))
-    alone = gate(judged, run, ["RR", "nDCG@10"], against=recent)
-    twice = gate(judged, run, ["RR", "nDCG@10"], against=anchored(judged, recent, recent))
-    both = gate(judged, run, ["RR", "nDCG@10"], against=anchored(judged, recent, ranked(bad=range(20, 28))))
+    alone = gate(judged, run, ["RR", "nDCG@10"], baseline=recent)
+    twice = gate(judged, run, ["RR", "nDCG@10"], baseline=anchored(judged, recent, recent))
+    both = gate(judged, run, ["RR", "nDCG@10"], baseline=anchored(judged, recent, ranked(bad=range(20, 28))))
     for one, same, other in zip(alone.compared, twice.compared, both.compared, strict=True):
         assert one.decision.p is not None
         assert same.decision.p == other.decision.p == pytest.approx(2 * one.decision.p)
@@ -67,6 +67,6 @@ def test_an_anchor_may_have_other_queries(judged: Any, ranked: Ranked) -> None:
     fewer = {query: grades for query, grades in judged.items() if query < "q20"}
     recent = Baseline.of(evaluate_runs(judged, [ranked()], ["RR"]), 0)
     anchor = Baseline.of(evaluate_runs(fewer, [ranked()], ["RR"]), 0)
-    result = gate(judged, ranked(bad=range(20, 28)), "RR", against=replace(recent, anchor=anchor))
+    result = gate(judged, ranked(bad=range(20, 28)), "RR", baseline=replace(recent, anchor=anchor))
     assert (result.compared[0].decision.n, result.anchored[0].decision.n) == (30, 20)
     assert (result.compared[0].decision.outcome, result.anchored[0].decision.outcome) == ("worse", "unchanged")

@@ -72,20 +72,20 @@ def test_runs_in_memory_a_stored_baseline_and_an_evaluation_agree(
     stored: Path, judged: Any, runs: list[Any], ranked: Ranked
 ) -> None:
     now = ranked(bad=range(20))
-    by_file = gate(judged, now, against=stored)
-    by_list = gate(judged, now, MEASURES, against=runs)
-    by_object = gate(judged, now, against=Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2))
+    by_file = gate(judged, now, baseline=stored)
+    by_list = gate(judged, now, MEASURES, baseline=runs)
+    by_object = gate(judged, now, baseline=Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2))
     assert by_file.compared == by_list.compared == by_object.compared
     assert by_file.blame == by_list.blame
-    assert by_file.against is not None
-    assert len(by_file.against.runs) == 3
+    assert by_file.baseline is not None
+    assert len(by_file.baseline.runs) == 3
     assert np.array_equal(by_list.page_evaluation().scores[-1].values, by_list.scores.values)  # after the baseline's
 
 
 def test_a_comparison_is_with_the_mean_too(stored: Path, judged: Any, runs: list[Any], ranked: Ranked) -> None:
     now = ranked(bad=range(20))
     differences = compare(judged, [now], baseline=stored).differences
-    expected = gate(judged, now, against=stored).compared
+    expected = gate(judged, now, baseline=stored).compared
     assert [row.difference for row in differences] == pytest.approx([row.change for row in expected])
 
 
@@ -99,7 +99,7 @@ def test_several_runs_that_are_the_same_change_nothing_but_what_is_known(
         path.parent.mkdir()
         for _ in range(count):
             write_baseline(path, judged, ranked(bad=[1]), MEASURES, append=True)
-        results.append(gate(judged, ranked(bad=range(14)), against=path))
+        results.append(gate(judged, ranked(bad=range(14)), baseline=path))
     one, three = (result.to_dict() for result in results)
     assert (one["baseline"].pop("runs"), three["baseline"].pop("runs")) == (1, 3)
     assert [row.pop("run_noise") for row in one["compared"]] == [None, None]
@@ -117,7 +117,7 @@ def test_noise_of_whole_runs_is_reported_and_makes_a_drop_less_significant(
     judged: Any, runs: list[Any], ranked: Ranked
 ) -> None:
     now = ranked(bad=range(16))
-    noisy, unknown = gate(judged, now, MEASURES, against=runs), gate(judged, now, MEASURES, against=runs[::2])
+    noisy, unknown = gate(judged, now, MEASURES, baseline=runs), gate(judged, now, MEASURES, baseline=runs[::2])
     for row in noisy.compared:
         assert row.noise is not None
         assert row.noise.between > 0
@@ -148,9 +148,9 @@ def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others
         baseline,
         runs=tuple(replace(run, values=noisy[index] + shifts[index]) for index, run in enumerate(baseline.runs)),
     )
-    noise = [row.noise for row in gate(judged, ranked(), against=baseline).compared]
+    noise = [row.noise for row in gate(judged, ranked(), baseline=baseline).compared]
     assert [measured.between > 0 for measured in noise if measured is not None] == [True, True, True]
-    alone = [row.noise for row in gate(judged, ranked(), "P@1", against=baseline).compared]
+    alone = [row.noise for row in gate(judged, ranked(), "P@1", baseline=baseline).compared]
     assert [measured.between for measured in alone if measured is not None] == [0.0]
 
 
@@ -159,8 +159,8 @@ def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others
 def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranked, test: Any, correction: Any) -> None:
     statistics = Statistics(test=test, correction=correction, resamples=999)
     now = ranked(bad=range(16))
-    noisy = gate(judged, now, MEASURES, against=runs, statistics=statistics)
-    mean = gate(judged, now, MEASURES, against=_without_noise(judged, runs), statistics=statistics)
+    noisy = gate(judged, now, MEASURES, baseline=runs, statistics=statistics)
+    mean = gate(judged, now, MEASURES, baseline=_without_noise(judged, runs), statistics=statistics)
     for wide, narrow in zip(noisy.compared, mean.compared, strict=True):
         assert wide.decision.p > narrow.decision.p  # type: ignore[operator]  # both have one
         assert wide.interval.low < narrow.interval.low  # type: ignore[operator]  # both have one
@@ -219,7 +219,7 @@ def test_only_documents_that_every_run_retrieved_can_be_lost(judged: Any, ranked
     full = ranked()
     runs = [full, without({"d1"}), without({"d1", "d2"})]
     now = without({f"d{n}" for n in range(25)} | {f"e{n}" for n in range(25)})
-    result = gate(judged, now, "RR", against=runs)
+    result = gate(judged, now, "RR", baseline=runs)
     assert result.blame is not None
     assert {"d0", "d3", "e1"} <= set(result.blame.documents)
     assert not {"d1", "d2"} & set(result.blame.documents)
@@ -250,14 +250,14 @@ def test_a_run_is_only_added_to_a_baseline(tmp_path: Path, judged: Any, ranked: 
 
 def test_a_list_has_runs_only(stored: Path, judged: Any, ranked: Ranked) -> None:
     with pytest.raises(UsageError, match="a baseline needs at least one run"):
-        gate(judged, ranked(), against=[])
+        gate(judged, ranked(), baseline=[])
     with pytest.raises(UsageError, match="a list of runs cannot hold a stored baseline"):
-        gate(judged, ranked(), against=[ranked(), stored])
+        gate(judged, ranked(), baseline=[ranked(), stored])
 
 
 def test_runs_with_other_queries_are_compared_over_those_that_all_have(judged: Any, ranked: Ranked) -> None:
     fewer = {query: docs for query, docs in ranked().items() if query != "q04"}
-    result = gate(judged, ranked(), "RR", against=[ranked(), fewer], conventions=Conventions(query_set="both"))
+    result = gate(judged, ranked(), "RR", baseline=[ranked(), fewer], conventions=Conventions(query_set="both"))
     assert result.compared[0].decision.n == 29
     assert [note.code for note in result.notes] == ["unpaired"]
 

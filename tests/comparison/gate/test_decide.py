@@ -209,8 +209,8 @@ def test_a_gate_tests_for_drops_only() -> None:
 def test_only_a_test_of_signs_is_bounded_by_the_number_of_queries() -> None:
     judged, before = {f"q{n}": {"d": 1} for n in range(4)}, {f"q{n}": ["d"] for n in range(4)}
     now = {"q0": ["x", "d"], "q1": ["x", "y", "d"], "q2": ["x", "d"], "q3": ["x", "y", "d"]}
-    by_signs = gate(judged, now, "RR", against=before)
-    by_t = gate(judged, now, "RR", against=before, statistics=Statistics(test="t", correction="holm"))
+    by_signs = gate(judged, now, "RR", baseline=before)
+    by_t = gate(judged, now, "RR", baseline=before, statistics=Statistics(test="t", correction="holm"))
     assert [note.code for note in by_signs.notes] == ["few-queries"]
     assert by_signs.passed
     assert by_t.notes == ()

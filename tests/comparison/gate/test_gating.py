@@ -44,13 +44,13 @@ def test_the_grade_of_relevance_applies_to_names_that_do_not_say_their_own(tmp_p
 
 
 def test_identical_runs_are_unchanged(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(), against=ranked(), measures=["RR", "nDCG@10"])
+    result = gate(judged, ranked(), baseline=ranked(), measures=["RR", "nDCG@10"])
     assert outcomes(result) == {"RR": "unchanged", "nDCG@10": "unchanged"}
     assert result.sentence == "pass: this run has the same values as the baseline."
 
 
 def test_a_real_drop_fails_and_names_the_measures(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(bad=range(12)), against=ranked(), measures=["RR", "R@10"])
+    result = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures=["RR", "R@10"])
     assert outcomes(result) == {"RR": "worse", "R@10": "unchanged"}
     assert result.sentence.startswith("fail: this run is worse than the baseline on RR (−0.3000, p < 0.001)")
     row = result.compared[0]
@@ -62,35 +62,35 @@ def test_a_real_drop_fails_and_names_the_measures(judged: Any, ranked: Ranked) -
 
 def test_a_stored_baseline_and_its_run_give_the_same_verdict(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     write_baseline(tmp_path / "b.json", judged, ranked(), ["RR", "nDCG@10"])
-    stored = gate(judged, ranked(bad=range(12)), against=tmp_path / "b.json")
-    run = gate(judged, ranked(bad=range(12)), against=ranked(), measures=["RR", "nDCG@10"])
+    stored = gate(judged, ranked(bad=range(12)), baseline=tmp_path / "b.json")
+    run = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures=["RR", "nDCG@10"])
     assert stored.compared == run.compared
     assert stored.blame == run.blame
     assert stored.sentence == run.sentence
 
 
 def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures="RR")
+    result = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures="RR")
     assert result.passed
     assert result.sentence == "pass: no significant drop."
     assert result.compared[0].decision.smallest_drop is None  # too few queries changed to know
     assert result.compared[0].decision.changes_needed == 5  # one-sided: 2⁻⁵ is below 5%
-    margin = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"], margin=0.2)
+    margin = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"], margin=0.2)
     held = "this run is no worse than the baseline by the margin of 0.2 on RR"
     assert margin.sentence == f"pass: {held}; unchanged on R@10."
-    some = gate(judged, ranked(bad=[1, 2]), against=ranked(), measures=["RR", "R@10"])
+    some = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"])
     assert some.sentence == "pass: this run is unchanged on R@10; inconclusive on RR."
 
 
 def test_a_measure_for_which_lower_is_better_is_worse_if_it_rises(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(bad=range(12)), against=ranked(), measures="FirstRel")
+    result = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures="FirstRel")
     row = result.compared[0]
     assert row.decision.outcome == "worse"
     assert row.change > 0
     assert row.interval.low is not None
     assert row.interval.high is not None
     assert row.interval.low < row.change < row.interval.high
-    assert gate(judged, ranked(), against=ranked(bad=range(12)), measures="FirstRel").passed
+    assert gate(judged, ranked(), baseline=ranked(bad=range(12)), measures="FirstRel").passed
 
 
 def test_the_gated_measures_are_those_named_else_stored_else_required_else_usual(
@@ -100,16 +100,16 @@ def test_the_gated_measures_are_those_named_else_stored_else_required_else_usual
         return list(outcomes(gate(judged, ranked(), **options)))
 
     write_baseline(tmp_path / "b.json", judged, ranked(), ["RR", "NumRelRet", "P@5"])
-    assert gated(against=tmp_path / "b.json", measures="P@5") == ["P@5"]
-    assert gated(against=tmp_path / "b.json", require="AP>0") == ["RR", "P@5"]
-    assert gated(against=ranked(), require="AP>0") == ["AP"]
-    assert gated(against=ranked()) == list(DEFAULT_MEASURES)
+    assert gated(baseline=tmp_path / "b.json", measures="P@5") == ["P@5"]
+    assert gated(baseline=tmp_path / "b.json", require="AP>0") == ["RR", "P@5"]
+    assert gated(baseline=ranked(), require="AP>0") == ["AP"]
+    assert gated(baseline=ranked()) == list(DEFAULT_MEASURES)
 
 
 @pytest.mark.parametrize("measure", ["NumRelRet", "GMAP", "Judged@10"])
 def test_what_is_not_a_mean_or_has_no_direction_cannot_be_compared(judged: Any, ranked: Ranked, measure: str) -> None:
     with pytest.raises(UsageError, match=f"{measure} cannot be compared with a baseline"):
-        gate(judged, ranked(), against=ranked(), measures=measure)
+        gate(judged, ranked(), baseline=ranked(), measures=measure)
     assert gate(judged, ranked(), require=f"{measure}>=0").passed
 
 
@@ -126,7 +126,7 @@ def test_without_a_relevant_document_it_is_skipped_and_not_passed(tmp_path: Path
     nothing = {query: dict.fromkeys(docs, 0) for query, docs in judged.items()}
     for qrels in (nothing, {}, tmp_path / "empty"):
         (tmp_path / "empty").write_text("\n")
-        result = gate(qrels, ranked(), require="RR>=0", against=ranked())
+        result = gate(qrels, ranked(), require="RR>=0", baseline=ranked())
         assert result.verdict == "skipped"
         assert not result.passed
         assert not result.failed
@@ -136,7 +136,7 @@ def test_without_a_relevant_document_it_is_skipped_and_not_passed(tmp_path: Path
 
 def test_a_missing_query_is_left_out_of_both_sides_with_a_note(judged: Any, ranked: Ranked) -> None:
     run = {query: docs for query, docs in ranked().items() if query != "q04"}
-    result = gate(judged, run, against=ranked(), conventions=Conventions(query_set="both"))
+    result = gate(judged, run, baseline=ranked(), conventions=Conventions(query_set="both"))
     assert [note.code for note in result.notes] == ["unpaired"]
     assert "1 query has a value on one side only and cannot be compared: 'q04'" in result.notes[0].message
     assert result.compared[0].decision.n == 29
@@ -145,12 +145,12 @@ def test_a_missing_query_is_left_out_of_both_sides_with_a_note(judged: Any, rank
 def test_no_common_query_is_bad_input(judged: Any, ranked: Ranked) -> None:
     first = {"q01": ranked()["q01"]}
     with pytest.raises(InputError, match="no query has values both in 'run' and in the baseline 'run'"):
-        gate(judged, first, against={"q02": ranked()["q02"]}, conventions=Conventions(query_set="both"))
+        gate(judged, first, baseline={"q02": ranked()["q02"]}, conventions=Conventions(query_set="both"))
 
 
 def test_too_few_queries_get_a_note() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
-    result = gate(qrels, {"1": ["x", "a"], "2": ["y", "b"]}, against={"1": ["a"], "2": ["b"]}, measures="RR")
+    result = gate(qrels, {"1": ["x", "a"], "2": ["y", "b"]}, baseline={"1": ["a"], "2": ["b"]}, measures="RR")
     assert result.passed
     assert [note.message for note in result.notes] == [
         "2 queries cannot show any drop at alpha 0.05: at least 5 are needed"
@@ -158,18 +158,18 @@ def test_too_few_queries_get_a_note() -> None:
 
 
 def test_a_margin_too_small_for_the_query_set_gets_a_note(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures=["RR", "R@10"], margin=0.01)
+    result = gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures=["RR", "R@10"], margin=0.01)
     assert [note.code for note in result.notes] == ["small-query-set"]
     assert (
         "a drop of exactly the margin, 0.01, fails half the time with any number of queries" in result.notes[0].message
     )
-    assert not gate(judged, ranked(bad=[1, 2]), against=ranked(bad=[3, 4]), measures="RR", margin=0.5).notes
+    assert not gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures="RR", margin=0.5).notes
 
 
 def test_queries_of_one_unit_count_as_one(judged: Any, ranked: Ranked) -> None:
     units = {"unit": {query: f"session {int(query[1:]) // 15}" for query in judged}}
     qrels = Qrels.from_dict(judged, columns=units)
-    result = gate(qrels, ranked(bad=range(30)), against=ranked(), measures="RR", require="RR>=0")
+    result = gate(qrels, ranked(bad=range(30)), baseline=ranked(), measures="RR", require="RR>=0")
     assert result.passed
     assert result.compared[0].decision.units == 2
 
@@ -178,7 +178,7 @@ def test_queries_of_one_unit_count_as_one(judged: Any, ranked: Ranked) -> None:
 
 
 def test_a_retriever_that_got_worse_is_blamed(judged: Any, ranked: Ranked) -> None:
-    blame = gate(judged, ranked(bad=range(12)), against=ranked(), measures="RR").blame
+    blame = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures="RR").blame
     assert blame is not None
     assert (blame.cause, blame.documents) == ("retriever", ())
     assert blame.shares[0].within == 0
@@ -189,16 +189,16 @@ def test_renamed_documents_are_distinguished_from_a_worse_retriever(judged: Any,
     run = ranked(rename=range(8))
     new = [doc for docs in run.values() for doc in docs]
     old = [doc for docs in ranked().values() for doc in docs]
-    unclear = gate(judged, run, against=ranked(), measures="RR").blame
+    unclear = gate(judged, run, baseline=ranked(), measures="RR").blame
     assert unclear is not None
     assert unclear.cause == "unclear"
     assert len(unclear.documents) == 16
     assert unclear.queries == tuple(f"q{n:02}" for n in range(8))
     assert (unclear.shares[0].elsewhere, unclear.shares[0].outcome) == (0, "unchanged")
-    removed = gate(judged, run, against=ranked(), measures="RR", corpus=new).blame
+    removed = gate(judged, run, baseline=ranked(), measures="RR", corpus=new).blame
     assert removed is not None
     assert (removed.cause, removed.unknown_documents) == ("lost documents", ())
-    renamed = gate(judged, run, against=ranked(), measures="RR", corpus=old).blame
+    renamed = gate(judged, run, baseline=ranked(), measures="RR", corpus=old).blame
     assert renamed is not None
     assert renamed.cause == "lost documents"
     assert len(renamed.unknown_documents) == 16
@@ -207,7 +207,7 @@ def test_renamed_documents_are_distinguished_from_a_worse_retriever(judged: Any,
 def test_documents_that_the_corpus_still_has_are_the_retrievers_fault(judged: Any, ranked: Ranked) -> None:
     run = {query: {"s": 1.0} if query < "q08" else docs for query, docs in ranked().items()}
     corpus = [doc for docs in ranked().values() for doc in docs]
-    blame = gate(judged, run, against=ranked(), measures="RR", corpus=corpus).blame
+    blame = gate(judged, run, baseline=ranked(), measures="RR", corpus=corpus).blame
     assert blame is not None
     assert (blame.cause, blame.documents, blame.corpus) == ("retriever", (), True)
 
@@ -215,7 +215,7 @@ def test_documents_that_the_corpus_still_has_are_the_retrievers_fault(judged: An
 def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ranked) -> None:
     run = ranked(rename=range(8), bad=range(8, 20))
     corpus = [doc for docs in run.values() for doc in docs]
-    result = gate(judged, run, against=ranked(), measures=["RR", "nDCG@10"], corpus=corpus)
+    result = gate(judged, run, baseline=ranked(), measures=["RR", "nDCG@10"], corpus=corpus)
     assert result.blame is not None
     assert result.blame.cause == "both"
     for share, row in zip(result.blame.shares, result.compared, strict=True):
@@ -225,7 +225,7 @@ def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ran
             assert high is not None
             assert low <= part <= high < 0
         assert share.outcome == "worse"
-    without = gate(judged, run, against=ranked(), measures="RR").blame
+    without = gate(judged, run, baseline=ranked(), measures="RR").blame
     assert without is not None
     assert without.cause == "retriever"
 
@@ -233,7 +233,7 @@ def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ran
 def test_a_document_that_moved_to_another_query_is_not_gone(judged: Any, ranked: Ranked) -> None:
     run = ranked(rename=range(8))
     run["q29"] |= {f"{kind}{n}": 0.0 for n in range(8) for kind in "de"}
-    blame = gate(judged, run, against=ranked(), measures="RR").blame
+    blame = gate(judged, run, baseline=ranked(), measures="RR").blame
     assert blame is not None
     assert (blame.cause, blame.documents) == ("retriever", ())
 
@@ -246,7 +246,7 @@ def test_a_corpus_may_be_a_file_and_runs_may_be_files(tmp_path: Path, judged: An
     for name, given in (("now", run), ("then", ranked())):
         rows = [f"{q} Q0 {d} 1 {s} {name}\n" for q, docs in given.items() for d, s in docs.items()]
         (tmp_path / name).write_text("".join(rows))
-    result = gate(judged, tmp_path / "now", against=tmp_path / "then", measures="RR", corpus=corpus)
+    result = gate(judged, tmp_path / "now", baseline=tmp_path / "then", measures="RR", corpus=corpus)
     assert result.sentence.startswith("fail: now is worse than then on RR")
     assert result.blame is not None
     assert result.blame.cause == "lost documents"
@@ -254,14 +254,14 @@ def test_a_corpus_may_be_a_file_and_runs_may_be_files(tmp_path: Path, judged: An
 
 def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
     run = Run.from_dict(ranked(bad=range(12)))
-    first, second = (gate(judged, run, against=ranked(), require="RR>0.9") for _ in range(2))
+    first, second = (gate(judged, run, baseline=ranked(), require="RR>0.9") for _ in range(2))
     assert first.to_dict() == second.to_dict()
 
 
 def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
     corpus = [doc for docs in ranked().values() for doc in docs]
     text = as_text(
-        gate(judged, ranked(rename=range(8)), against=ranked(), measures="RR", corpus=corpus), Layout(color=True)
+        gate(judged, ranked(rename=range(8)), baseline=ranked(), measures="RR", corpus=corpus), Layout(color=True)
     )
     assert text.startswith("\x1b[31mfail\x1b[0m: this run is worse than the baseline on RR")
     assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
@@ -273,4 +273,4 @@ def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ran
 def test_a_baseline_without_anything_comparable_says_so(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     write_baseline(tmp_path / "b.json", judged, ranked(), "NumRelRet")
     with pytest.raises(UsageError, match="no measure of the baseline can be compared"):
-        gate(judged, ranked(), against=tmp_path / "b.json")
+        gate(judged, ranked(), baseline=tmp_path / "b.json")

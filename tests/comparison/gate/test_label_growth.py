@@ -44,7 +44,7 @@ def test_the_same_run_is_unchanged_whatever_became_of_the_labels(
     before = evaluate(judged, ranked(), MEASURES)
     grow(judged)
     for path, method in ((stored, "older labels"), (stored_with_run, "both orders")):
-        found = gate(judged, ranked(), against=path)
+        found = gate(judged, ranked(), baseline=path)
         assert found.passed
         assert {row.decision.outcome for row in found.compared} == {"unchanged"}
         assert {row.decision.n for row in found.compared} == {29}
@@ -65,10 +65,10 @@ def test_a_drop_is_that_of_the_system_with_the_labels_of_the_baseline(
     before = {query: dict(grades) for query, grades in judged.items()}
     worse = ranked(bad=range(20))
     grow(judged)
-    found = gate(judged, worse, against=stored)
+    found = gate(judged, worse, baseline=stored)
     assert found.failed
     shared = {query: grades for query, grades in before.items() if query in judged}
-    plain = gate(shared, worse, MEASURES, against=ranked())
+    plain = gate(shared, worse, MEASURES, baseline=ranked())
     assert [(row.before, row.now, row.decision.p) for row in found.compared] == [
         (row.before, row.now, row.decision.p) for row in plain.compared
     ]
@@ -81,7 +81,7 @@ def test_with_the_run_both_versions_of_the_labels_count_alike(
     before = {query: dict(grades) for query, grades in judged.items()}
     worse = ranked(bad=range(8))
     grow(judged)
-    found = gate(judged, worse, against=stored_with_run)
+    found = gate(judged, worse, baseline=stored_with_run)
     shared = sorted(set(before) & set(judged))
     for column, row in enumerate(found.compared):
         values = {
@@ -97,9 +97,9 @@ def test_several_runs_of_a_baseline_keep_their_noise(tmp_path: Path, judged: Any
     path = tmp_path / "several.json"
     for bad in ([], [1], [2], [3, 4]):
         write_baseline(path, judged, ranked(bad=bad), MEASURES, append=True, keep_run=True)
-    plain = gate(judged, ranked(), against=path)
+    plain = gate(judged, ranked(), baseline=path)
     judged["q10"]["unseen"] = 1  # no run has this document, and RR ignores it
-    found = gate(judged, ranked(), "RR", against=path)
+    found = gate(judged, ranked(), "RR", baseline=path)
     assert found.growth is not None
     assert found.growth.method == "both orders"
     assert found.compared[0].noise is not None
@@ -112,13 +112,13 @@ def test_a_baseline_without_judgments_is_refused_with_the_reason(stored: Path, j
     data = json.loads(stored.read_text())
     del data["judgments"]
     stored.write_text(json.dumps(data))
-    assert gate(judged, ranked(), against=stored).growth is None
+    assert gate(judged, ranked(), baseline=stored).growth is None
     judged["q03"]["d3"] = 1
     with pytest.raises(InputError, match=r"the judgments changed \(sha256 \w{12}… before, \w{12}… now\)"):
-        gate(judged, ranked(), against=stored)
+        gate(judged, ranked(), baseline=stored)
     judged["q30"] = judged.pop("q03")
     with pytest.raises(InputError, match=r"1 query no longer judged \('q03'\); 1 query newly judged \('q30'\)"):
-        gate(judged, ranked(), against=stored)
+        gate(judged, ranked(), baseline=stored)
 
 
 @pytest.mark.parametrize(
@@ -136,14 +136,14 @@ def test_damaged_judgments_and_rankings_are_refused(
 ) -> None:
     stored_with_run.write_text(json.dumps({**json.loads(stored_with_run.read_text()), **change}))
     with pytest.raises(InputError, match=message):
-        gate(judged, ranked(), against=stored_with_run)
+        gate(judged, ranked(), baseline=stored_with_run)
 
 
 def test_the_output_says_what_changed(stored: Path, judged: Any, ranked: Ranked, tmp_path: Path, command: Any) -> None:
     grow(judged)
     for name, content in (("q.json", judged), ("r.json", ranked())):
         (tmp_path / name).write_text(json.dumps(content))
-    arguments = ("gate", tmp_path / "q.json", tmp_path / "r.json", "--against", stored)
+    arguments = ("gate", tmp_path / "q.json", tmp_path / "r.json", "--baseline", stored)
     for format in ("table", "markdown"):
         text = command(*arguments, "--format", format).out.replace("`", "'")
         assert (

@@ -13,12 +13,12 @@ Ranked = Callable[..., dict[str, dict[str, float]]]
 
 
 def test_the_fixture_gives_the_result_of_a_gate_that_passes(retrieval_gate: Any, judged: Any, ranked: Ranked) -> None:
-    assert retrieval_gate(judged, ranked(), require=["RR>=0.9"], against=ranked()).passed
+    assert retrieval_gate(judged, ranked(), require=["RR>=0.9"], baseline=ranked()).passed
 
 
 def test_the_fixture_fails_with_the_gates_text(retrieval_gate: Any, judged: Any, ranked: Ranked) -> None:
     with pytest.raises(pytest.fail.Exception) as caught:
-        retrieval_gate(judged, ranked(bad=range(12)), require=["RR>=0.9"], against=ranked())
+        retrieval_gate(judged, ranked(bad=range(12)), require=["RR>=0.9"], baseline=ranked())
     assert str(caught.value).startswith("fail: this run is worse than the baseline on RR")
     assert "MISSED" in str(caught.value)
 

@@ -54,13 +54,13 @@ def described(result: Any) -> Any:
 
 
 def test_no_run_is_kept_and_none_is_opened_for_a_pass(good: Path, judged: Any) -> None:
-    result = gate(judged, good, MEASURES, against=good)
+    result = gate(judged, good, MEASURES, baseline=good)
     assert result.passed
     assert [(joined.run, joined.top) for joined in result.evaluation.joined] == [(None, None)] * 2
 
 
 def test_runs_are_kept_if_they_are_asked_for(good: Path, judged: Any, tmp_path: Path) -> None:
-    result = gate(judged, good, MEASURES, against=good, reading=Reading(keep_rankings=True))
+    result = gate(judged, good, MEASURES, baseline=good, reading=Reading(keep_rankings=True))
     assert result.current is not None
     result.current.write(tmp_path / "b.json", keep_runs=True)
     (ranking,) = json.loads((tmp_path / "b.json").read_text())["rankings"]
@@ -71,11 +71,11 @@ def test_runs_are_kept_if_they_are_asked_for(good: Path, judged: Any, tmp_path: 
 def test_the_cause_of_a_drop_is_found_in_a_file_and_in_a_pipe(
     good: Path, lost: Path, judged: Any, ranked: Ranked, in_pipe: Callable[[Path], Path], corpus: Any
 ) -> None:
-    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), MEASURES, against=ranked(), corpus=corpus)
+    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), MEASURES, baseline=ranked(), corpus=corpus)
     assert in_memory.blame is not None
     assert in_memory.blame.documents
     for run, baseline in ((lost, good), (in_pipe(lost), good), (lost, in_pipe(good))):
-        result = gate(judged, run, MEASURES, against=baseline, corpus=corpus)
+        result = gate(judged, run, MEASURES, baseline=baseline, corpus=corpus)
         assert result.blame == in_memory.blame
         assert result.compared == in_memory.compared
 
@@ -94,10 +94,10 @@ def test_a_run_in_a_file_or_a_pipe_is_scored_with_the_labels_of_the_baseline(
     write_baseline(baseline, judged, good, MEASURES, keep_run=keep_run)
     judged["q03"]["s"] = 2
     del judged["q04"]["e4"]
-    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), against=baseline)
+    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), baseline=baseline)
     assert in_memory.growth is not None
     for run in (lost, in_pipe(lost)):
-        result = gate(judged, run, against=baseline)
+        result = gate(judged, run, baseline=baseline)
         assert (result.growth, result.compared, result.blame) == (
             in_memory.growth,
             in_memory.compared,
@@ -114,7 +114,7 @@ def test_a_warning_about_a_run_that_is_read_again_is_issued_once(
     judged["q03"]["s"] = 2
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = gate(judged, lost, against=baseline)
+        result = gate(judged, lost, baseline=baseline)
     assert result.growth is not None
     assert result.blame is not None
     assert ["byte order mark" in str(warning.message) for warning in caught] == [True]
@@ -127,7 +127,7 @@ def test_a_table_with_several_runs_is_refused(good: Path, judged: Any, ranked: R
     table.write_text("run,query_id,doc_id,score\n" + "".join(lines))
     for run, baseline in ((table, good), (good, table)):
         with pytest.raises(InputError, match=r"expected one run in each source, found 3 in 2: '.*', '.*', '.*'"):
-            gate(judged, run, MEASURES, against=baseline)
+            gate(judged, run, MEASURES, baseline=baseline)
 
 
 def test_a_run_is_appended_to_a_baseline_without_its_rankings_unless_asked_for(

@@ -57,7 +57,7 @@ def test_no_value_is_null_and_ids_are_kept_byte_by_byte(tmp_path: Path) -> None:
     found = read_baseline(tmp_path / "b.json")
     assert found is not None
     assert found.retrieved == {"q\udcff": ("d\udcfe",)}
-    assert gate(qrels, run, against=tmp_path / "b.json", measures="RR").passed
+    assert gate(qrels, run, baseline=tmp_path / "b.json", measures="RR").passed
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
@@ -78,7 +78,7 @@ def test_other_conventions_are_refused_with_the_reason(
     stored: Path, judged: Any, ranked: Ranked, option: str, value: Any
 ) -> None:
     with pytest.raises(InputError, match=f"cannot be compared with this run: {option} was '.*' and is now '{value}'"):
-        gate(judged, ranked(), against=stored, conventions=Conventions(**{option: value}))
+        gate(judged, ranked(), baseline=stored, conventions=Conventions(**{option: value}))
 
 
 def test_other_queries_are_refused_with_the_reason(stored: Path, judged: Any, ranked: Ranked) -> None:
@@ -86,12 +86,12 @@ def test_other_queries_are_refused_with_the_reason(stored: Path, judged: Any, ra
         del data["scores"]["runs"][0]["per_query"]["q05"]
 
     with pytest.raises(InputError, match=r"other queries have values: 1 query not in the baseline \('q05'\)"):
-        gate(judged, ranked(), against=changed(stored, forget))
+        gate(judged, ranked(), baseline=changed(stored, forget))
 
 
 def test_a_measure_that_is_not_stored_is_named(stored: Path, judged: Any, ranked: Ranked) -> None:
     with pytest.raises(InputError, match="the baseline has no values for P@5; it has RR, nDCG@10, FirstRel"):
-        gate(judged, ranked(), against=stored, measures="P@5")
+        gate(judged, ranked(), baseline=stored, measures="P@5")
 
 
 def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
@@ -149,13 +149,13 @@ def test_a_baseline_that_is_cut_off_is_not_json(stored: Path) -> None:
 def test_a_baseline_with_an_unknown_measure_is_bad_input(stored: Path, judged: Any, ranked: Ranked) -> None:
     stored.write_text(stored.read_text().replace("nDCG@10", "nDGC@10"))
     with pytest.raises(InputError, match=r"baseline.json: unknown measure 'nDGC'"):
-        gate(judged, ranked(), against=stored)
+        gate(judged, ranked(), baseline=stored)
 
 
 def test_a_run_is_not_a_baseline_even_in_json(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(ranked()))
     assert read_baseline(path) is None
-    assert gate(judged, ranked(), against=path).passed
+    assert gate(judged, ranked(), baseline=path).passed
     path.write_text("".join(json.dumps({"query_id": "q01", "doc_id": f"d{n}", "score": -n}) + "\n" for n in range(3)))
     assert read_baseline(path) is None

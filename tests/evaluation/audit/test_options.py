@@ -45,10 +45,9 @@ def test_nothing_is_added_if_nothing_is_asked_for() -> None:
 @pytest.mark.parametrize("format", ["csv", "jsonl", "trec", "markdown", "latex"])
 def test_a_format_that_has_no_audits_refuses_them(format: str) -> None:
     View(format).check()
-    for view in (View(format, ties=True), View(format, unjudged=True)):
-        with pytest.raises(UsageError, match=f"--format {format} has no audits"):
-            view.check()
-    View("json", ties=True, unjudged=True).check()
+    with pytest.raises(UsageError, match=f"--format {format} has no audits"):
+        View(format, audit=True).check()
+    View("json", audit=True).check()
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "trec"])

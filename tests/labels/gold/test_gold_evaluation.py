@@ -141,7 +141,7 @@ def test_labels_by_the_text_of_a_query_get_the_id_that_the_topics_have(tmp_path:
     topics = lines(tmp_path / "queries.jsonl", [{"_id": entry["query_id"], "text": entry["query"]} for entry in GOLD])
     by_text = [{"query": entry["query"], "gold": entry["gold"]} for entry in GOLD]
     expected = values(evaluate_gold(GoldInputs(GOLD, CHUNKS), RANKINGS, MEASURES))
-    assert values(evaluate_gold(GoldInputs(by_text, CHUNKS), RANKINGS, MEASURES, topics=topics)) == expected
+    assert values(evaluate_gold(GoldInputs(by_text, CHUNKS), RANKINGS, MEASURES, queries=topics)) == expected
 
 
 def test_a_quote_in_no_chunk_is_noted_and_counts_as_not_retrieved() -> None:
@@ -173,10 +173,10 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
     second = lines(tmp_path / "b.jsonl", [{"query_id": query, "retrieved_ids": ["x"]} for query in RANKINGS])
     baseline = str(tmp_path / "baseline.json")
     assert command("gate", "--gold", gold, "--chunks", chunks, first, "--write-baseline", baseline).code == 0
-    result = command("gate", "--gold", gold, "--chunks", other, second, "--against", baseline)
+    result = command("gate", "--gold", gold, "--chunks", other, second, "--baseline", baseline)
     assert result.code == 0, result.err
     assert "no significant drop" in result.out
-    changed = command("gate", "--gold", gold, "--coverage", "1", "--chunks", other, second, "--against", baseline)
+    changed = command("gate", "--gold", gold, "--coverage", "1", "--chunks", other, second, "--baseline", baseline)
     assert "coverage was '0.5' and is now '1.0'" in changed.err
 
 

@@ -34,7 +34,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     qrels, lexical, vector = demo / "inputs/qrels.trec", demo / "runs/lexical.trec", demo / "runs/vector.trec"
     commands: list[tuple[list[object], int]] = [
         (["demo", "-o", demo], 0),
-        (["gate", qrels, lexical, "--against", vector, "--require", "nDCG@10>=0.9", "--html", folder / "gate.html"], 1),
+        (
+            ["gate", qrels, lexical, "--baseline", vector, "--require", "nDCG@10>=0.9", "--html", folder / "gate.html"],
+            1,
+        ),
         (["diff", lexical, vector, "--html", folder / "difference.html"], 0),
     ]
     for words, code in commands:

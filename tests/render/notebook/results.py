@@ -108,7 +108,7 @@ def results(folder: Path) -> dict[str, Any]:
             CallableRetriever(retriever, name="r"), batch, folder / "fetched.run", options=FetchOptions(max_failures=1)
         ),
         "GateEfficiency": steps["gate"],
-        "GateResult": gate(QRELS, NEW, MEASURES, against=OLD, require=["nDCG@5>=0.99"]),
+        "GateResult": gate(QRELS, NEW, MEASURES, baseline=OLD, require=["nDCG@5>=0.99"]),
         "GoldLabels": gold,
         "GroupSummary[]": scores.by("kind"),
         "History": history,

@@ -184,5 +184,7 @@ def test_no_name_becomes_markup(system: str, collection: str) -> None:
 
 def test_a_view_lists_the_largest_changes() -> None:
     data = Path(rankgauge.__file__).parent / "data" / "workshop"
-    compared = compare(data / "qrels.trec", sorted((data / "runs").iterdir()), "nDCG@10", topics=data / "queries.jsonl")
+    compared = compare(
+        data / "qrels.trec", sorted((data / "runs").iterdir()), "nDCG@10", queries=data / "queries.jsonl"
+    )
     assert "Largest changes in nDCG@10" in shown(compared).text

@@ -24,7 +24,9 @@ def test_lexical_and_vector_runs_are_those_that_the_package_ships(workshop: Path
     pytest.importorskip("wordllama")
     for mode in ("lexical", "vector"):
         out = workshop / f"{mode}.trec"
-        done = command("runs", "fetch", "--mode", mode, "--center", 0, "--corpus", workshop, "--k", 50, "-o", out)
+        done = command(
+            "runs", "fetch", "--mode", mode, "--set", "retriever.center=0", "--corpus", workshop, "--k", 50, "-o", out
+        )
         assert done.code == 0, done.err
         made, shipped = read_run(out), read_run(workshop / "runs" / f"{mode}.trec")
         assert list(made.docs) == list(shipped.docs)
@@ -64,8 +66,8 @@ def test_gate_router_and_reranker_leave_a_log_that_pipeline_reads(workshop: Path
     (workshop / "q.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
     done = command(
         *["runs", "fetch", "--embedder", "bow", "--queries", workshop / "q.jsonl", "-o", workshop / "r"],
-        *["--expert", f"a={workshop / 'a.jsonl'}", "--expert", f"b={workshop / 'b.jsonl'}"],
-        *["--rerank", "sentences", "--gate", "words>=4", "--log", workshop / "log.jsonl"],
+        *["--set", f"retriever.experts={{a: {workshop / 'a.jsonl'}, b: {workshop / 'b.jsonl'}}}"],
+        *["--rerank", "sentences", "--set", "retriever.gate=words>=4", "--log", workshop / "log.jsonl"],
     )
     assert done.code == 0, done.err
     first = json.loads((workshop / "log.jsonl").read_text().splitlines()[0])
@@ -81,7 +83,7 @@ def test_precomputed_vectors_can_be_searched(workshop: Path, command: Command) -
     np.save(workshop / "q.npy", np.eye(216)[:48])
     done = command(
         *["runs", "fetch", "--mode", "vector", "--corpus", workshop, "--k", 1, "-o", workshop / "r"],
-        *["--vectors", workshop / "d.npy", "--query-vectors", workshop / "q.npy"],
+        *["--set", f"retriever.vectors={workshop / 'd.npy'}", "--set", f"retriever.query_vectors={workshop / 'q.npy'}"],
     )
     assert done.code == 0, done.err
     assert list(read_run(workshop / "r").docs)[:2] == [b"kb-001", b"kb-002"]
@@ -91,7 +93,7 @@ def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: C
     pytest.importorskip("faiss")
     arguments = ["runs", "fetch", "--mode", "vector", "--embedder", "bow", "--corpus", workshop]
     for search in ("exact", "faiss"):
-        assert command(*arguments, "--search", search, "-o", workshop / search).code == 0
+        assert command(*arguments, "--set", f"retriever.search={search}", "-o", workshop / search).code == 0
     assert (workshop / "exact").read_bytes() == (workshop / "faiss").read_bytes()
 
 
@@ -99,11 +101,11 @@ def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: C
     ("arguments", "code", "message"),
     [
         (["--mode", "lexcial"], 64, "did you mean lexical"),
-        (["--gate", "nonsense"], 64, "unknown gate 'nonsense'"),
-        (["--expert", "a"], 64, "--expert takes NAME=PATH"),
-        (["--search", "magic", "--mode", "vector", "--embedder", "bow"], 64, "unknown search 'magic'"),
-        (["--weights", "a,b"], 64, "numbers separated by commas"),
-        (["--vectors", "x.npy", "--mode", "vector"], 64, "for both documents and queries"),
+        (["--set", "retriever.gate=nonsense"], 64, "unknown gate 'nonsense'"),
+        (["--set", "retriever.experts=a"], 64, "--set retriever.experts: expected"),
+        (["--set", "retriever.search=magic", "--mode", "vector", "--embedder", "bow"], 64, "unknown search 'magic'"),
+        (["--set", "retriever.weights=a,b"], 64, "--set retriever.weights: expected a valid list"),
+        (["--set", "retriever.vectors=x.npy", "--mode", "vector"], 64, "for both documents and queries"),
     ],
 )
 def test_a_wrong_option_says_what_is_wrong(
@@ -161,7 +163,7 @@ def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
     assert "14 choices were tried on these 3 queries" in done.out
     units = [{"_id": f"q{number:02d}", "text": "x", "unit": "u"} for number in range(1, 5)]
     (workshop / "units.jsonl").write_text("".join(json.dumps(row) + "\n" for row in units))
-    topics = ["--topics", workshop / "units.jsonl", "--dev", workshop / "dev.txt"]
+    topics = ["--queries", workshop / "units.jsonl", "--dev", workshop / "dev.txt"]
     assert "1 unit for both tuning and testing" in command("tune", workshop / "qrels.trec", *runs, *topics).err
 
 
@@ -182,13 +184,25 @@ def test_a_retriever_can_be_in_the_configuration(workshop: Path, command: Comman
     )
     config = ["--config", workshop / "rankgauge.yaml"]
     files = ["--corpus", workshop / "corpus.jsonl", "--queries", workshop / "queries.jsonl"]
-    options = ["--mode", "hybrid", "--embedder", "bow", "--fusion", "weighted", "--weights", "0.25,0.75"]
+    options = [
+        "--mode",
+        "hybrid",
+        "--embedder",
+        "bow",
+        "--set",
+        "retriever.fusion=weighted",
+        "--set",
+        "retriever.weights=[0.25, 0.75]",
+    ]
     assert command("runs", "fetch", *config, "--retriever", "both", "-o", workshop / "a").code == 0
     assert command("runs", "fetch", *files, *options, "--tag", "both", "-o", workshop / "b").code == 0
     assert (workshop / "a").read_bytes() == (workshop / "b").read_bytes()
     assert (workshop / "kept" / "vector").is_dir()
-    assert command("runs", "fetch", *config, "--retriever", "words", "--k1", "2", "-o", workshop / "c").code == 0
-    assert command("runs", "fetch", *files, "--k1", "2", "--tag", "words", "-o", workshop / "d").code == 0
+    assert (
+        command("runs", "fetch", *config, "--retriever", "words", "--set", "retriever.k1=2", "-o", workshop / "c").code
+        == 0
+    )
+    assert command("runs", "fetch", *files, "--set", "retriever.k1=2", "--tag", "words", "-o", workshop / "d").code == 0
     assert (workshop / "c").read_bytes() == (workshop / "d").read_bytes()
     for more, message in (
         ([*config], "the configuration has 2 retrievers: words, both"),

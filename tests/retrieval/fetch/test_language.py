@@ -54,7 +54,7 @@ def test_texts_in_another_language_are_recognized(language: str) -> None:
     (note,) = language_notes(DEFAULTS, [corpus], ["how do I clean the chain"])
     assert note.code == "language"
     assert note.message.startswith("the documents do not look English (")
-    assert "--stemmer english and --stopwords english and --embedder wordllama expect English" in note.message
+    assert "stemmer english and stopwords english and embedder wordllama expect English" in note.message
     (note,) = language_notes(DEFAULTS, [InMemoryCorpus({"d": "clean the chain"})], FOREIGN[language])
     assert note.message.startswith("the queries do not look English (")
 
@@ -82,7 +82,7 @@ def test_only_what_is_made_for_english_is_reported() -> None:
         return "".join(note.message for note in language_notes([RetrieverSettings(**settings)], [corpus], []))
 
     assert options(mode="lexical", stemmer="german", stopwords="none") == ""
-    assert "but --stopwords english expects English" in options(mode="lexical", stemmer="german")
+    assert "but stopwords english expects English" in options(mode="lexical", stemmer="german")
     assert options(mode="vector", embedder="bow") == ""
     assert "but --embedder wordllama expects English" in options(mode="vector")
     assert options(mode="my_app:search") == ""

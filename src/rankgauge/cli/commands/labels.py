@@ -7,12 +7,10 @@ import click
 from rankgauge.cli.lazy import LazyGroup
 
 LABELS_COMMANDS = {
-    "agree": "Show how closely assessors agree, and whether they rank runs in the same order.",
+    "agree": "Show how closely assessors agree.",
     "check": "Show which labels no longer fit the documents.",
     "estimate": "Estimate measures from few human labels, with machine labels or a sampled pool.",
-    "qrels": "Write judgments of a uniform sample as qrels for infAP.",
     "resolve": "Write labels by text as qrels for one chunking.",
-    "stamp": "Add to each label the hash of the text that was judged.",
 }
 
 

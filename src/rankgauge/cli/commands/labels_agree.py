@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
-from rankgauge.cli.options.settings import BY, CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
+from rankgauge.cli.options.settings import BY, CONFIDENCE, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
@@ -21,15 +19,13 @@ from rankgauge.cli.options.view import (
     rows_text,
     view_options,
 )
-from rankgauge.comparison.order_agreement import QrelsAgreement, qrels_agreement
 from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
 from rankgauge.labels.agreement import rater_agreement
-from rankgauge.labels.raters import Rater, ratings_of, read_raters
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.labels.raters import ratings_of, read_raters
 from rankgauge.render.text import labels as render
 
 
@@ -38,20 +34,12 @@ from rankgauge.render.text import labels as render
     """
     # Compare two files of judgments
     rankgauge labels agree judgments.jsonl qrels.txt
-    # Also see whether both order two runs alike
-    rankgauge labels agree qrels.txt other-qrels.txt --run old.run --run my.run
+    # Compare them within groups of queries
+    rankgauge labels agree judgments.jsonl qrels.txt --queries queries.jsonl \\
+      --by category
     """,
 )
 @click.argument("files", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="LABELS [LABELS]")
-@option(
-    "--run",
-    "runs",
-    section=Section.INPUT,
-    type=click.Path(),
-    multiple=True,
-    metavar="RUN",
-    help="Show whether both rank runs in the same order; name at least two.",
-)
 @option(
     "--assessor",
     "assessors",
@@ -62,8 +50,6 @@ from rankgauge.render.text import labels as render
 )
 @QUERIES
 @settings_options(
-    measure_option(f"Order runs by a measure; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
-    *CONVENTION_OPTIONS,
     CONFIDENCE,
     BY,
 )
@@ -71,51 +57,37 @@ from rankgauge.render.text import labels as render
 @reading_options_and_set
 def command(
     files: tuple[str, ...],
-    runs: tuple[str, ...],
     assessors: tuple[str, ...],
     queries: str | None,
     settings: Settings,
     view: View,
     reading: Reading,
 ) -> None:
-    """Show how closely assessors agree, and whether they rank runs in the same order.
+    """Show how closely assessors agree.
 
     LABELS are two files of judgments, of a person and a program for example, or one file that several assessors share.
     Cohen's kappa, unweighted and weighted, Krippendorff's alpha (ordinal) and the confusion table; intervals resample
-    queries.
+    queries. `rankgauge agreement` shows whether two sets of judgments rank runs in the same order.
     """
     if len(files) > 2:
-        raise UsageError(f"expected one or two files of judgments, found {len(files)}", hint="name runs with --run RUN")
-    check_one_stdin(*files, *runs)
+        raise UsageError(
+            f"expected one or two files of judgments, found {len(files)}",
+            hint="`rankgauge agreement QRELS1 QRELS2 RUN…` takes runs",
+        )
+    check_one_stdin(*files)
     with collected_notes() as notes:
         raters = read_raters(files, assessors, reading)
         columns = {} if queries is None else read_queries(queries).columns
         agreements = rater_agreement(
             ratings_of(raters), columns=columns, by=settings.by or (), confidence=settings.statistics.confidence
         )
-        order = _order(raters, runs, settings, reading)
     match view.format:
         case "json":
-            write(render.agreement_json(agreements, order, notes))
+            write(render.agreement_json(agreements, None, notes))
         case "csv" | "jsonl":
             write(rows_text(view.format, render.LABEL_AGREEMENT_FIELDS, render.agreement_records(agreements)))
         case "markdown" | "latex":
-            write(page_text(view.format, render.agreement_parts(agreements, order)))
+            write(page_text(view.format, render.agreement_parts(agreements, None)))
         case _:
-            write_parts(render.agreement_parts(agreements, order))
+            write_parts(render.agreement_parts(agreements, None))
     print_warnings(notes)
-
-
-def _order(raters: list[Rater], runs: tuple[str, ...], settings: Settings, reading: Reading) -> QrelsAgreement | None:
-    """The order of runs by the first two raters."""
-    if not runs:
-        return None
-    first, second = (replace(rater.qrels, name=rater.name) for rater in raters[:2])
-    return qrels_agreement(
-        first,
-        second,
-        runs,
-        settings.measures,
-        conventions=settings.conventions,
-        reading=replace(reading, fingerprint=True),
-    )

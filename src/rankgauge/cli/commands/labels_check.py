@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import option
+from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.groups import is_given, option
 from rankgauge.cli.options.reading import reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import (
@@ -17,12 +18,15 @@ from rankgauge.cli.options.view import (
     rows_text,
     view_options,
 )
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.settings import Section
-from rankgauge.errors import InputError, Note, printable
+from rankgauge.errors import InputError, Note, UsageError, printable
 from rankgauge.io.byte_streams import is_dataset, read_bytes
+from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.formats.head import Head
 from rankgauge.io.options import Reading
 from rankgauge.labels.gold.reading import is_gold_record
+from rankgauge.labels.stamping import stamp_labels
 from rankgauge.render.text import label_check as render
 from rankgauge.validation.label_rot import LabelCheck, check_labels
 
@@ -32,7 +36,9 @@ EXIT_ROTTED = 1
 @documented(
     "check",
     """
-    # Find labels whose documents changed
+    # Store the hash of each judged text, while the labels fit
+    rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl
+    # Find labels whose documents changed, later
     rankgauge labels check stamped.jsonl --corpus corpus.jsonl
     # List each of them as CSV
     rankgauge labels check stamped.jsonl --corpus corpus.jsonl --format csv
@@ -47,16 +53,28 @@ EXIT_ROTTED = 1
     metavar="PATH",
     help="Read the documents, in any format of a corpus.",
 )
+@option(
+    "--stamp",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write the labels with the hash of each judged text to FILE, as JSON Lines, instead of checking them.",
+)
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
 @reading_options_and_set
-def command(labels: str, corpus: str, view: View, reading: Reading) -> int:
+def command(labels: str, corpus: str, stamp: str | None, view: View, reading: Reading) -> int:
     """Show which labels no longer fit the documents.
 
     A label rots if the text of its document changed after it was judged, or if the document is gone: re-splitting
-    documents gives the same ids to other texts. Judgments of `rankgauge judge` and `rankgauge labels stamp` keep the
-    hash of the text; without it, only missing documents are found. Exit codes: 0 if no label rotted, 1 if some did.
+    documents gives the same ids to other texts. Judgments of `rankgauge judge` keep the hash of the text, and --stamp
+    adds it to others; without it, only missing documents are found. Exit codes: 0 if no label rotted, 1 if some did.
     """
     _check_not_gold(labels, corpus, reading)
+    if stamp is not None:
+        if is_given("format"):
+            raise UsageError("--stamp writes labels and prints no table", hint="leave out --format")
+        _write_stamped(labels, corpus, stamp, reading)
+        return 0
     with collected_notes() as notes:
         check = check_labels(labels, corpus, reading=reading)
     match view.format:
@@ -91,5 +109,18 @@ def _unverified(check: LabelCheck) -> list[Note]:
     """A warning if no label keeps a hash, so that changed texts are not found."""
     if check.counts["fits"] or check.counts["changed"]:
         return []
-    command = f"rankgauge labels stamp {printable(check.source, None)} --corpus {printable(check.corpus, None)} -o FILE"
+    files = f"{printable(check.source, None)} --corpus {printable(check.corpus, None)}"
+    command = f"rankgauge labels check {files} --stamp FILE"
     return [Note("no-text-hashes", f"no label keeps the hash of its text; while labels fit, add them: {command}")]
+
+
+def _write_stamped(labels: str, corpus: str, out: str, reading: Reading) -> None:
+    """Write labels with the hashes of their texts; a hash that a label has already stays."""
+    with collected_notes() as notes:
+        counts = stamp_labels(labels, read_corpus(corpus, limits=reading.limits), out, reading=reading)
+    if counts.missing:
+        missing = f"{plural(len(counts.missing), 'labeled document')} not in {printable(corpus, None)}, without a hash"
+        notes.append(Note("no-text", f"{missing}: {listing(map(printable, counts.missing))}"))
+    print_warnings(notes)
+    kept = f", {counts.kept:,} had one already" if counts.kept else ""
+    print_message(f"wrote the hashes of {plural(counts.stamped, 'label')}{kept} to {printable(out, None)}")

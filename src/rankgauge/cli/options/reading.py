@@ -8,6 +8,7 @@ from typing import Any
 from rankgauge.cli.options.configuration import RARE_SET, configuration
 from rankgauge.cli.options.declared import declared_options
 from rankgauge.cli.options.groups import Command, Option, is_given, option, option_names, with_options
+from rankgauge.config.settings import make_reading, reading_values
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.byte_streams import Limits
@@ -40,7 +41,6 @@ READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Limits, "strict"),
 )
 READING_NAMES = option_names(*READING_OPTIONS)
-LIMIT_NAMES = ("max_bytes", "max_line", "strict")
 
 
 def reading_options(command: Command) -> Command:
@@ -49,7 +49,7 @@ def reading_options(command: Command) -> Command:
     @wraps(command)
     def wrapped(*args: Any, **values: Any) -> Any:
         own = {name: values.pop(name) for name in READING_NAMES}
-        return command(*args, **values, reading=make_reading(own))
+        return command(*args, **values, reading=_reading(own))
 
     return with_options(wrapped, *READING_OPTIONS)
 
@@ -64,16 +64,13 @@ def reading_options_and_set(command: Command) -> Command:
     return with_options(reading_options(wrapped), RARE_SET)
 
 
-def make_reading(options: dict[str, Any]) -> Reading:
+def _reading(options: dict[str, Any]) -> Reading:
     """Build a ``Reading``: given options, then the configuration, then the defaults."""
     values = {**options, "columns": parse_columns(options["columns"]) or None}
     config = configuration()
     if config is not None:
-        from rankgauge.config.settings import reading_values
-
         values |= {name: value for name, value in reading_values(config).items() if not is_given(name)}
-    limits = Limits(**{name: values.pop(name) for name in LIMIT_NAMES if name in values})
-    return Reading(limits=limits, **values)
+    return make_reading(values)
 
 
 def check_one_stdin(*files: str) -> None:

@@ -195,7 +195,7 @@ class GateResult(HtmlView):
             baseline = "the baseline"
         losses = [(baseline, self.compared)]
         if self.baseline.anchor is not None:
-            losses.append((f"the anchor {show(self.against.anchor.run)}", self.anchored))
+            losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
         if worse:
             return [f"{name} is worse than {' and than '.join(worse)}"]

@@ -27,7 +27,7 @@ LEFT_OUT = "queries-unjudged"
 NO_HASHES = Note(
     "no-text-hashes",
     "the judgments keep no text hashes, so a document whose text changed under its id is not found: "
-    "`rankgauge labels stamp` adds them",
+    "`rankgauge labels check --stamp` adds them",
 )
 
 

@@ -107,7 +107,10 @@ class TextBlocks:
             newline = self._text.rfind(b"\n", begin, begin + limit + 1)
             if newline < 0:
                 raise InputError.at(
-                    self.stream.path, None, f"a line of more than {limit} bytes", hint="raise the limit with --max-line"
+                    self.stream.path,
+                    None,
+                    f"a line of more than {limit} bytes",
+                    hint="raise the limit: --set reading.max_line=SIZE",
                 )
             begin = newline + 1
         return end or self.used

@@ -20,7 +20,7 @@ from rankgauge.io.owned import nameless_file
 
 PARTITION_BITS = 7
 PARTITIONS = 1 << PARTITION_BITS
-HINT = "set TMPDIR to a folder with more space, or raise --memory"
+HINT = "set TMPDIR to a folder with more space, or raise the limit: --set reading.memory=SIZE"
 
 
 @dataclass(frozen=True, eq=False)

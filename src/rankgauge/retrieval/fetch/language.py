@@ -48,11 +48,11 @@ def english_options(settings: RetrieverSettings) -> list[str]:
     """The options that suit English only."""
     options = []
     if settings.mode in ("lexical", "hybrid"):
-        options += ["--stemmer english"] if settings.stemmer == "english" else []
-        options += ["--stopwords english"] if settings.stopwords in ("english", "en") else []
+        options += ["stemmer english"] if settings.stemmer == "english" else []
+        options += ["stopwords english"] if settings.stopwords in ("english", "en") else []
     embeds = settings.mode in ("vector", "hybrid") and settings.document_vectors is None
     if settings.embedder == "wordllama" and (embeds or settings.rerank == "sentences"):
-        options.append("--embedder wordllama")
+        options.append("embedder wordllama")
     return options
 
 
