@@ -164,8 +164,10 @@ def _observed(act: Any, circumstances: Circumstances, name: str) -> Outcome:
     def nameless(text: str) -> str:
         if not name:
             return text
-        # A name begins a word; data may have the same characters elsewhere.
-        return re.sub(rf"(?<![^\s'`(]){re.escape(name)}", "FILE" + name[len(name.rstrip(":")) :], text)
+        # A line begins with the name of standard input; data may have the same characters elsewhere.
+        if name == "-:":
+            return re.sub(r"(?m)^((?:[\w-]+: )?)-:", r"\1FILE:", text)
+        return text.replace(name, "FILE" + name[len(name.rstrip(":")) :])
 
     return replace(
         outcome,
