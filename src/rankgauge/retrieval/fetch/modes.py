@@ -191,7 +191,7 @@ class _RetrieverBuilder:
             router = CentroidRouter(experts, self.load_embedder())
         else:
             router = load_object(self.settings.router, "router")
-        return RoutedRetriever(retrievers, router, decisions=decisions)
+        return RoutedRetriever(retrievers, router, decisions=decisions, path=self.settings.router)
 
     def _build_lexical(self, documents: Corpus, expert: str) -> Lexical:
         return Lexical(
