@@ -69,7 +69,7 @@ def unhashed_note(identity: Any) -> str | None:
 
 def code_note(identity: Any) -> str | None:
     """What the hashes of embedders do not cover, if some of them are code; None if none is."""
-    names = [_label(part) for part in embedders_in(identity) if part.get("code")]
+    names = [_label(part) for part in embedders_in(identity) if (part.get("code") or {}).get("files")]
     if not names:
         return None
     return f"the hash of {_list(names)} is that of its file: what it imports and the files it reads are not included"
