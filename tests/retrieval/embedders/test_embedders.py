@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankgauge.errors import InputError, MissingExtraError, UsageError
-from rankgauge.retrieval.base import QueryBatch
+from rankgauge.errors import MissingExtraError, UsageError
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.embedders.vsa import HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.faiss import Faiss
 from rankgauge.retrieval.engines.lexical import Lexical
@@ -78,26 +76,6 @@ def test_hyperdimensional_vectors_depend_on_the_order_of_neighbors() -> None:
     assert 0.5 < float(same @ turned) < 0.95
     plain = HyperdimensionalEmbedder(pairs=0)
     assert (vectors(plain, ["dog bites man"]) == vectors(plain, ["man bites dog"])).all()
-
-
-def test_precomputed_vectors_are_found_by_their_ids(tmp_path: Path) -> None:
-    ids = [document.id for document in KITCHEN]
-    np.save(tmp_path / "d.npy", np.eye(5))
-    np.save(tmp_path / "q.npy", np.eye(5)[[2, 0]])
-    one = PrecomputedEmbedder(tmp_path / "d.npy", ids, tmp_path / "q.npy", [b"q1", b"q2"])
-    run = Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q2": "", "q1": "any"}), 1)
-    assert list(run.docs) == [b"bread", b"cake"]
-    with pytest.raises(InputError, match="no vector for query 'q9'"):
-        Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q9": "any"}), 1)
-
-
-def test_a_table_of_the_wrong_size_is_an_error(tmp_path: Path) -> None:
-    np.save(tmp_path / "d.npy", np.eye(4))
-    with pytest.raises(InputError, match="with 2 rows, found float64 of shape"):
-        PrecomputedEmbedder(tmp_path / "d.npy", [b"a", b"b"], tmp_path / "d.npy", [])
-    (tmp_path / "x.npy").write_text("no table")
-    with pytest.raises(InputError, match=r"not a \.npy table"):
-        PrecomputedEmbedder(tmp_path / "x.npy", [b"a"], tmp_path / "d.npy", [])
 
 
 def test_an_embedder_can_be_any_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

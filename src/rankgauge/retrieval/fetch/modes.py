@@ -48,7 +48,7 @@ class RetrieverSettings:
     stemmer: str = "english"
     stopwords: str | Sequence[str] = "english"
     embedder: str = "wordllama"
-    document_vectors: str | None = None  # a .npy file, in the order of the corpus, instead of an embedder
+    document_vectors: str | None = None  # a file of precomputed vectors instead of an embedder
     query_vectors: str | None = None
     center: float = DEFAULT_CENTER  # share of the mean vector to subtract
     search: str = "exact"  # or faiss, or faiss:FACTORY
