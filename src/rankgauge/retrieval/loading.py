@@ -139,18 +139,19 @@ def code_identity(source: Any, path: str | None = None) -> dict[str, Any]:
     says = own() if callable(own) and not inspect.isclass(source) else None
     hashes = {module: _module_sha256(sys.modules.get(module))}
     if path is not None:
-        named = _named_module(path)
-        hashes = {**({module: hashes[module]} if hashes[module] else {}), named.__name__: _module_sha256(named)}
+        named = Path(path.rpartition(":")[0]).name
+        hashes = {**({module: hashes[module]} if hashes[module] else {}), named: _module_sha256(_named_module(path))}
     elif not _is_in_module(definition, module, name) or (definition is not source and says is None):
         hashes = {}
     files = hashes if hashes and None not in hashes.values() else None
     return {"callable": f"{module}:{name}", "files": files, **({} if says is None else {"identity": dict(says)})}
 
 
-def _named_module(path: str) -> ModuleType:
-    """The module of an object path that was loaded."""
+def _named_module(path: str) -> ModuleType | None:
+    """The module of an object path, if it was loaded."""
     name = path.rpartition(":")[0]
-    return _FILES[Path(name).resolve()].module if name.endswith(FILE_SUFFIX) else sys.modules[name]
+    loaded = _FILES.get(Path(name).resolve())
+    return sys.modules.get(name) if loaded is None else loaded.module
 
 
 def _is_in_module(definition: Any, module: str, name: str) -> bool:
