@@ -23,14 +23,14 @@ from rankgauge.retrieval.code_policy import check_code
 FILE_SUFFIX = ".py"
 
 
-class _LoadedFile(NamedTuple):
+class _CodeFile(NamedTuple):
     """A module from a file, and the hash of the bytes that were run."""
 
     module: ModuleType
     sha256: str
 
 
-_FILES: dict[Path, _LoadedFile] = {}  # by resolved path
+_FILES: dict[Path, _CodeFile] = {}  # by resolved path
 _HASHES: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()  # of other modules, as they were when first seen
 
 
@@ -105,7 +105,7 @@ def _load_file(path: Path) -> ModuleType:
             else:
                 sys.modules[resolved.name] = before
             raise
-        _FILES[resolved] = _LoadedFile(module, digest)
+        _FILES[resolved] = _CodeFile(module, digest)
     return _FILES[resolved].module
 
 

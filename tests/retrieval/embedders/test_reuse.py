@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -87,13 +88,18 @@ def test_every_embedder_has_a_hash(name: str) -> None:
     assert one.identity() == again.identity()
 
 
-def test_an_edited_file_does_not_serve_the_vectors_of_the_old_one(tmp_path: Path) -> None:
+def test_an_edited_file_does_not_serve_the_vectors_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # compiled code is kept by time and size
     path, index = tmp_path / "e.py", tmp_path / "index"
     path.write_text(CODE.format(7))
+    os.utime(path, (10**9, 10**9))
     assert is_rebuilt(embedder(f"{path}:embed"), index)
     note = f"stored vectors are used again: the hash of embedder {path}:embed is that of its file: what it imports"
     assert not is_rebuilt(embedder(f"{path}:embed"), index, note)
     path.write_text(CODE.format(5))  # as long as before, and in the same second
+    os.utime(path, (10**9, 10**9))
     new = Vector(KITCHEN, embedder(f"{path}:embed"), index=index)
     assert new.rebuilt
     assert np.array_equal(new.vectors, Vector(KITCHEN, embedder(f"{path}:embed")).vectors)

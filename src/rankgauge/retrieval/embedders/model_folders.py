@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,19 +120,17 @@ POOLING_MODES: dict[str, Callable[[Floats, int], Floats]] = {
 
 def read_sentence_model(folder: Path) -> SentenceModel:
     """What the configuration of a folder says; an error names the file and the key that is not understood."""
-    transformer, pooling_folder, is_normalized = _read_modules(folder)
-    pooling_file = None if pooling_folder is None else folder / pooling_folder / "config.json"
+    steps = _read_modules(folder)
+    pooling_file = None if steps.pooling is None else folder / steps.pooling / "config.json"
     pooling, includes_prompt = _read_pooling(pooling_file)
-    max_tokens, truncates_left, is_lowercase = _read_transformer(folder / transformer)
-    prompts = _read_prompts(folder / PROMPTS_FILE, is_normalized)
+    reading = _read_transformer(folder / steps.transformer)
+    prompts = _read_prompts(folder / PROMPTS_FILE, steps.is_normalized)
     # Versions of the library differ in which token is then the first, and truncation may cut the prompt off.
-    is_unclear = "cls" in pooling or truncates_left
+    is_unclear = "cls" in pooling or reading.truncates_left
     if pooling_file is not None and not includes_prompt and any(prompts.values()) and is_unclear:
         reason = "pooling of the first token" if "cls" in pooling else "a tokenizer that truncates on the left"
         raise _misfit(pooling_file, "include_prompt", f"true with {reason}", "false", hint=LIBRARY_HINT)
-    return SentenceModel(
-        pooling, includes_prompt, is_normalized, prompts, max_tokens, truncates_left, is_lowercase, transformer
-    )
+    return SentenceModel(pooling, includes_prompt, steps.is_normalized, prompts, *reading, steps.transformer)
 
 
 def prompts_by_side(source: str | Path, prompts: Mapping[str, str], default: str | None) -> dict[str, str]:
@@ -167,11 +165,26 @@ def _is_hidden(name: str) -> bool:
     return any(part.startswith(".") for part in PurePosixPath(name).parts)
 
 
-def _read_modules(folder: Path) -> tuple[str, str | None, bool]:
+class _Steps(NamedTuple):
     """The folders of Transformer and of Pooling, if there is one, and whether vectors are normalized."""
+
+    transformer: str
+    pooling: str | None
+    is_normalized: bool
+
+
+class _TextReading(NamedTuple):
+    """The maximum number of tokens, whether longer texts lose their beginning, and whether texts are lowercased."""
+
+    max_tokens: int | None
+    truncates_left: bool
+    is_lowercase: bool
+
+
+def _read_modules(folder: Path) -> _Steps:
     path = folder / MODULES_FILE
     if not path.is_file():
-        return "", POOLING_FOLDER, False
+        return _Steps("", POOLING_FOLDER, False)
     modules = _read_json(path, [{"type": str, "path?": str}])
     kinds = [module["type"].rpartition(".")[2] for module in modules]
     for row, (kind, module) in enumerate(zip(kinds, modules, strict=True)):
@@ -183,7 +196,8 @@ def _read_modules(folder: Path) -> tuple[str, str | None, bool]:
             raise _misfit(path, f"[{row}].path", "a folder within the model's", shown(str(inner)))
     if not modules:
         raise _misfit(path, "[0].type", "Transformer", "nothing")
-    return modules[0].get("path", ""), modules[1].get("path", "") if len(modules) > 1 else None, len(modules) > 2
+    folders = [module.get("path", "") for module in modules]
+    return _Steps(folders[0], folders[1] if len(folders) > 1 else None, len(folders) > 2)
 
 
 def _read_pooling(path: Path | None) -> tuple[tuple[str, ...], bool]:
@@ -207,8 +221,7 @@ def _read_pooling(path: Path | None) -> tuple[tuple[str, ...], bool]:
     return modes, config.get("include_prompt", True)
 
 
-def _read_transformer(folder: Path) -> tuple[int | None, bool, bool]:
-    """The maximum number of tokens, whether longer texts lose their beginning, and whether texts are lowercased."""
+def _read_transformer(folder: Path) -> _TextReading:
     path = next((folder / name for name in TRANSFORMER_FILES if (folder / name).is_file()), folder / "none")
     config = _read_json(path, {"max_seq_length?": Maybe(int), "do_lower_case?": bool})
     _check_keys(path, config, ("max_seq_length", "do_lower_case"), HARMLESS_TRANSFORMER_KEYS)
@@ -223,7 +236,7 @@ def _read_transformer(folder: Path) -> tuple[int | None, bool, bool]:
     side = tokenizer.get("truncation_side", "right")
     if side not in ("left", "right"):
         raise _misfit(tokenizer_path, "truncation_side", "left or right", shown(side))
-    return limit, side == "left", config.get("do_lower_case", False)
+    return _TextReading(limit, side == "left", config.get("do_lower_case", False))
 
 
 def _read_prompts(path: Path, is_normalized: bool) -> dict[str, str]:
