@@ -92,14 +92,14 @@ VECTOR_OPTIONS: tuple[Option, ...] = (
         section=Section.VECTOR,
         type=click.Path(),
         metavar="FILE",
-        help="Read precomputed document vectors (.npy).",
+        help="Read precomputed document vectors by id: Parquet, JSON Lines, or .npy with FILE.ids.txt.",
     ),
     option(
         "--query-vectors",
         section=Section.VECTOR,
         type=click.Path(),
         metavar="FILE",
-        help="Read precomputed query vectors (.npy).",
+        help="Read precomputed query vectors by id.",
     ),
     option(
         "--center",
