@@ -22,9 +22,10 @@ from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, defa
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
-from rankgauge.errors import RankgaugeError, UsageError
+from rankgauge.errors import Note, RankgaugeError, UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.report.manifest import plain_path, plain_text, plain_values, to_bytes
+from rankgauge.retrieval.engines.vector import _saved_here
 from rankgauge.retrieval.fetch.fetch import FetchProgress
 from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
@@ -222,9 +223,37 @@ def test_the_manifest_reveals_neither_who_nor_where(made: Path) -> None:
     assert not re.search(r'"/[a-z]', manifest)
     data = json.loads(manifest)
     assert data["data"]["test collection"]["qrels"]["sha256"]
-    assert data["method"]["retrieval"][1]["params"]["embedder"]["sha256"]["weights"]
+    assert data["method"]["retrieval"][1]["params"]["embedder"]["files"]["weights"]
     assert data["times"]["costs"]["lexical"]["calls"] == 3
     assert data["times"]["costs"]["vector"]["index_bytes"] > 0
+
+
+@pytest.mark.slow
+def test_a_benchmark_with_an_edited_embedder_does_not_use_its_old_vectors(tmp_path: Path) -> None:
+    notes: list[str] = []
+
+    class Listening(BenchmarkListener):
+        def warned(self, system: str, note: Note) -> None:
+            notes.append(note.message)
+
+    path = tmp_path / "e.py"
+    plan = shipped_plan(
+        latency=0, systems={"mine": PlannedSystem(RetrieverSettings(mode="vector", embedder=f"{path}:embed"))}
+    )
+    hashes, indexes = [], []
+    for letter in "eii":
+        path.write_text(f"def embed(texts):\n    return [[len(t), 9 * t.count({letter!r})] for t in texts]\n")
+        assert notes == []
+        _saved_here.clear()  # as another process has it
+        run_benchmark(plan, tmp_path / "out", index=tmp_path / "index", listener=Listening())
+        (model,) = json.loads((tmp_path / "out" / MANIFEST).read_text())["data"]["other"]
+        hashes.append(model["sha256"])
+        indexes.append(index_hashes(tmp_path / "out"))
+    assert [one == hashes[1] for one in hashes] == [False, True, True]
+    assert [one == indexes[1] for one in indexes] == [False, True, True]
+    (note,) = notes
+    assert "stored vectors are used again" in note
+    assert "what it imports and the files it reads are not included" in note
 
 
 def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:

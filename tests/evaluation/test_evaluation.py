@@ -137,7 +137,7 @@ def test_several_runs_are_scored_on_each_of_several_judgments() -> None:
 
 @pytest.mark.parametrize("name", ["compat", "query_set", "no_relevant"])
 def test_an_unknown_convention_is_a_usage_error(name: str) -> None:
-    with pytest.raises(UsageError, match=f"{name} must be one of"):
+    with pytest.raises(UsageError, match=f"{name}: expected one of"):
         Conventions(**{name: "other"})  # type: ignore[arg-type]  # refused at run time
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -31,12 +32,14 @@ from rankgauge.io.read import read_qrels, read_run
 from rankgauge.rag.cases import read_cases
 from rankgauge.render.text.history import list_table
 from rankgauge.report import manifest as manifests
+from rankgauge.retrieval.embedders.model_folders import read_sentence_model
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.fetch.journal import Journal
 from rankgauge.retrieval.store import load_arrays, save_arrays
 from rankgauge.validation.validate import validate_qrels, validate_run
 from tests.faults.plain_numbers import check_run
 from tests.io.examples import QRELS, RANKED, RUNS
+from tests.retrieval.embedders.tiny_models import BGE, write_config
 
 Seeds = list[tuple[str, bytes]]  # suffix and content
 DOCUMENTS = [{"_id": f"d{n}", "title": f"t{n}", "text": f"some text {n}"} for n in range(4)]
@@ -66,6 +69,8 @@ PIPELINE = (
 STORY = b'{"id": "s1", "text": "a dog runs"}\n{"id": "s2", "text": "a cat sleeps"}\n'
 STORY_MD = b"# Story\n\n## Scene 1: dog\n\nA dog runs.\n\n## Scene 2: cat\n\nA cat sleeps.\n"
 LABELED = b'{"text": "dog", "relevant": ["s1"], "topK": 1}\n{"text": "cat", "relevant": ["s2"]}\n'
+VECTOR_IDS = [b"a", b"b", b"c", b"d"]
+VECTORS = b"".join(b'{"id": "%s", "vector": [1, 0.5, -2e-3]}\n' % name for name in VECTOR_IDS)
 HEADER = {"format": "soak", "sha256": "00"}
 
 
@@ -138,6 +143,9 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "history labels": [(".jsonl", labels.read_bytes())],
         "header": [(".json", (folder / "seed-index/header.json").read_bytes())],
         "array": [(".npy", _npy(np.eye(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
+        "vectors": [(".jsonl", VECTORS), (".parquet", _parquet_vectors())],
+        "vector ids": [(".txt", b"a\nb\nc\nd\n"), (".sha256", hashlib.sha256(b"a\nb\nc\nd\n").hexdigest().encode())],
+        "model folder": [(f".{name.replace('/', '+')}", json.dumps(data).encode()) for name, data in BGE.items()],
     }  # fmt: skip
 
 
@@ -222,7 +230,42 @@ def save_arrays_again(folder: Path) -> None:
 
 
 def _read_vectors(path: Path) -> None:
-    PrecomputedEmbedder(str(path), [b"a", b"b", b"c", b"d"], str(path), [b"a", b"b", b"c", b"d"])
+    path.with_name(f"{path.stem}.ids.txt").write_bytes(b"a\nb\nc\nd\n")
+    _embed(path)
+
+
+def _embed(path: Path) -> None:
+    one = PrecomputedEmbedder(str(path), VECTOR_IDS, str(path), VECTOR_IDS)
+    one.embed(VECTOR_IDS, [""] * 4, "document")
+
+
+def _read_vector_ids(path: Path) -> None:
+    """The ids of a table, or their hash."""
+    table = path.with_name("table.npy")
+    table.write_bytes(_npy(np.eye(4)))
+    beside = table.with_name(f"table.ids{path.suffix}")
+    beside.write_bytes(path.read_bytes())
+    try:
+        _embed(table)
+    finally:
+        beside.unlink()
+
+
+def _read_model_folder(path: Path) -> None:
+    """A folder of a sentence model in which one file is another."""
+    name = path.name[path.name.index(".") + 1 :].replace("+", "/")
+    folder = write_config(path.with_name("model"), BGE)
+    (folder / name).write_bytes(path.read_bytes())
+    read_sentence_model(folder)
+
+
+def _parquet_vectors() -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table({"id": ["a", "b", "c", "d"], "vector": np.eye(4).tolist()}), out)
+    return out.getvalue()
 
 
 READERS: dict[str, Reader] = {
@@ -253,5 +296,8 @@ READERS: dict[str, Reader] = {
         Reader("index header", "header", _read_index, is_json=True),
         Reader("index array", "array", _read_index),
         Reader("vectors", "array", _read_vectors),
+        Reader("vectors by id", "vectors", _embed),
+        Reader("vector ids", "vector ids", _read_vector_ids),
+        Reader("model folder", "model folder", _read_model_folder, is_json=True),
     )
 }

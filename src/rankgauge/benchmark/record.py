@@ -22,6 +22,7 @@ from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Cost
 from rankgauge.retrieval.base import Retriever
+from rankgauge.retrieval.embedders.base import embedders_in
 from rankgauge.retrieval.fetch.fetch import FetchResult
 
 MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
@@ -179,19 +180,10 @@ def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, An
 
 
 def _models(results: Mapping[str, SystemResult]) -> list[dict[str, Any]]:
-    """The embedders, each once, with the hashes of their weights."""
+    """The embedders, each once, with their hashes."""
     models: dict[str, dict[str, Any]] = {}
-
-    def walk(value: Any) -> None:
-        if isinstance(value, Mapping):
-            if "embedder" in value and isinstance(value["embedder"], str):
-                models[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
-            for inner in value.values():
-                walk(inner)
-        elif isinstance(value, list):
-            for inner in value:
-                walk(inner)
-
     for result in results.values():
-        walk(manifests.plain_values(dict(result.retriever.identity())))
+        for value in embedders_in(manifests.plain_values(dict(result.retriever.identity()))):
+            if "embedder" in value:
+                models[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
     return list(models.values())

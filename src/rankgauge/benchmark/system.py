@@ -15,7 +15,7 @@ from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import IndexRecord, SystemResult
 from rankgauge.core.formatting import plural
 from rankgauge.core.secrets import error_text
-from rankgauge.errors import Note, RetrieverError
+from rankgauge.errors import Note, RetrieverError, held_warnings
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.report.report import Cost
@@ -52,7 +52,8 @@ class SystemRunner:
         start = time.monotonic()
         settings = replace(system.settings, index=str(index))
         experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
-        retriever = make_retriever(settings, documents, self.queries, experts=experts)
+        with held_warnings() as messages:
+            retriever = make_retriever(settings, documents, self.queries, experts=experts)
         seconds = round(time.monotonic() - start, 3)
         fetched = fetch_run(
             retriever,
@@ -65,6 +66,8 @@ class SystemRunner:
         if fetched.resumed:
             reused = f"{plural(fetched.resumed, 'answer')} from an interrupted benchmark reused"
             self.listener.warned(name, Note("resumed", reused))
+        for message in dict.fromkeys(messages):
+            self.listener.warned(name, Note("retriever", message))
         for note in fetched.notes:
             self.listener.warned(name, note)
         if not any(answer.docs for answer in fetched.answers):

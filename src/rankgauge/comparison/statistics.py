@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, check_settings, setting
-from rankgauge.errors import UsageError
+from rankgauge.errors import UsageError, nearest
 from rankgauge.stats.names import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESAMPLES, Alternative, PairedTest
 
 if TYPE_CHECKING:
@@ -89,7 +89,11 @@ class Statistics:
         if self.correction == "auto":
             object.__setattr__(self, "correction", default_correction(self.test))
         if self.alternative not in ALTERNATIVES:
-            raise UsageError(f"alternative: expected one of {', '.join(ALTERNATIVES)}, found {self.alternative!r}")
+            close = nearest(self.alternative, ALTERNATIVES)
+            raise UsageError(
+                f"alternative: expected one of {', '.join(ALTERNATIVES)}, found {self.alternative!r}",
+                hint=f"did you mean {close}?" if close else None,
+            )
         if self.correction == "maxt" and self.test not in JOINT_TESTS:
             raise UsageError(
                 f"the correction maxt has no draws of the test {self.test}",

@@ -108,7 +108,7 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     for name in ("measures", "by", "require"):
         if name in values:
             values[name] = tuple(values[name])
-    for name in ("cache_file", "baseline"):
+    for name in ("cache_file", *(["baseline"] if section == "gate" else [])):  # elsewhere a baseline is a name
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / Path(values[name]).expanduser())
     if config.kpi is not None:

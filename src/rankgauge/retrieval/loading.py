@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from rankgauge.core.secrets import error_message, error_text
-from rankgauge.errors import UsageError, nearest, printable, shown
+from rankgauge.errors import InputError, UsageError, nearest, printable, shown
+from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.code_policy import check_code
 
 FILE_SUFFIX = ".py"
-_FILES: dict[Path, ModuleType] = {}  # the modules loaded from files, by resolved path
+
+
+class _CodeFile(NamedTuple):
+    """A module from a file, and the hash of the bytes that were run."""
+
+    module: ModuleType
+    sha256: str
+
+
+_FILES: dict[Path, _CodeFile] = {}  # by resolved path
+_HASHES: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()  # of other modules, as they were when first seen
 
 
 def is_object_path(text: str) -> bool:
@@ -66,24 +80,33 @@ def _load_module(name: str) -> ModuleType:
 
 
 def _load_file(path: Path) -> ModuleType:
-    """A module from a file, once; its name is that of the file, which no installed module has."""
+    """A module from a file, again if the file changed; its name is that of the file, which no installed module has.
+
+    The bytes that are hashed are those that are run: Python's own cache of compiled files compares times and sizes.
+    """
     resolved = path.resolve()
-    if resolved not in _FILES:
-        if not resolved.is_file():
-            raise FileNotFoundError(f"{printable(str(path), None)} not found")
+    if not resolved.is_file():
+        raise FileNotFoundError(f"{printable(str(path), None)} not found")
+    data = resolved.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if resolved not in _FILES or _FILES[resolved].sha256 != digest:
         _find_modules_in(resolved.parent)
         spec = spec_from_file_location(resolved.name, resolved)
-        if spec is None or spec.loader is None:
+        if spec is None or not isinstance(spec.loader, SourceFileLoader):
             raise ImportError("not a Python file")
         module = module_from_spec(spec)
+        before = sys.modules.get(resolved.name)
         sys.modules[resolved.name] = module  # classes look for their module there
         try:
-            spec.loader.exec_module(module)
+            exec(spec.loader.source_to_code(data, str(resolved)), module.__dict__)
         except BaseException:
-            del sys.modules[resolved.name]
+            if before is None:
+                del sys.modules[resolved.name]
+            else:
+                sys.modules[resolved.name] = before
             raise
-        _FILES[resolved] = module
-    return _FILES[resolved]
+        _FILES[resolved] = _CodeFile(module, digest)
+    return _FILES[resolved].module
 
 
 def _find_modules_in(folder: Path) -> None:
@@ -100,6 +123,56 @@ def _reason(error: BaseException) -> str:
         return printable(f"{Path(error.filename or '?').name}:{error.lineno}: SyntaxError: {error.msg}")
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return printable(f"{Path(frame.filename).name}:{frame.lineno}: {error_text(error)}", None)
+
+
+def code_identity(source: Any, path: str | None = None) -> dict[str, Any]:
+    """Which code an object is: its name, the hashes of the files that determine it, and what it says of itself.
+
+    An object that was loaded by a ``path`` is determined by the file that the path names, and by that of its
+    definition. Any other object must be a function or a class that its module has under its name, or say in a method
+    ``identity()`` what determines it: a lambda, a bound method or an instance may hold what no file shows, and its
+    ``files`` are None. What a file imports is not included.
+    """
+    definition = source if hasattr(source, "__qualname__") else type(source)
+    module, name = str(getattr(definition, "__module__", None)), str(definition.__qualname__)
+    own = getattr(source, "identity", None)
+    says = own() if callable(own) and not inspect.isclass(source) else None
+    hashes = {module: _module_sha256(sys.modules.get(module))}
+    if path is not None:
+        named = Path(path.rpartition(":")[0]).name
+        hashes = {**({module: hashes[module]} if hashes[module] else {}), named: _module_sha256(_named_module(path))}
+    elif not _is_in_module(definition, module, name) or (definition is not source and says is None):
+        hashes = {}
+    files = hashes if hashes and None not in hashes.values() else None
+    return {"callable": f"{module}:{name}", "files": files, **({} if says is None else {"identity": dict(says)})}
+
+
+def _named_module(path: str) -> ModuleType | None:
+    """The module of an object path, if it was loaded."""
+    name = path.rpartition(":")[0]
+    loaded = _FILES.get(Path(name).resolve())
+    return sys.modules.get(name) if loaded is None else loaded.module
+
+
+def _is_in_module(definition: Any, module: str, name: str) -> bool:
+    """Whether a module has this very object under its name."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is definition
+
+
+def _module_sha256(module: ModuleType | None) -> str | None:
+    """The hash of a module's file; None if it has none, or if the file changed since the module was first seen."""
+    loaded = next((file.sha256 for file in _FILES.values() if file.module is module), None)
+    path = getattr(module, "__file__", None)
+    if loaded is not None or module is None or path is None:
+        return loaded
+    try:
+        digest = sha256_of_file(path)
+    except InputError:  # in an archive, for one
+        return None
+    return digest if _HASHES.setdefault(module, digest) == digest else None
 
 
 def has_parameter(function: Callable[..., Any], name: str) -> bool:

@@ -100,6 +100,11 @@ def content_sha256(folder: Path) -> str | None:
     return digest.hexdigest()
 
 
+def holds_index(folder: Path) -> bool:
+    """Whether a folder has the header of an index."""
+    return _read_header(folder) is not None
+
+
 def _read_header(folder: Path) -> dict[str, Any] | None:
     path = folder / HEADER_FILE
     try:

@@ -194,7 +194,7 @@ def test_a_rule_that_makes_no_sense_is_refused(name: str, value: float) -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0])
 def test_a_confidence_that_leaves_no_room_is_refused(confidence: float) -> None:
-    with pytest.raises(UsageError, match="confidence must lie between 0 and 1"):
+    with pytest.raises(UsageError, match="confidence: expected a number between 0 and 1"):
         Rule(statistics=Statistics(correction="maxt", confidence=confidence))
 
 

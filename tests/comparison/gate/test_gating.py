@@ -38,7 +38,7 @@ def test_the_grade_of_relevance_applies_to_names_that_do_not_say_their_own(tmp_p
     required = gate(judged, run, require=["RR>=0.2", "RR(rel=1)>=1"], conventions=strict).required
     assert [(str(row.requirement), row.value) for row in required] == [("RR(rel=2) >= 0.2", 0.25), ("RR >= 1", 1.0)]
     write_baseline(tmp_path / "b.json", judged, run, ["RR", "AP(rel=1)"], conventions=strict)
-    for options in ({"against": run, "measures": "RR AP(rel=1)"}, {"against": tmp_path / "b.json"}):
+    for options in ({"baseline": run, "measures": "RR AP(rel=1)"}, {"baseline": tmp_path / "b.json"}):
         compared = gate(judged, run, conventions=strict, **options).compared
         assert [(row.measure, row.now) for row in compared] == [("RR(rel=2)", 0.25), ("AP", 1.0)]
 

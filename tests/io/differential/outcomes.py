@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -161,7 +162,12 @@ def _observed(act: Any, circumstances: Circumstances, name: str) -> Outcome:
     messages = tuple(str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning))
 
     def nameless(text: str) -> str:
-        return text.replace(name, "FILE" + name[len(name.rstrip(":")) :]) if name else text
+        if not name:
+            return text
+        # A line begins with the name of standard input; data may have the same characters elsewhere.
+        if name == "-:":
+            return re.sub(r"(?m)^((?:[\w-]+: )?)-:", r"\1FILE:", text)
+        return text.replace(name, "FILE" + name[len(name.rstrip(":")) :])
 
     return replace(
         outcome,

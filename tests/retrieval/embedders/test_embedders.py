@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankgauge.errors import InputError, MissingExtraError, UsageError
-from rankgauge.retrieval.base import QueryBatch
+from rankgauge.errors import MissingExtraError, UsageError
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.bow import BagOfWords
 from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.embedders.vsa import HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.faiss import Faiss
 from rankgauge.retrieval.engines.lexical import Lexical
@@ -55,7 +53,8 @@ def test_wordllama_has_the_vectors_of_its_own_code() -> None:
 def test_the_identity_of_wordllama_has_the_hashes_of_its_files() -> None:
     pytest.importorskip("wordllama")
     identity = embedder("wordllama").identity()
-    assert {len(digest) for digest in identity["sha256"].values()} == {64}
+    assert {len(digest) for digest in identity["files"].values()} == {64}
+    assert len(identity["sha256"]) == 64
 
 
 @pytest.mark.parametrize(
@@ -79,26 +78,6 @@ def test_hyperdimensional_vectors_depend_on_the_order_of_neighbors() -> None:
     assert (vectors(plain, ["dog bites man"]) == vectors(plain, ["man bites dog"])).all()
 
 
-def test_precomputed_vectors_are_found_by_their_ids(tmp_path: Path) -> None:
-    ids = [document.id for document in KITCHEN]
-    np.save(tmp_path / "d.npy", np.eye(5))
-    np.save(tmp_path / "q.npy", np.eye(5)[[2, 0]])
-    one = PrecomputedEmbedder(tmp_path / "d.npy", ids, tmp_path / "q.npy", [b"q1", b"q2"])
-    run = Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q2": "", "q1": "any"}), 1)
-    assert list(run.docs) == [b"bread", b"cake"]
-    with pytest.raises(InputError, match="no vector for query 'q9'"):
-        Vector(KITCHEN, one).retrieve(QueryBatch.from_dict({"q9": "any"}), 1)
-
-
-def test_a_table_of_the_wrong_size_is_an_error(tmp_path: Path) -> None:
-    np.save(tmp_path / "d.npy", np.eye(4))
-    with pytest.raises(InputError, match="with 2 rows, found float64 of shape"):
-        PrecomputedEmbedder(tmp_path / "d.npy", [b"a", b"b"], tmp_path / "d.npy", [])
-    (tmp_path / "x.npy").write_text("no table")
-    with pytest.raises(InputError, match=r"not a \.npy table"):
-        PrecomputedEmbedder(tmp_path / "x.npy", [b"a"], tmp_path / "d.npy", [])
-
-
 def test_an_embedder_can_be_any_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_embedder_module.py").write_text("def embed(texts):\n    return [[len(t), 1] for t in texts]\n")
     monkeypatch.chdir(tmp_path)
@@ -117,16 +96,16 @@ def test_a_misspelled_embedder_gets_a_suggestion() -> None:
 
 
 def test_a_model_of_sentence_transformers_is_called_with_its_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[list[str], str | None]] = []
+    calls: list[tuple[list[str], str]] = []
 
     class Model:
-        prompts = {"query": "query: "}  # noqa: RUF012 - a plain class attribute, as in the library
+        prompts = {"query": "query: ", "passage": "text: "}  # noqa: RUF012 - a plain class attribute, as in the library
 
         def __init__(self, name: str, device: str) -> None:
             self.name = name
 
-        def encode(self, texts: list[str], prompt_name: str | None, **_: object) -> np.ndarray[Any, Any]:
-            calls.append((texts, prompt_name))
+        def encode(self, texts: list[str], prompt: str, **_: object) -> np.ndarray[Any, Any]:
+            calls.append((texts, prompt))
             return np.ones((len(texts), 3), dtype=np.float32)
 
     class Cross(Model):
@@ -138,8 +117,10 @@ def test_a_model_of_sentence_transformers_is_called_with_its_prompts(monkeypatch
     one = embedder("sentence-transformers/tiny")
     assert vectors(one, ["a"]).shape == (1, 3)
     embed_texts(one, [b"q"], ["b"], "query")
-    assert calls == [(["a"], None), (["b"], "query")]
-    assert one.identity() == {"embedder": "sentence-transformers/tiny", "version": "9"}
+    assert calls == [(["a"], "text: "), (["b"], "query: ")]
+    identity = one.identity()
+    assert (identity["embedder"], identity["version"]) == ("sentence-transformers/tiny", "9")
+    assert (identity["files"], identity["sha256"]) == (None, None)  # nobody knows where this model is
     from rankgauge.retrieval.embedders.sentence_transformers import CrossEncoderReranker
 
     assert CrossEncoderReranker("tiny").score("q", [b"a", b"b"], ["x", "xyz"]).tolist() == [1, 3]
@@ -182,33 +163,6 @@ def test_every_engine_says_which_extra_it_needs(library: str, monkeypatch: pytes
     }
     with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[(retrieval|faiss)\]'"):
         calls.get(library, lambda: Lexical(KITCHEN))()
-
-
-def test_an_onnx_model_is_run_text_by_text(tmp_path: Path) -> None:
-    onnx = pytest.importorskip("onnx")
-    pytest.importorskip("onnxruntime")
-    tokenizers = pytest.importorskip("tokenizers")
-    make = onnx.helper
-    table = np.arange(12, dtype=np.float32).reshape(4, 3)
-    graph = make.make_graph(
-        [make.make_node("Gather", ["table", "input_ids"], ["out"])],
-        "tiny",
-        [make.make_tensor_value_info("input_ids", onnx.TensorProto.INT64, ["batch", "length"])],
-        [make.make_tensor_value_info("out", onnx.TensorProto.FLOAT, ["batch", "length", 3])],
-        [onnx.numpy_helper.from_array(table, "table")],
-    )
-    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=8)
-    onnx.save(model, str(tmp_path / "model.onnx"))
-    words = tokenizers.models.WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3}, unk_token="[UNK]")
-    tokenizer = tokenizers.Tokenizer(words)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    one = embedder(f"onnx/{tmp_path}")
-    expected = table[[1, 3]].sum(axis=0)
-    assert vectors(one, ["a c"])[0] == pytest.approx(expected / np.linalg.norm(expected), abs=1e-6)
-    assert len(one.identity()["sha256"]) == 64
-    with pytest.raises(InputError, match=r"expected model\.onnx"):
-        embedder(f"onnx/{tmp_path / 'nowhere'}")
 
 
 def test_wordllama_is_used_without_importing_it() -> None:

@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, RankgaugeWarning, UsageError
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus
 from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.retrieval import loading
 from rankgauge.retrieval.engines.postgres import PostgresEngine
 from rankgauge.retrieval.engines.postgres_index import IndexResult, index_corpus
 from rankgauge.retrieval.engines.vectors import to_unit
@@ -128,20 +129,9 @@ def test_the_vectors_are_those_of_the_embedder_and_a_text_without_words_has_none
             assert stored.tolist() == expected.tolist()
 
 
-class Interrupted(Exception):
-    pass
-
-
 def test_an_interrupted_load_goes_on_where_it_stopped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    embed = small_vectors.embed
-
-    def stop_at_15(texts: list[str], side: str) -> Any:
-        if TEXTS["d15"] in texts:
-            raise Interrupted
-        return embed(texts, side)
-
-    monkeypatch.setattr(small_vectors, "embed", stop_at_15)
-    with pytest.raises(Interrupted):
+    monkeypatch.setattr(small_vectors, "stop_at", TEXTS["d15"])
+    with pytest.raises(small_vectors.Interrupted):
         database.load(TEXTS)
     assert len(database.texts()) == 10  # one batch
     with pytest.raises(UsageError, match="incomplete: loading it was interrupted"):
@@ -186,10 +176,22 @@ def test_another_language_or_embedder_needs_a_rebuild(database: Database) -> Non
     database.load(TEXTS)
     with pytest.raises(UsageError, match="indexed with another language: 'english', now 'simple'"):
         database.load(TEXTS, language="simple")
-    with pytest.raises(UsageError, match=r"indexed with another embedder: 'tests\.\S+', now none"):
+    with pytest.raises(UsageError, match=r"indexed with another embedder: 'tests\.\S+' \(sha256 \w{12}\), now none"):
         database.load(TEXTS, embedder=None)
     assert changes(database.load(TEXTS, language="simple", rebuild=True)) == (25, 25, 0, 0)
     assert PostgresEngine(database.section(language="simple")).search("the", 3)  # no stop word in this language
+
+
+def test_vectors_of_an_embedder_that_cannot_be_hashed_are_not_used_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_module_sha256", lambda module: None)
+    assert changes(database.load(TEXTS)) == (25, 25, 0, 0)
+    with pytest.raises(UsageError, match=r"cannot be used again: embedder tests\.\S+ cannot be hashed"):
+        database.load(TEXTS)
+    assert changes(database.load(TEXTS, rebuild=True)) == (25, 25, 0, 0)
+    with pytest.warns(RankgaugeWarning, match=r"may be those of an older model: embedder tests\.\S+ cannot be hashed"):
+        PostgresEngine(database.section(kind="vector"))
 
 
 def test_without_an_embedder_there_are_no_vectors(database: Database) -> None:

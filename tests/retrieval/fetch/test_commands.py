@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rankgauge.io.read import read_run
@@ -76,17 +75,6 @@ def test_gate_router_and_reranker_leave_a_log_that_pipeline_reads(workshop: Path
     assert read.code == 0, read.err
     for word in ("routing", "gate", "rerank"):
         assert word in read.out
-
-
-def test_precomputed_vectors_can_be_searched(workshop: Path, command: Command) -> None:
-    np.save(workshop / "d.npy", np.eye(216))
-    np.save(workshop / "q.npy", np.eye(216)[:48])
-    done = command(
-        *["runs", "fetch", "--mode", "vector", "--corpus", workshop, "--k", 1, "-o", workshop / "r"],
-        *["--set", f"retriever.vectors={workshop / 'd.npy'}", "--set", f"retriever.query_vectors={workshop / 'q.npy'}"],
-    )
-    assert done.code == 0, done.err
-    assert list(read_run(workshop / "r").docs)[:2] == [b"kb-001", b"kb-002"]
 
 
 def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: Command) -> None:

@@ -84,7 +84,7 @@ def test_only_what_is_made_for_english_is_reported() -> None:
     assert options(mode="lexical", stemmer="german", stopwords="none") == ""
     assert "but stopwords english expects English" in options(mode="lexical", stemmer="german")
     assert options(mode="vector", embedder="bow") == ""
-    assert "but --embedder wordllama expects English" in options(mode="vector")
+    assert "but embedder wordllama expects English" in options(mode="vector")
     assert options(mode="my_app:search") == ""
 
 

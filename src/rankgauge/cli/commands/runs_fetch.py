@@ -30,6 +30,7 @@ from rankgauge.io.queries import read_queries
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.decisions import Decisions, write_decisions
+from rankgauge.retrieval.embedders.precomputed import vector_files
 from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptions, FetchResult, fetch_run
 from rankgauge.retrieval.fetch.language import language_notes
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
@@ -80,7 +81,9 @@ class FetchSources:
             queries=options["queries"] or _queries_beside(corpus),
             corpus=None if corpus is None else read_corpus(corpus),
             experts={name: read_corpus(path) for name, path in options.get("experts", {}).items()},
-            vectors=tuple(options[key] for key in ("vectors", "query_vectors") if key in options),
+            vectors=tuple(
+                file for key in ("vectors", "query_vectors") if key in options for file in vector_files(options[key])
+            ),
         )
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import PADDING, Ids, Ints
@@ -216,6 +217,41 @@ def check_unique_names(source: str, names: Sequence[str]) -> None:
 
 def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, Any]]:
     """The rows of an uncompressed file, in batches; ``choose_columns`` selects columns from all their names."""
+    for batch in _stream_batches(path, choose_columns):
+        yield from batch.to_pylist()
+
+
+def stream_vectors(path: str, choose_columns: ColumnChoice) -> Iterator[tuple[Ids, NDArray[Any]]]:
+    """A column of ids and a column of lists of numbers, in batches; ``choose_columns`` names the two."""
+    types, rows_before, width = library(path).types, 0, None
+    for batch in _stream_batches(path, choose_columns):
+        name, column = batch.schema.names[1], batch.column(1)
+        is_list = (
+            types.is_list(column.type) or types.is_large_list(column.type) or types.is_fixed_size_list(column.type)
+        )
+        kind = column.type.value_type if is_list else column.type
+        if not is_list or not (types.is_floating(kind) or types.is_integer(kind)):
+            raise InputError.at(
+                path, None, f"expected lists of numbers in column {shown(name)}, found {shown(str(column.type))}"
+            )
+        lengths = np.array(column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+        width = width or (int(lengths[0]) if len(lengths) else None)
+        bad_rows = np.flatnonzero((lengths != width) | (lengths == 0))
+        if len(bad_rows):
+            row, length = int(bad_rows[0]), int(lengths[bad_rows[0]])
+            expected = f"{width} numbers" if width else "numbers"
+            raise InputError.at(
+                path, rows_before + row + 1, f"expected {expected} in column {shown(name)}, found {length}"
+            )
+        values = column.flatten()
+        if values.null_count:
+            raise InputError.at(path, None, f"expected numbers in column {shown(name)}, found a null")
+        yield ids_from_column(path, batch.schema.names[0], batch.column(0)), values.to_numpy().reshape(-1, width or 0)
+        rows_before += batch.num_rows
+
+
+def _stream_batches(path: str, choose_columns: ColumnChoice) -> Iterator[Any]:
+    """Parts of a file with the chosen columns, in their order."""
     pyarrow = library(path)
     try:
         with pyarrow.memory_map(path) as mapped:
@@ -225,17 +261,19 @@ def stream_rows(path: str, choose_columns: ColumnChoice) -> Iterator[dict[str, A
 
                 file = parquet.ParquetFile(mapped)
                 names = file.schema_arrow.names
-                batches = file.iter_batches(BATCH_ROWS, columns=_chosen_columns(path, names, choose_columns))
+                columns = _chosen_columns(path, names, choose_columns)
+                batches = file.iter_batches(BATCH_ROWS, columns=columns)
             else:
                 reader = pyarrow.ipc.open_file(mapped) if first.startswith(FILE) else pyarrow.ipc.open_stream(mapped)
                 columns = _chosen_columns(path, reader.schema.names, choose_columns)
                 is_file = first.startswith(FILE)
                 all_batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
-                batches = (batch.select(columns) for batch in all_batches)
+                batches = iter(all_batches)
             for batch in batches:
-                batch.validate(full=True)
-                for begin in range(0, batch.num_rows, BATCH_ROWS):
-                    yield from batch.slice(begin, BATCH_ROWS).to_pylist()
+                chosen = batch.select(columns)
+                chosen.validate(full=True)
+                for begin in range(0, chosen.num_rows, BATCH_ROWS):
+                    yield chosen.slice(begin, BATCH_ROWS)
     except InputError:
         raise
     except Exception as error:

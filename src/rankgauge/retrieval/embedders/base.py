@@ -1,7 +1,10 @@
-"""The embedder protocol."""
+"""The embedder protocol, and what identifies an embedder: whether vectors of it may be used again."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -23,4 +26,59 @@ class Embedder(Protocol):
         """One row per text; ``side`` is ``document`` or ``query``, which some models treat differently."""
 
     def identity(self) -> Identity:
-        """Everything that determines the vectors, as JSON."""
+        """Everything that determines the vectors, as JSON, and its hash as ``sha256``.
+
+        Without a hash, or with None, stored vectors of the embedder are never used again.
+        """
+
+
+def hashed_identity(kind: str, name: str, *, is_complete: bool = True, **parts: Any) -> dict[str, Any]:
+    """What identifies a model: its name, what determines its output, and a hash of both.
+
+    ``kind`` is ``embedder`` or ``reranker``. The hash is None if the parts do not determine the output.
+    """
+    identity = {kind: name, **parts}
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest() if is_complete else None
+    return {**identity, "sha256": digest}
+
+
+def identity_of(embedder: Embedder) -> dict[str, Any]:
+    """The identity of an embedder, with a hash or None in any case."""
+    return {"sha256": None, **embedder.identity()}
+
+
+def embedders_in(identity: Any) -> Iterator[Mapping[str, Any]]:
+    """The identities of all embedders and rerankers within an identity."""
+    if isinstance(identity, Mapping):
+        if "sha256" in identity and any(isinstance(identity.get(kind), str) for kind in ("embedder", "reranker")):
+            yield identity
+        for inner in identity.values():
+            yield from embedders_in(inner)
+    elif isinstance(identity, list | tuple):
+        for inner in identity:
+            yield from embedders_in(inner)
+
+
+def unhashed_note(identity: Any) -> str | None:
+    """Why nothing that was made with these embedders may be used again; None if all of them have a hash."""
+    names = [_label(part) for part in embedders_in(identity) if part["sha256"] is None]
+    if not names:
+        return None
+    return f"{_list(names)} cannot be hashed, so a change of its code or its model would not be noticed"
+
+
+def code_note(identity: Any) -> str | None:
+    """What the hashes of embedders do not cover, if some of them are code; None if none is."""
+    names = [_label(part) for part in embedders_in(identity) if (part.get("code") or {}).get("files")]
+    if not names:
+        return None
+    return f"the hash of {_list(names)} is that of its file: what it imports and the files it reads are not included"
+
+
+def _label(identity: Mapping[str, Any]) -> str:
+    kind = "embedder" if isinstance(identity.get("embedder"), str) else "reranker"
+    return f"{kind} {identity[kind]}"
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import hashed_identity
 from rankgauge.retrieval.embedders.hashing import hash_word, split_words
 from rankgauge.retrieval.engines.stopwords import ENGLISH_STOP_WORDS
 
@@ -34,7 +35,7 @@ class BagOfWords:
 
     def identity(self) -> Identity:
         """The number of dimensions, and the version of the hash."""
-        return {"embedder": self.name, "version": 1, "dimensions": self.dimensions}
+        return hashed_identity("embedder", self.name, version=1, dimensions=self.dimensions)
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
         """One row per text."""

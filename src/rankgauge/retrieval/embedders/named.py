@@ -38,5 +38,5 @@ def embedder(name: str) -> Embedder:
     if is_object_path(name):
         from rankgauge.retrieval.embedders.callables import CallableEmbedder
 
-        return CallableEmbedder(load_object(name, "embedder"), name)
+        return CallableEmbedder(load_object(name, "embedder"), name, path=name)
     raise unknown_name("embedder", name, EMBEDDER_PREFIXES, EMBEDDER_NAMES, misspelled=prefix)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,12 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import MissingExtraError
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import hashed_identity
+from rankgauge.retrieval.embedders.model_folders import file_hashes, prompts_by_side
 from rankgauge.retrieval.embedders.offline import allow_downloads
+
+OWNER = "sentence-transformers"  # of a model whose name has none
+CACHE_VARIABLE = "SENTENCE_TRANSFORMERS_HOME"
 
 
 class SentenceTransformerEmbedder:
@@ -23,16 +30,26 @@ class SentenceTransformerEmbedder:
         self.name = f"sentence-transformers/{model}"
         self._library = import_library("a sentence-transformers embedder")
         self._model = self._library.SentenceTransformer(model, device="cpu")
+        self._files = model_hashes(model)
+        prompts = {name: text or "" for name, text in (getattr(self._model, "prompts", None) or {}).items()}
+        default = getattr(self._model, "default_prompt_name", None)
+        self._prompts = prompts_by_side(self.name, prompts, default)
 
     def identity(self) -> Identity:
-        """The model and the library's version."""
-        return {"embedder": self.name, "version": str(self._library.__version__)}
+        """The hashes of the model's files, its prompts and the library's version."""
+        return hashed_identity(
+            "embedder",
+            self.name,
+            is_complete=self._files is not None,
+            version=str(self._library.__version__),
+            files=self._files,
+            prompts=self._prompts,
+        )
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[Any]:
         """One row per text."""
-        prompts = getattr(self._model, "prompts", None) or {}
-        prompt = side if side in prompts else None
-        vectors = self._model.encode(texts, prompt_name=prompt, show_progress_bar=False, convert_to_numpy=True)
+        prompt = self._prompts[side]
+        vectors = self._model.encode(texts, prompt=prompt, show_progress_bar=False, convert_to_numpy=True)
         return np.asarray(vectors)
 
 
@@ -43,15 +60,38 @@ class CrossEncoderReranker:
         self.name = f"cross-encoder/{model}"
         self._library = import_library("a cross-encoder")
         self._model = self._library.CrossEncoder(model, device="cpu")
+        self._files = model_hashes(model)
 
     def identity(self) -> Identity:
-        """The model and the library's version."""
-        return {"reranker": self.name, "version": str(self._library.__version__)}
+        """The hashes of the model's files and the library's version."""
+        version = str(self._library.__version__)
+        is_complete = self._files is not None
+        return hashed_identity("reranker", self.name, is_complete=is_complete, version=version, files=self._files)
 
     def score(self, query: str, ids: Sequence[bytes], texts: Sequence[str]) -> Floats:
         """How well each text answers the query."""
         scores = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
         return np.asarray(scores, dtype=np.float64).reshape(len(texts))
+
+
+def model_hashes(model: str) -> dict[str, str] | None:
+    """The hashes of the files of a model: in its folder, or where it was downloaded to; None if that is not found."""
+    folder = Path(model) if Path(model).is_dir() else _downloaded_folder(model)
+    return None if folder is None else file_hashes(folder) or None
+
+
+def _downloaded_folder(model: str) -> Path | None:
+    """The folder in the cache of Hugging Face that has the newest version of a model; nothing is downloaded."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        return None
+    for name in [model] if "/" in model else [f"{OWNER}/{model}", model]:
+        try:
+            return Path(snapshot_download(name, local_files_only=True, cache_dir=os.environ.get(CACHE_VARIABLE)))
+        except (OSError, ValueError):  # not in the cache, or not the name of a model
+            continue
+    return None
 
 
 def import_library(purpose: str) -> Any:

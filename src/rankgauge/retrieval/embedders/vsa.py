@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rankgauge.core.tables import Floats
 from rankgauge.errors import UsageError
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import hashed_identity
 from rankgauge.retrieval.embedders.hashing import random_bits, split_words
 from rankgauge.retrieval.engines.stopwords import ENGLISH_STOP_WORDS
 
@@ -38,7 +39,7 @@ class HyperdimensionalEmbedder:
 
     def identity(self) -> Identity:
         """The number of dimensions, the weight of pairs, and the version of the random vectors."""
-        return {"embedder": self.name, "version": 1, "dimensions": self.dimensions, "pairs": self.pairs}
+        return hashed_identity("embedder", self.name, version=1, dimensions=self.dimensions, pairs=self.pairs)
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
         """One row per text."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rankgauge.errors import InputError, MissingExtraError
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import hashed_identity
 from rankgauge.retrieval.embedders.pieces import load_tokenizer
 
 WEIGHTS_FILE = Path("weights") / "l2_supercat_256.safetensors"
@@ -36,14 +37,14 @@ class WordLlamaEmbedder:
         self._tokenizer = load_tokenizer(folder / TOKENIZER_FILE, "retrieval")
         # float32 holds half-precision numbers exactly and is summed much faster.
         self._table = read_tensor(folder / WEIGHTS_FILE, "embedding.weight").astype(np.float32)
-        self._sha256 = {
+        self._files = {
             name: sha256_of_file(folder / path)
             for name, path in (("weights", WEIGHTS_FILE), ("tokenizer", TOKENIZER_FILE))
         }
 
     def identity(self) -> Identity:
         """The hashes of both files."""
-        return {"embedder": self.name, "lowercase": True, "sha256": self._sha256}
+        return hashed_identity("embedder", self.name, lowercase=True, files=self._files)
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
         """The sum of the tokens' vectors, which has the direction of their mean."""

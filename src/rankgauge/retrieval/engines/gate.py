@@ -12,7 +12,7 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputTypeError, UsageError, shown
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.loading import is_object_path, load_object
+from rankgauge.retrieval.loading import code_identity, is_object_path, load_object
 from rankgauge.retrieval.scores import spread_run
 
 GateRule = Callable[[str], bool]
@@ -58,14 +58,18 @@ class GatedRetriever:
         self.name, self._retriever, self._shadow, self._version = retriever.name, retriever, shadow, version
         self._rule_name = gate if isinstance(gate, str) else getattr(gate, "__name__", type(gate).__name__)
         self._rule = parse_rule(gate) if isinstance(gate, str) else gate
+        is_code = getattr(self._rule, "__module__", None) != __name__
+        path = gate if isinstance(gate, str) else None
+        self._code = {"code": code_identity(self._rule, path)} if is_code else {}
         self._decisions = decisions or Decisions()
 
     def identity(self) -> Identity:
-        """The rule and the retriever behind it."""
+        """The rule, with the hashes of its code, and the retriever behind it."""
         return {
             "mode": "gated",
             "gate": self._rule_name,
             "version": self._version,
+            **self._code,
             "retriever": self._retriever.identity(),
         }
 

@@ -18,6 +18,7 @@ from rankgauge.config.servers import HttpSection
 from rankgauge.core.secrets import error_text, mask_secrets
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import identity_of
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.http_answers import AnswerReader
 
@@ -70,7 +71,7 @@ class HttpEngine:
     def identity(self) -> Identity:
         """The request and the paths of the answer, without the values of environment variables."""
         values = self.section.model_dump(include=set(ANSWER_KEYS), exclude_defaults=True)
-        model = {} if self._embedder is None else {"embedder": dict(self._embedder.identity())}
+        model = {} if self._embedder is None else {"embedder": identity_of(self._embedder)}
         return {"mode": "http", **values, "method": self.method, **model}
 
     def search(self, query: str, k: int) -> list[Any]:

@@ -11,6 +11,7 @@ from rankgauge.config.postgres import PostgresSection
 from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError
 from rankgauge.io.text import replace_lone_surrogates
+from rankgauge.retrieval.embedders.base import identity_of
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.postgres_client import VectorParameter, connected
 from rankgauge.retrieval.engines.postgres_pool import Database
@@ -34,7 +35,7 @@ class PostgresEngine:
         with connected(section) as connection:
             self._table = inspect_table(connection, section)
         self._embedder = embedder(section.embedder_name or "") if section.has_vectors else None
-        self._table.check_search(section, None if self._embedder is None else self._embedder.identity())
+        self._table.check_search(section, None if self._embedder is None else identity_of(self._embedder))
         self._statement = search_statement(section, self._table.vector_type)
         self._database = Database(section)
 
@@ -45,7 +46,7 @@ class PostgresEngine:
             "engine": "postgres",
             **settings,
             "dsn": mask_secrets(self._section.dsn),
-            "embedder": None if self._embedder is None else dict(self._embedder.identity()),
+            "embedder": None if self._embedder is None else identity_of(self._embedder),
             "versions": self._table.versions,
             "content": self._table.content,
         }

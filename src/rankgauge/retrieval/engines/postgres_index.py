@@ -19,7 +19,7 @@ from rankgauge.core.progress import phase
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.retrieval.batches import batches
-from rankgauge.retrieval.embedders.base import Embedder
+from rankgauge.retrieval.embedders.base import Embedder, identity_of, unhashed_note
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines import postgres_schema as schema
 from rankgauge.retrieval.engines.postgres import clean_text
@@ -112,7 +112,7 @@ class _Loader:
         dimensions = None
         if self.model is not None:
             dimensions = embed_texts(self.model, [b"probe"], [DIMENSION_PROBE], "document").shape[1]
-        identity = None if self.model is None else json.loads(json.dumps(self.model.identity()))
+        identity = None if self.model is None else json.loads(json.dumps(identity_of(self.model)))
         return {
             "schema": INDEX_SCHEMA,
             "language": self.section.language,
@@ -124,7 +124,7 @@ class _Loader:
         """Whether the table was completely loaded from this corpus, and has as many rows as it had then."""
         table = find_table(self.connection, self.section)
         record = None if table is None else table_record(self.connection, self.section, table)
-        if record is None or record["corpus"] is None:
+        if record is None or record["corpus"] is None or unhashed_note(layout) is not None:
             return False
         expected = {**layout, "corpus": corpus.sha256, "documents": record["documents"]}
         return record == expected and self._count() == record["documents"]

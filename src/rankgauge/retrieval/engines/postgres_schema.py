@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import UsageError, printable, shown
+from rankgauge.retrieval.embedders.base import unhashed_note
 from rankgauge.retrieval.engines.postgres_client import compose, copy_rows
 from rankgauge.retrieval.engines.postgres_statements import column_names
 from rankgauge.retrieval.engines.postgres_table import OPERATOR_CLASSES, find_table, table_record
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_HNSW_DIMENSIONS = 2000  # of the type vector in pgvector
 HASH_COLUMN = "text_sha256"
+REBUILD_HINT = "name another table, or load it again: --rebuild, rebuild=True"
 LAYOUT_KEYS = ("language", "embedder", "dimensions")
 CREATE_TABLE = """
     CREATE TABLE {table} (
@@ -74,16 +76,20 @@ def prepare(connection: Connection[Any], section: PostgresSection, layout: Mappi
             raise UsageError(
                 f"table {name} was indexed with another {different}: {_value(record[different])}, "
                 f"now {_value(layout[different])}",
-                hint="name another table, or load it again: --rebuild, rebuild=True",
+                hint=REBUILD_HINT,
             )
+        elif (problem := unhashed_note(layout)) is not None:
+            raise UsageError(f"the vectors of table {name} cannot be used again: {problem}", hint=REBUILD_HINT)
     if table is None:
         _create(connection, section, layout)
     write_record(connection, section, {**layout, "corpus": None, "documents": None})
 
 
 def _value(value: Any) -> str:
-    name = value.get("embedder", value) if isinstance(value, dict) else value
-    return "none" if name is None else shown(str(name))
+    if not isinstance(value, dict):
+        return "none" if value is None else shown(str(value))
+    digest = value.get("sha256")
+    return shown(str(value.get("embedder", value))) + (f" (sha256 {digest[:12]})" if isinstance(digest, str) else "")
 
 
 def _create(connection: Connection[Any], section: PostgresSection, layout: Mapping[str, Any]) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.errors import UsageError, nearest, other_version, printable, shown
+from rankgauge.errors import UsageError, nearest, other_version, printable, shown, warn_user
 from rankgauge.retrieval.base import Identity
+from rankgauge.retrieval.embedders.base import unhashed_note
 from rankgauge.retrieval.engines.postgres_client import compose
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class TableFacts:
                 f"table {printable(section.table)} holds vectors of another embedder: {stored.get('embedder', '?')}",
                 hint="name the embedder that the table was indexed with, or index it again",
             )
+        problem = unhashed_note(stored)
+        if problem is not None:
+            warn_user(f"table {printable(section.table)}: its vectors may be those of an older model: {problem}")
         operators = f"{self.vector_type}_{OPERATOR_CLASSES[section.distance]}"
         if section.kind.endswith("-hnsw") and (column, operators) not in self.hnsw:
             raise UsageError(

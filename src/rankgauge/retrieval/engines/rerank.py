@@ -15,10 +15,10 @@ from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.decisions import Decisions, id_text
-from rankgauge.retrieval.embedders.base import Embedder
+from rankgauge.retrieval.embedders.base import Embedder, hashed_identity, identity_of
 from rankgauge.retrieval.engines.vector import embed_texts
 from rankgauge.retrieval.engines.vectors import cosines
-from rankgauge.retrieval.loading import has_parameter, is_object_path, load_object
+from rankgauge.retrieval.loading import code_identity, has_parameter, is_object_path, load_object
 from rankgauge.retrieval.scores import cut_run
 from rankgauge.retrieval.texts import DocumentTexts
 
@@ -51,7 +51,7 @@ class SentenceReranker:
 
     def identity(self) -> Identity:
         """The embedder."""
-        return {"reranker": self.name, "embedder": self._embedder.identity()}
+        return {"reranker": self.name, "embedder": identity_of(self._embedder)}
 
     def score(self, query: str, ids: Sequence[bytes], texts: Sequence[str]) -> Floats:
         """The largest cosine over each text's sentences; -1 for a text without sentences."""
@@ -68,15 +68,20 @@ class SentenceReranker:
 
 
 class CallableReranker:
-    """Any ``function(query, texts)`` or ``function(query, texts, ids)`` that returns one number for each text."""
+    """Any ``function(query, texts)`` or ``function(query, texts, ids)`` that returns one number for each text.
 
-    def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
+    It is identified as the function of a :class:`CallableEmbedder` is.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, version: str = "", path: str | None = None) -> None:
         self.name, self.version, self._function = name, version, function
         self._takes_ids = has_parameter(function, "ids")
+        self._code = code_identity(function, path)
 
     def identity(self) -> Identity:
-        """The given name and version."""
-        return {"reranker": self.name, "version": self.version}
+        """The given name and version, and the hashes of the code."""
+        is_complete = bool(self.version or self._code["files"])
+        return hashed_identity("reranker", self.name, is_complete=is_complete, version=self.version, code=self._code)
 
     def score(self, query: str, ids: Sequence[bytes], texts: Sequence[str]) -> Floats:
         """What the function returns."""
@@ -97,7 +102,7 @@ def make_reranker(name: str, load_embedder: Callable[[], Embedder]) -> Reranker:
 
         return CrossEncoderReranker(name.removeprefix("cross-encoder/"))
     if is_object_path(name):
-        return CallableReranker(load_object(name, "reranker"), name)
+        return CallableReranker(load_object(name, "reranker"), name, path=name)
     raise UsageError(
         f"unknown reranker {shown(name)}", hint="choose one of sentences, cross-encoder/MODEL, module:callable"
     )

@@ -14,9 +14,10 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.batches import batches
 from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.embedders.base import Embedder
+from rankgauge.retrieval.embedders.base import Embedder, identity_of
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
 from rankgauge.retrieval.engines.vectors import cosines, to_unit
+from rankgauge.retrieval.loading import code_identity
 from rankgauge.retrieval.scores import round_scores
 
 RouterFunction = Callable[[str], str]  # a query's text → the name of an expert
@@ -31,7 +32,7 @@ class CentroidRouter:
 
     def identity(self) -> Identity:
         """The embedder; the experts' corpora are in their own identities."""
-        return {"router": "centroids", "embedder": self._embedder.identity()}
+        return {"router": "centroids", "embedder": identity_of(self._embedder)}
 
     def score(self, queries: QueryBatch) -> Floats:
         """The cosine of each query with each expert's centroid."""
@@ -51,7 +52,10 @@ class CentroidRouter:
 
 
 class RoutedRetriever:
-    """Experts behind a router: :class:`CentroidRouter`, or a function from a text to an expert's name."""
+    """Experts behind a router: :class:`CentroidRouter`, or a function from a text to an expert's name.
+
+    ``path`` is the ``module:name`` that the function was loaded by.
+    """
 
     def __init__(
         self,
@@ -61,10 +65,12 @@ class RoutedRetriever:
         decisions: Decisions | None = None,
         version: str = "",
         name: str = "routed",
+        path: str | None = None,
     ) -> None:
         if len(experts) < 2:
             raise UsageError(f"a router needs at least two experts, found {len(experts)}")
         self.name, self._experts, self._router, self._version = name, dict(experts), router, version
+        self._code = code_identity(router, path)
         self._decisions = decisions or Decisions()
 
     def identity(self) -> Identity:
@@ -72,7 +78,11 @@ class RoutedRetriever:
         router = (
             self._router.identity()
             if isinstance(self._router, CentroidRouter)
-            else {"router": getattr(self._router, "__name__", type(self._router).__name__), "version": self._version}
+            else {
+                "router": getattr(self._router, "__name__", type(self._router).__name__),
+                "version": self._version,
+                "code": self._code,
+            }
         )
         experts = {name: expert.identity() for name, expert in self._experts.items()}
         return {"mode": "routed", **router, "experts": experts}

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
-from rankgauge.errors import InputError, UsageError
+from rankgauge.errors import InputError, UsageError, printable, warn_user
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.batches import reported_batches
-from rankgauge.retrieval.embedders.base import Embedder
+from rankgauge.retrieval.embedders.base import Embedder, code_note, identity_of, unhashed_note
 from rankgauge.retrieval.engines.exact import Exact, VectorIndex
 from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
 from rankgauge.retrieval.scores import cut_run
 
 EMBEDDING_BATCH_SIZE = 256  # texts given to an embedder at once
 DOCUMENTS_PER_BLOCK = 4096  # centered at once
+_saved_here: set[Path] = set()  # folders of vectors that this process computed
 DEFAULT_CENTER = 0.0  # chosen by a rule on four collections: docs/concepts/retrieval-defaults.md
 
 
@@ -33,7 +34,8 @@ class Vector:
 
     ``center`` is the share of the corpus's mean vector that is first subtracted from documents and queries: vectors of
     static embedders have a common component that does not distinguish texts. By default nothing is subtracted.
-    With ``index``, the vectors are kept in that folder and rebuilt only if the corpus or the embedder changed.
+    With ``index``, the vectors are kept in that folder and rebuilt only if the corpus or the embedder changed; those of
+    an embedder that cannot be hashed are rebuilt every time.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Vector:
         self.center = float(center)
         if not 0 <= self.center <= 1:
             raise UsageError(f"center must be from 0 (subtract nothing) to 1 (the whole mean), found {self.center:g}")
-        stored = None if index is None else store.load_arrays(Path(index), self._header, _are_valid)
+        stored = None if index is None else self._stored_arrays(Path(index))
         self.rebuilt = stored is None
         if stored is None:
             self.ids, self.vectors = self._embed_documents()
@@ -64,13 +66,14 @@ class Vector:
         if index is not None and self.rebuilt:
             arrays = {**store.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
             store.save_arrays(Path(index), self._header(), arrays)
+            _saved_here.add(Path(index).resolve())
         self._index: VectorIndex = search(self.vectors, self.ids)
 
     def identity(self) -> Identity:
         """The embedder, the search and the corpus."""
         return {
             "mode": "vector",
-            "embedder": self.embedder.identity(),
+            "embedder": identity_of(self.embedder),
             "center": self.center,
             "index": self._index_description,
             "corpus": self._documents.sha256,
@@ -79,6 +82,20 @@ class Vector:
     def _header(self) -> Identity:
         """The identity without the search, which does not change the vectors."""
         return {key: value for key, value in self.identity().items() if key != "index"}
+
+    def _stored_arrays(self, folder: Path) -> dict[str, NDArray[Any]] | None:
+        """The arrays of an index that were made with the same embedder from the same corpus; None if there are none."""
+        identity, name = identity_of(self.embedder), printable(str(folder), None)
+        problem = unhashed_note(identity)
+        if problem is not None:
+            if store.holds_index(folder):
+                warn_user(f"{name}: the vectors are computed again: {problem}")
+            return None
+        stored = store.load_arrays(folder, self._header, _are_valid)
+        caveat = code_note(identity)
+        if stored is not None and caveat is not None and folder.resolve() not in _saved_here:
+            warn_user(f"{name}: stored vectors are used again: {caveat}")
+        return stored
 
     def embed_queries(self, queries: QueryBatch) -> UnitVectors:
         """The vectors of queries; an empty query has a zero vector."""

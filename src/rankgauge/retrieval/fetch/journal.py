@@ -2,7 +2,8 @@
 
 The first line is a header that identifies the fetch; then follows one line per query, empty results and failures
 included; a query that failed and was asked again has a second line, which counts. An incomplete last line is dropped. A
-journal of another version is refused, and so is one with another header, which belongs to another fetch.
+journal of another version is refused, and so is one with another header, which belongs to another fetch. The answers of
+a fetch with an embedder or a reranker that cannot be hashed are not used again.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from types import TracebackType
 from typing import Any
 
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, other_version, shown
+from rankgauge.errors import InputError, other_version, printable, shown, warn_user
 from rankgauge.io.owned import open_locked, remove_locked
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
 from rankgauge.io.trec_writer import is_word
 from rankgauge.retrieval.asking.failures import AnswerFacts
+from rankgauge.retrieval.embedders.base import code_note, unhashed_note
 
 JOURNAL_VERSION = "rankgauge.journal/2"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
@@ -105,6 +107,7 @@ class Journal:
         self._file = open_locked(path, JOURNAL_MAGIC, "a journal")
         try:
             size = 0 if restart else self._load(header_line.encode("ascii"), self._file.read())
+            size = self._reusable(header, size)
             self._file.truncate(size)
         except BaseException:
             self._file.close()
@@ -140,6 +143,17 @@ class Journal:
         if sync:
             os.fsync(self._file.fileno())
             self._last_sync = time.monotonic()
+
+    def _reusable(self, header: Mapping[str, Any], size: int) -> int:
+        """The bytes to keep: none if nothing shows that the answers are those of the same model."""
+        problem, caveat, name = unhashed_note(header), code_note(header), printable(str(self.path), None)
+        if self.answers and problem is not None:
+            warn_user(f"{name}: every query is asked again: {problem}")
+            self.answers.clear()
+            return 0
+        if self.answers and caveat is not None:
+            warn_user(f"{name}: stored answers are used again: {caveat}")
+        return size
 
     def _load(self, header: bytes, data: bytes) -> int:
         """Load the complete lines, and return their size in bytes."""

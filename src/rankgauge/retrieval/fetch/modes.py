@@ -48,7 +48,7 @@ class RetrieverSettings:
     stemmer: str = "english"
     stopwords: str | Sequence[str] = "english"
     embedder: str = "wordllama"
-    document_vectors: str | None = None  # a .npy file, in the order of the corpus, instead of an embedder
+    document_vectors: str | None = None  # a file of precomputed vectors instead of an embedder
     query_vectors: str | None = None
     center: float = DEFAULT_CENTER  # share of the mean vector to subtract
     search: str = "exact"  # or faiss, or faiss:FACTORY
@@ -191,7 +191,7 @@ class _RetrieverBuilder:
             router = CentroidRouter(experts, self.load_embedder())
         else:
             router = load_object(self.settings.router, "router")
-        return RoutedRetriever(retrievers, router, decisions=decisions)
+        return RoutedRetriever(retrievers, router, decisions=decisions, path=self.settings.router)
 
     def _build_lexical(self, documents: Corpus, expert: str) -> Lexical:
         return Lexical(
