@@ -94,7 +94,7 @@ def test_help_is_short_and_help_all_lists_every_option(name: str, command: Comma
     if rare:
         long = command(*name.split(), "--help-all").out
         assert all(flag in long for one in options for flag in one.opts)
-        assert not any(f" {one.opts[-1]} " in short for one in rare)
+        assert not any(f"\n  {flag}" in short for one in rare for flag in one.opts if flag not in ("--set", "--tag"))
 
 
 def examples_of(command: DocumentedCommand) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.groups import SectionOption
+from rankgauge.cli.options.declared import SectionOption
 from rankgauge.core.settings import Section
 
 MAX_IN_ONE_SECTION = 6  # options

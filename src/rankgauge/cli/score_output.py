@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.cli.options.groups import is_given
+from rankgauge.cli.options.declared import is_given
 from rankgauge.cli.options.html import PageRequest
 from rankgauge.cli.options.terminal import layout, print_run_warnings, print_warnings, write
 from rankgauge.cli.options.view import ROW_FORMATS, View, page_text, rows_text

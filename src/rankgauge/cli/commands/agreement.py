@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.declared import CONFIG_OPTIONS
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts

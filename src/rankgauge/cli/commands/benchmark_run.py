@@ -24,10 +24,16 @@ from rankgauge.benchmark.plan import (
 )
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.configuration import RETRIEVER_SET, configuration, configuration_folder, retriever_values
-from rankgauge.cli.options.groups import is_given, option, option_group
+from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES, NO_CODE
+from rankgauge.cli.options.declared import (
+    RETRIEVER_SET,
+    configuration,
+    configuration_folder,
+    is_given,
+    option,
+    option_group,
+    retriever_values,
+)
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.reproducing import reproducible_command
 from rankgauge.cli.options.saving import SaveRequest, saving_options

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option_group, out_option
+from rankgauge.cli.options.declared import option_group, out_option
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
 from rankgauge.io.corpus.chunking.chunks import ChunkedCorpus, write_chunks

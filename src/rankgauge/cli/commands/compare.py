@@ -8,9 +8,8 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.declared import CONFIG_OPTIONS, option
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.html import OutputRequest, output_options
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import (

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.declared import CONFIG_OPTIONS, option
 from rankgauge.cli.options.engine import SparkOptions, engine_options
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import option
 from rankgauge.cli.options.html import OutputRequest, output_options
 from rankgauge.cli.options.live import LiveOptions, live_options
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
@@ -112,9 +111,9 @@ def command(
 ) -> int | None:
     """Score runs against judgments.
 
-    QRELS holds judgments, each RUN a ranking per query, in any format that `rankgauge convert --help` lists: detected
-    from the content, compressed or not, "-" for standard input. A log (JSON Lines with the retrieved and the relevant
-    ids of each query) needs no second file. With --gold, every file is a RUN.
+    QRELS holds judgments, each RUN a ranking per query, in any format that `rankgauge convert --help` lists, "-" for
+    standard input. A log (JSON Lines with the retrieved and the relevant ids of each query) needs no second file.
+    With --gold, every file is a RUN.
     """
     view.check()
     check_format(view, settings)

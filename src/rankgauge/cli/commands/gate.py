@@ -11,9 +11,8 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.configuration import CONFIG_OPTIONS
+from rankgauge.cli.options.declared import CONFIG_OPTIONS, is_given, option, option_group
 from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.groups import is_given, option, option_group
 from rankgauge.cli.options.html import HTML, PageRequest
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.saving import SaveRequest, saving_options
@@ -177,7 +176,7 @@ class GateRequest:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help='Also write the Markdown to FILE; "$GITHUB_STEP_SUMMARY" shows it on the page of a GitHub workflow.',
+        help='Also write Markdown to FILE, such as "$GITHUB_STEP_SUMMARY".',
     ),
     HTML,
 )
@@ -198,9 +197,8 @@ def command(
 
     A required value that is missed fails. Against a baseline, only a drop that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin fails. If the judgments have no relevant
-    document, the gate is skipped. If they keep text hashes, --corpus finds labels whose texts changed. Exit codes: 0
-    passed or skipped, 1 failed, 2 labels rotted, bad input or a
-    baseline that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
+    document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a baseline
+    that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
     """
     sources.check()
     if (run is None) == (sources.gold is None):

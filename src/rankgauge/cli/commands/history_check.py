@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option

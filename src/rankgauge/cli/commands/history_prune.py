@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.terminal import write

@@ -6,7 +6,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.code import NO_CODE
+from rankgauge.cli.options.asking import NO_CODE
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
 from rankgauge.io.corpus.reading import read_corpus

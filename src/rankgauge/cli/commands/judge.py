@@ -13,9 +13,8 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import is_given, option, option_group, out_option
+from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES, NO_CODE
+from rankgauge.cli.options.declared import is_given, option, option_group, out_option
 from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
 from rankgauge.core.formatting import plural

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import option
+from rankgauge.cli.options.declared import option
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.settings import CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts

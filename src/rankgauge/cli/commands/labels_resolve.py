@@ -6,8 +6,8 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
+from rankgauge.cli.options.declared import option, option_group, out_option
 from rankgauge.cli.options.gold import COVERAGE, DOCUMENTS, TOLERANCE
-from rankgauge.cli.options.groups import option, option_group, out_option
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.formatting import plural

@@ -6,8 +6,8 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import option, option_group, out_option
+from rankgauge.cli.options.asking import NO_CODE
+from rankgauge.cli.options.declared import option, option_group, out_option
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.terminal import collected_notes, print_warnings

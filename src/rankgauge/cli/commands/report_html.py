@@ -10,7 +10,7 @@ from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option
+from rankgauge.cli.options.declared import option
 from rankgauge.cli.options.history import filter_options
 from rankgauge.cli.options.html import write_html, write_page
 from rankgauge.core.settings import Section

@@ -13,9 +13,8 @@ import click
 from rankgauge._version import __version__
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import MAX_FAILURES
-from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.asking import MAX_FAILURES, NO_CODE
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.groups import is_given, option, option_group
+from rankgauge.cli.options.declared import is_given, option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.cli.options.validating import QUERIES, STRICT, ValidationOutput, output_options, validate_files
 from rankgauge.core.settings import Section

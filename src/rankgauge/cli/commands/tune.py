@@ -9,7 +9,7 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
 from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.formatting import number, plural

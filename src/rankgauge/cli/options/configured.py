@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rankgauge.cli.options.configuration import configuration, configuration_folder, retriever_values
-from rankgauge.cli.options.groups import is_given
+from rankgauge.cli.options.declared import configuration, configuration_folder, is_given, retriever_values
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config
 from rankgauge.errors import UsageError, nearest, shown

@@ -1,19 +1,84 @@
-"""Declared settings as options of the command line: names, help, defaults and limits come from the declaration."""
+"""Options: declared settings and others, with their section of ``--help``; groups of them; ``--config`` and ``--set``.
+
+The names, help, defaults and limits of a declared option come from its declaration (``core/settings.py``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from rankgauge.cli.options.groups import Option, option
-from rankgauge.core.settings import Declared, Setting, declared
+from rankgauge.core.settings import Declared, Section, Setting, declared
 
 if TYPE_CHECKING:
+    from rankgauge.config.schema import Config
+
     ParamType = click.ParamType[Any]
 else:
     ParamType = click.ParamType  # generic in newer versions of click only
+
+Command = Callable[..., Any]
+Option = Callable[[Command], Command]
+
+
+class SectionOption(click.Option):
+    """An option that says in which section ``--help`` lists it, or whether only ``--help-all`` does."""
+
+    def __init__(self, *args: Any, section: Section = Section.OTHER, is_common: bool = True, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section, self.is_common = section, is_common
+
+
+def option(*names: str, section: Section, rare: bool = False, **attributes: Any) -> Option:
+    """Like ``click.option``, with a section of ``--help``; a rare option is listed by ``--help-all`` only."""
+    return click.option(*names, cls=SectionOption, section=section, is_common=not rare, **attributes)
+
+
+def out_option(help: str) -> Option:
+    """``-o FILE``, which a command that only writes a file cannot do without."""
+    return option("-o", "--out", section=Section.OUTPUT, required=True, type=click.Path(), metavar="FILE", help=help)
+
+
+def option_group(name: str, make: Callable[..., Any], *options: Option) -> Option:
+    """Add options to a command, which receives ``make(**their values)`` as its argument ``name``."""
+    names = option_names(*options)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            own = {key: values.pop(key) for key in names}
+            return command(*args, **values, **{name: make(**own)})
+
+        return with_options(wrapped, *options)
+
+    return decorate
+
+
+def with_options(command: Command, *options: Option) -> Command:
+    """A command with options, in the order in which its help lists them."""
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def option_names(*options: Option) -> list[str]:
+    """The names under which a command receives the values of options."""
+
+    def probe() -> None: ...
+
+    with_options(probe, *options)
+    parameters: list[click.Parameter] = getattr(probe, "__click_params__", [])
+    return [parameter.name for parameter in parameters if parameter.name is not None]
+
+
+def is_given(name: str) -> bool:
+    """Whether the user gave a parameter of the current command, rather than leaving its default."""
+    return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
 
 
 class DeclaredValue(ParamType):
@@ -75,3 +140,78 @@ def option_flags(name: str, setting: Setting, *, is_flag: bool) -> tuple[list[st
         return [f"--{name.replace('_', '-')}"], None
     flags, _, metavar = setting.flag.partition(" ")
     return [flags] if is_flag else flags.split("/"), metavar or None
+
+
+RETRIEVER_PREFIX = "retriever."  # of a key of the retriever that a command runs, whatever its name
+CONFIG = option(
+    "--config",
+    section=Section.INPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Read settings from a rankgauge.yaml; command-line options override the file.",
+)
+SET = option(
+    "--set",
+    "sets",
+    section=Section.INPUT,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of rankgauge.yaml: statistics.seed=7; repeatable.",
+)
+
+
+CONFIG_OPTIONS = (CONFIG, SET)
+RARE_SET = option(
+    "--set",
+    "sets",
+    section=Section.FILES,
+    rare=True,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of rankgauge.yaml, such as reading.max_line=8M; repeatable.",
+)
+RETRIEVER_SET = option(
+    "--set",
+    "sets",
+    section=Section.RETRIEVER,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the retriever, such as retriever.k1=0.9, or any key of rankgauge.yaml; repeatable.",
+)
+
+
+def configuration() -> Config | None:
+    """The configuration that the current command has from its file and from ``--set``; None without either.
+
+    Keys that begin with ``retriever.`` are left to commands that run a retriever.
+    """
+    context = click.get_current_context()
+    path = context.params.get("config") or context.params.get("config_file")
+    sets = [text for text in context.params.get("sets") or () if not text.startswith(RETRIEVER_PREFIX)]
+    if path is None and not sets:
+        return None
+    if "configuration" not in context.meta:
+        from rankgauge.config.reading import load_config
+
+        context.meta["configuration"] = load_config({} if path is None else path, sets)
+    config: Config = context.meta["configuration"]
+    return config
+
+
+def configuration_folder() -> Path | None:
+    """The folder that relative paths of the configuration start from."""
+    context = click.get_current_context()
+    path = context.params.get("config") or context.params.get("config_file")
+    return None if path is None else Path(path).parent
+
+
+def retriever_values() -> dict[str, Any]:
+    """The keys of the retriever that ``--set retriever.KEY=VALUE`` sets."""
+    sets = click.get_current_context().params.get("sets") or ()
+    chosen = [text for text in sets if text.startswith(RETRIEVER_PREFIX)]
+    if not chosen:
+        return {}
+    from rankgauge.config.reading import with_sets
+    from rankgauge.config.retrievers import RetrieverSection
+
+    return with_sets(RetrieverSection, {}, chosen, RETRIEVER_PREFIX)

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.configuration import configuration
-from rankgauge.cli.options.groups import Command, Option, is_given, option, with_options
+from rankgauge.cli.options.declared import Command, Option, configuration, is_given, option, with_options
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, is_given, option, option_group
+from rankgauge.cli.options.declared import Option, is_given, option, option_group
 from rankgauge.cli.options.view import QUERIES
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.options.groups import Option, option, option_group
+from rankgauge.cli.options.declared import Option, option, option_group
 from rankgauge.core.settings import Section
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.times import parse_time, time_text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.saving import SAVE_OPTIONS, SaveRequest
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.code import NO_CODE
-from rankgauge.cli.options.configuration import CONFIG_OPTIONS
-from rankgauge.cli.options.groups import Option, is_given, option, option_names, with_options
+from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES, NO_CODE
+from rankgauge.cli.options.declared import CONFIG_OPTIONS, Option, is_given, option, option_names, with_options
 from rankgauge.cli.options.reading import READING_OPTIONS
 from rankgauge.cli.options.settings import CONVENTION_OPTIONS
 from rankgauge.cli.options.view import QUERIES

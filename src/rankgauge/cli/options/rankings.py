@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS, MAX_FAILURES
-from rankgauge.cli.options.groups import Option, is_given, option, option_group
+from rankgauge.cli.options.declared import Option, is_given, option, option_group
 from rankgauge.core.run import Run
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, shown

@@ -5,9 +5,17 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from rankgauge.cli.options.configuration import RARE_SET, configuration
-from rankgauge.cli.options.declared import declared_options
-from rankgauge.cli.options.groups import Command, Option, is_given, option, option_names, with_options
+from rankgauge.cli.options.declared import (
+    RARE_SET,
+    Command,
+    Option,
+    configuration,
+    declared_options,
+    is_given,
+    option,
+    option_names,
+    with_options,
+)
 from rankgauge.config.settings import make_reading, reading_values
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, shown

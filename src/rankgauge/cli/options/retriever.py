@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from rankgauge.cli.options.asking import ANSWER_OPTIONS, CALL_OPTIONS
-from rankgauge.cli.options.configuration import RETRIEVER_SET
-from rankgauge.cli.options.groups import Option, option
+from rankgauge.cli.options.declared import RETRIEVER_SET, Option, option
 from rankgauge.core.settings import Section
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import Option, option, option_group, option_names
+from rankgauge.cli.options.declared import Option, option, option_group, option_names
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable

@@ -13,9 +13,17 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.options.configuration import configuration, configuration_folder
-from rankgauge.cli.options.declared import declared_options
-from rankgauge.cli.options.groups import Command, Option, is_given, option, option_names, with_options
+from rankgauge.cli.options.declared import (
+    Command,
+    Option,
+    configuration,
+    configuration_folder,
+    declared_options,
+    is_given,
+    option,
+    option_names,
+    with_options,
+)
 from rankgauge.comparison.statistics import CORRECTIONS, Correction, Statistics
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.settings import Section

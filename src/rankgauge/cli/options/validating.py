@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.groups import option, option_group
+from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.terminal import layout, write
 from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, UsageError, printable

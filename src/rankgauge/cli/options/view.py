@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rankgauge.cli.options.groups import Option, option, option_group
+from rankgauge.cli.options.declared import Option, option, option_group
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
