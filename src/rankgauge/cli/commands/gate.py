@@ -144,7 +144,7 @@ class GateRequest:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help="Read the documents, to distinguish a drop from lost ids and from labels that rotted.",
+        help="Read the documents, to find lost ids and labels that rotted.",
     ),
     option(
         "--write-baseline",
