@@ -47,7 +47,7 @@ def with_sets(model: type[BaseModel], data: dict[str, Any], sets: Sequence[str],
     """The content of a section in which keys are set by texts such as ``statistics.seed=7``, after a prefix."""
     for text in sets:
         key, sign, value = text.partition("=")
-        path = tuple(key.strip().removeprefix(prefix).split("."))
+        path = _key_path(model, key.strip().removeprefix(prefix))
         if not sign or not all(path):
             raise UsageError(f"--set: expected KEY=VALUE, found {shown(text)}", hint="--set statistics.seed=7")
         data = _with_value(data, path, _parse_set(model, path, value))
@@ -57,6 +57,22 @@ def with_sets(model: type[BaseModel], data: dict[str, Any], sets: Sequence[str],
             fault = _fault(model, Loaded(data), dict(error.errors()[0]))
             raise UsageError(f"--set {printable(key.strip())}: {fault.complaint}", hint=fault.action) from None
     return data
+
+
+def _key_path(model: type[BaseModel], key: str) -> tuple[str, ...]:
+    """The steps to a key; within a mapping of texts, the rest is one key, which may contain dots."""
+    steps = key.split(".")
+    for index, step in enumerate(steps):
+        entry = model.model_fields.get(step)
+        if entry is None:
+            break
+        sections = section_types(entry.annotation)
+        if not sections and "dict" in _set_kinds(entry):
+            return (*steps[: index + 1], ".".join(steps[index + 1 :])) if steps[index + 1 :] else tuple(steps)
+        if not sections or "dict" in _set_kinds(entry):
+            break
+        model = sections[0]
+    return tuple(steps)
 
 
 def _with_value(data: Any, path: tuple[str, ...], value: Any) -> dict[str, Any]:
