@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.defaults.rule import SIMPLEST, Evidence, PerQuery, candidates, choose_center, difference
+from benchmarks.defaults.rule import SIMPLEST, Evidence, PerQuery, Shortener, candidates, choose_center, difference
 
+from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.engines.hybrid import LEXICAL_VECTOR_FUSION
 
 NOISE = [np.random.default_rng(seed).normal(0, 0.01, 40) for seed in range(4)]
@@ -34,6 +35,15 @@ def test_the_error_of_a_difference_is_that_of_the_mean_over_collections() -> Non
     bootstrap = np.mean([part[rows].mean(axis=1) for part, rows in zip(gaps, draws, strict=True)], axis=0)
     assert gap == pytest.approx(bootstrap.mean(), abs=error / 20)
     assert error == pytest.approx(bootstrap.std(), rel=0.05)
+
+
+def test_a_short_query_is_the_rarest_words_of_the_full_one_in_its_order() -> None:
+    pytest.importorskip("Stemmer")
+    texts = ["heat and flow of shocks", "heat, flow", "heat flows at the wing"]
+    shorten = Shortener(InMemoryCorpus({f"d{n}": {"title": "", "text": text} for n, text in enumerate(texts)})).shorten
+    query = "The heat of shock waves, heated wings"  # "waves" is in no document, "heat" in three, the others in one
+    assert [shorten(query, words) for words in (None, 1, 2, 3)] == [query, "shock", "shock wings", "heat shock wings"]
+    assert shorten("the unknown", 1) == "the unknown"
 
 
 def test_nothing_is_subtracted_unless_it_is_clearly_better_everywhere() -> None:
