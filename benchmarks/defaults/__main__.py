@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.defaults.rule import (
     CENTERS,
+    FIRST_CHOICE,
     FORMS,
     SIMPLEST,
     Evidence,
@@ -94,7 +95,7 @@ def heading(*columns: str) -> None:
 
 
 def signed(gap: float, error: float) -> str:
-    return f"{gap:+.4f} ± {error:.4f}"
+    return f"{gap:+.4f} ± {error:.4f}".replace("-", "−")
 
 
 def label(choice: FusionChoice) -> str:
@@ -161,13 +162,8 @@ def main() -> int:
     show_fusion(evidence, values_of(collections, weak), COLLECTIONS)
     chosen = evidence.choose()
     print(f"\nfusion: {chosen}")
-    systems = {
-        "lexical": lexical,
-        "vector": vector[center],
-        label(SIMPLEST): fused_runs(SIMPLEST, lexical, vector[center]),
-        f"{label(chosen)}, the choice": fused_runs(chosen, lexical, vector[center]),
-    }
-    show_forms(collections, systems, lexical)
+    shown = {label(choice): fused_runs(choice, lexical, vector[center]) for choice in (chosen, SIMPLEST, FIRST_CHOICE)}
+    show_forms(collections, {"lexical": lexical, "vector": vector[center], **shown}, lexical)
     return 0
 
 

@@ -18,6 +18,7 @@ CENTERING_ERRORS = 2.50  # standard errors: two-sided 5%, Bonferroni's correctio
 NOISE_ERRORS = 1.645  # standard errors: one-sided 5%
 LEXICAL_WEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8)  # the simplest first
 SIMPLEST = FusionChoice("rrf", (0.5, 0.5))
+FIRST_CHOICE = FusionChoice("weighted", (0.8, 0.2), "z-score")  # of the rule without short queries
 FORMS = {"full": None, "two words": 2, "one word": 1}  # of a query: the number of its rarest words
 PerQuery = Sequence[Floats]  # the values of the queries, by collection
 

@@ -18,7 +18,8 @@ from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 from rankgauge.retrieval.loading import unknown_name
 from rankgauge.retrieval.scores import ordered_run, separate_scores
 
-DEFAULT_METHOD = "rrf"  # needs no comparable scores
+# Needs no comparable scores; with equal weights, the choice of a rule: docs/concepts/retrieval-defaults.md.
+DEFAULT_METHOD = "rrf"
 DEFAULT_NORMALIZATION = "min-max"
 DEFAULT_RRF_K = 60.0
 TOO_CLOSE = (

@@ -14,7 +14,7 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.views import HtmlView
-from rankgauge.errors import UsageError
+from rankgauge.errors import UsageError, held_warnings
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
@@ -160,7 +160,8 @@ def _best_choice(choices: Sequence[FusionChoice], side: _Side, k: int | None) ->
     lower_is_better = side.measure.definition.direction < 0
     best, best_utility = choices[0], -np.inf
     for choice in choices:
-        value = side.score_choice(choice, k)
+        with held_warnings():  # about runs that nobody will see
+            value = side.score_choice(choice, k)
         utility = -np.inf if value is None else -value if lower_is_better else value
         if utility > best_utility:
             best, best_utility = choice, utility
