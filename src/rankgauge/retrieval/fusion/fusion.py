@@ -23,8 +23,8 @@ DEFAULT_METHOD = "rrf"
 DEFAULT_NORMALIZATION = "min-max"
 DEFAULT_RRF_K = 60.0
 TOO_CLOSE = (
-    "some fused scores are too close for float32, in which scores are compared by default; the higher ones were raised "
-    "to the next float32 numbers, which keeps the order of the exact scores"
+    "some fused scores are too close for float32, in which scores are compared by default: the higher ones were raised "
+    "to keep their order"
 )
 
 
