@@ -57,6 +57,23 @@ def test_by_default_retrievers_are_fused_as_runs_are() -> None:
     assert settings == made.identity()
 
 
+class Newest:
+    """Returns documents by their time."""
+
+    name = "newest"
+
+    def identity(self) -> dict[str, Any]:
+        return {"mode": "newest"}
+
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
+        return Run.from_dict({query: {"a": 1700000002, "b": 1700000001} for query in queries.ids.to_text()})
+
+
+def test_a_hybrid_keeps_the_order_of_scores_that_float32_merges() -> None:
+    made = Hybrid([Newest(), Newest()], method="combmax", normalization="none").retrieve(QUERIES, 2)
+    assert set(map(tuple, documents_by_query(made.ranked()).values())) == {("a", "b")}
+
+
 FUSIONS = [("rrf", "none"), ("weighted", "min-max"), ("weighted", "z-score"), ("weighted", "rank")]
 RARE_WORDS = [f"rareword{number}" for number in range(15)]
 ONE_HIT_CORPUS = InMemoryCorpus(

@@ -100,7 +100,8 @@ class _Side:
         return evaluate(self.qrels, run, self.measure)[self.measure] if len(run.queries) else None
 
     def score_choice(self, choice: FusionChoice, k: int | None) -> float | None:
-        return self.score(apply_choice(self.runs, choice, k))
+        with held_warnings():  # about scores of a run that is not returned
+            return self.score(apply_choice(self.runs, choice, k))
 
 
 def tune(
@@ -160,8 +161,7 @@ def _best_choice(choices: Sequence[FusionChoice], side: _Side, k: int | None) ->
     lower_is_better = side.measure.definition.direction < 0
     best, best_utility = choices[0], -np.inf
     for choice in choices:
-        with held_warnings():  # about runs that nobody will see
-            value = side.score_choice(choice, k)
+        value = side.score_choice(choice, k)
         utility = -np.inf if value is None else -value if lower_is_better else value
         if utility > best_utility:
             best, best_utility = choice, utility
