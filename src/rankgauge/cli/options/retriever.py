@@ -9,14 +9,12 @@ from rankgauge.cli.options.groups import Option, Section, option
 from rankgauge.retrieval.embedders.named import EMBEDDER_NAMES
 from rankgauge.retrieval.engines.bm25 import BM25_VARIANTS
 from rankgauge.retrieval.engines.gate import GATE_RULES
-from rankgauge.retrieval.engines.hybrid import LEXICAL_VECTOR_FUSION
 from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH
 from rankgauge.retrieval.engines.vector import DEFAULT_CENTER
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 
-HYBRID_WEIGHTS = ",".join(f"{weight:g}" for weight in LEXICAL_VECTOR_FUSION.weights)
 COLLECTION_OPTIONS: tuple[Option, ...] = (
     option(
         "--corpus",
@@ -124,23 +122,24 @@ HYBRID_OPTIONS: tuple[Option, ...] = (
         "--fusion",
         section=Section.HYBRID,
         type=click.Choice(list(FUSION_METHODS)),
+        default=DEFAULT_METHOD,
+        show_default=True,
         metavar="METHOD",
-        help=f"Choose how hybrid combines lexical and vector: {', '.join(FUSION_METHODS)}.  "
-        f"[default: {LEXICAL_VECTOR_FUSION.method}]",
+        help=f"Choose how hybrid combines lexical and vector: {', '.join(FUSION_METHODS)}.",
     ),
     option(
         "--weights",
         section=Section.HYBRID,
         metavar="W,W",
-        help=f"Weight lexical and vector in hybrid.  [default: {HYBRID_WEIGHTS} with {LEXICAL_VECTOR_FUSION.method}, "
-        "else equal weights]",
+        help="Weight lexical and vector in hybrid: 0.7,0.3.  [default: equal weights]",
     ),
     option(
         "--normalization",
         section=Section.HYBRID,
         type=click.Choice(list(NORMALIZATIONS)),
-        help="Choose how scores are made comparable, for methods that add scores.  "
-        f"[default: {LEXICAL_VECTOR_FUSION.normalization}]",
+        default=DEFAULT_NORMALIZATION,
+        show_default=True,
+        help="Choose how scores are made comparable, for methods that add scores.",
     ),
     option(
         "--rrf-k",
