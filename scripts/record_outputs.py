@@ -347,7 +347,7 @@ fuse old.run my.run third.run -o weighted.run --method weighted --weights 0.5,0.
 fuse old.run my.csv -o combmnz.run --method combmnz --tag ours
 fuse old.run my.parquet -o borda.run --method borda
 fuse old.run my.run -o isr.run --method isr --k 3
-fuse old.run my.run -o combanz.run --method combanz --normalization rank --k 3
+fuse old.run my.run -o combmin.run --method combmin --normalization rank --k 3
 fuse old.run my.run -o combmed.run --method combmed --k 3
 fuse old.run my.run -o wrong.run --weights 1
 fuse old.run my.run -o old.run

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankgauge.core.tables import Floats
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.retrieval.engines.words import WORD_PATTERN, Vocabulary
 from rankgauge.retrieval.fusion.grid import FusionChoice
 
 CENTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -15,7 +18,30 @@ CENTERING_ERRORS = 2.50  # standard errors: two-sided 5%, Bonferroni's correctio
 NOISE_ERRORS = 1.645  # standard errors: one-sided 5%
 LEXICAL_WEIGHTS = (0.5, 0.6, 0.4, 0.7, 0.3, 0.8)  # the simplest first
 SIMPLEST = FusionChoice("rrf", (0.5, 0.5))
+FIRST_CHOICE = FusionChoice("weighted", (0.8, 0.2), "z-score")  # of the rule without short queries
+FORMS = {"full": None, "two words": 2, "one word": 1}  # of a query: the number of its rarest words
 PerQuery = Sequence[Floats]  # the values of the queries, by collection
+
+
+class Shortener:
+    """Queries as their rarest words: those whose stems are in the fewest documents of the corpus."""
+
+    def __init__(self, documents: Corpus) -> None:
+        self._vocabulary = Vocabulary()
+        self._documents_with: Counter[int] = Counter()
+        for document in documents:
+            self._documents_with.update(set(self._vocabulary.add_text(document.full_text)))
+
+    def shorten(self, text: str, words: int | None) -> str:
+        """The rarest words in the order of the query, the first of equally rare ones; the text if it has none."""
+        if words is None:
+            return text
+        first_words: dict[int, str] = {}
+        for word in WORD_PATTERN.findall(text.lower()):
+            for stem in self._vocabulary.look_up(word).tolist():
+                first_words.setdefault(stem, word)
+        rarest = sorted(first_words, key=self._documents_with.__getitem__)[:words]
+        return " ".join(word for stem, word in first_words.items() if stem in rarest) or text
 
 
 def candidates() -> list[FusionChoice]:

@@ -16,7 +16,7 @@ from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
 FLOORS = {
     "lexical": {"cranfield": 0.355, "medline": 0.69, "vaswani": 0.43, "cisi": 0.39},
     "vector": {"cranfield": 0.30, "medline": 0.65, "vaswani": 0.35, "cisi": 0.37},
-    "hybrid": {"cranfield": 0.37, "medline": 0.71, "vaswani": 0.445, "cisi": 0.40},
+    "hybrid": {"cranfield": 0.365, "medline": 0.715, "vaswani": 0.435, "cisi": 0.42},
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
@@ -46,23 +47,62 @@ def test_a_hybrid_is_the_fusion_of_its_parts() -> None:
         Hybrid([EVERY])
 
 
-def test_words_and_vectors_are_fused_by_the_chosen_default_in_either_order() -> None:
+def test_by_default_retrievers_are_fused_as_runs_are() -> None:
     pytest.importorskip("bm25s")
-    lexical, vector = Lexical(KITCHEN), Vector(KITCHEN, BagOfWords())
-    runs = [retrieve_run(part, QUERIES, 100) for part in (lexical, vector)]
-    expected = fuse(runs, "weighted", weights=[0.8, 0.2], normalization="z-score", k=3)
-    orders: list[list[Retriever]] = [[lexical, vector], [vector, lexical]]
-    for parts in orders:
-        assert documents_by_query(Hybrid(parts).retrieve(QUERIES, 3)) == documents_by_query(expected)
-    settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="bow"), KITCHEN).identity()
-    assert settings == Hybrid([lexical, vector]).identity()
-    assert Hybrid([lexical, vector], method="borda").identity()["weights"] is None
-
-
-def test_other_retrievers_are_fused_as_runs_are() -> None:
-    parts: list[Retriever] = [EVERY, Vector(KITCHEN, BagOfWords()), EVERY]
+    parts: list[Retriever] = [Lexical(KITCHEN), Vector(KITCHEN, BagOfWords())]
     runs = [retrieve_run(part, QUERIES, 100) for part in parts]
-    assert documents_by_query(Hybrid(parts).retrieve(QUERIES, 3)) == documents_by_query(fuse(runs, k=3))
+    made = Hybrid(parts)
+    assert documents_by_query(made.retrieve(QUERIES, 3)) == documents_by_query(fuse(runs, k=3))
+    settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="bow"), KITCHEN).identity()
+    assert settings == made.identity()
+
+
+class Newest:
+    """Returns documents by their time."""
+
+    name = "newest"
+
+    def identity(self) -> dict[str, Any]:
+        return {"mode": "newest"}
+
+    def retrieve(self, queries: QueryBatch, k: int) -> Run:
+        return Run.from_dict({query: {"a": 1700000002, "b": 1700000001} for query in queries.ids.to_text()})
+
+
+def test_a_hybrid_keeps_the_order_of_scores_that_float32_merges() -> None:
+    made = Hybrid([Newest(), Newest()], method="combmax", normalization="none").retrieve(QUERIES, 2)
+    assert set(map(tuple, documents_by_query(made.ranked()).values())) == {("a", "b")}
+
+
+FUSIONS = [("rrf", "none"), ("weighted", "min-max"), ("weighted", "z-score"), ("weighted", "rank")]
+RARE_WORDS = [f"rareword{number}" for number in range(15)]
+ONE_HIT_CORPUS = InMemoryCorpus(
+    {f"hit{n:02}": {"title": "", "text": f"{word} filler"} for n, word in enumerate(RARE_WORDS)}
+    | {f"other{n:03}": {"title": "", "text": "common" + " filler" * n} for n in range(150)}
+)
+
+
+class BlindEmbedder(BagOfWords):
+    """Every query is about a common word: by vectors, the document with the rare word is not among the results."""
+
+    def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
+        return super().embed(ids, ["common"] * len(texts) if side == "query" else texts, side)
+
+
+@pytest.mark.parametrize("weights", [None, (0.8, 0.2), (0.5, 0.5)])
+@pytest.mark.parametrize(("method", "normalization"), FUSIONS)
+def test_the_only_lexical_result_stays_among_the_first_two_of_a_hybrid(
+    method: str, normalization: str, weights: tuple[float, float] | None
+) -> None:
+    pytest.importorskip("bm25s")
+    parts: list[Retriever] = [Lexical(ONE_HIT_CORPUS), Vector(ONE_HIT_CORPUS, BlindEmbedder())]
+    queries = QueryBatch.from_dict({f"q{number:02}": word for number, word in enumerate(RARE_WORDS)})
+    hybrid = Hybrid(parts, method=method, normalization=normalization, weights=weights)
+    for number, docs in enumerate(documents_by_query(hybrid.retrieve(queries, 10)).values()):
+        assert f"hit{number:02}" in docs[:2]  # it may tie with the first result by vectors
+    words, vectors = (documents_by_query(retrieve_run(part, queries, 100)) for part in parts)
+    assert list(words.values()) == [[f"hit{number:02}"] for number in range(15)]
+    assert not any("hit" in doc for docs in vectors.values() for doc in docs)
 
 
 def test_reranking_changes_the_first_and_leaves_the_rest_behind_them() -> None:

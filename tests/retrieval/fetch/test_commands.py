@@ -155,6 +155,28 @@ def test_runs_are_fused_and_tuned(workshop: Path, command: Command) -> None:
     assert "1 unit for both tuning and testing" in command("tune", workshop / "qrels.trec", *runs, *topics).err
 
 
+def test_fused_timestamps_are_evaluated_in_their_order(tmp_path: Path, command: Command) -> None:
+    lines = {"a": ["q Q0 new 1 1700000002 a", "q Q0 older 2 1700000001 a"], "b": ["q Q0 oldest 1 1700000000 b"]}
+    for name, rows in lines.items():
+        (tmp_path / name).write_text("\n".join(rows) + "\n")
+    (tmp_path / "qrels").write_text("q 0 new 1\n")
+    options = ["--method", "combmax", "--normalization", "none", "-o", tmp_path / "f"]
+    done = command("fuse", tmp_path / "b", tmp_path / "a", *options)
+    assert done.code == 0, done.err
+    assert "warning: some fused scores are too close for float32" in done.err
+    assert read_run(tmp_path / "f").ranked().docs.to_text() == ["new", "older", "oldest"]
+    assert "1.0000" in command("evaluate", tmp_path / "qrels", tmp_path / "f", "-m", "RR").out
+
+
+def test_sums_too_large_for_a_number_are_bad_input(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "a").write_text("q Q0 d 1 1.7e308 a\n")
+    options = ["--method", "combsum", "--normalization", "none", "-o", tmp_path / "f"]
+    done = command("fuse", tmp_path / "a", tmp_path / "a", *options)
+    assert done.code == 2
+    assert "combsum of the scores of document 'd' for query 'q' is too large for a number" in done.err
+    assert not (tmp_path / "f").exists()
+
+
 def test_a_wrong_fusion_is_a_usage_error(workshop: Path, command: Command) -> None:
     run = workshop / "runs" / "lexical.trec"
     assert command("fuse", run, "-o", workshop / "f").code == 64

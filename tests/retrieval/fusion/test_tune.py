@@ -7,7 +7,7 @@ import pytest
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import UsageError
+from rankgauge.errors import UsageError, held_warnings
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.evaluation.split import is_dev
 from rankgauge.retrieval.fusion.fusion import fuse
@@ -152,3 +152,13 @@ def test_among_equals_the_simplest_is_taken() -> None:
     assert str(result.choice) == "--method rrf --weights 1,1 --rrf-k 60"
     with pytest.raises(UsageError, match="at least two runs"):
         tune(QRELS, [GOOD])
+
+
+def test_only_the_tuned_run_is_worth_a_warning_about_its_scores() -> None:
+    close, clear = {"d0": 1.0, "d1": 1 - 1e-9, "d2": 0.0}, {"d0": 1.0, "d1": 0.5}
+    other = {query: {"d0": 1.0, "d1": 1.0, "d2": 0.0} for query in ("q0", "q1")}
+    for queries, is_warned in ((("q0", "q1"), False), (("q1", "q0"), True)):
+        runs = [Run.from_dict(dict(zip(queries, (close, clear), strict=True))), Run.from_dict(other)]
+        with held_warnings() as messages:
+            tune(QRELS, runs, methods=["weighted"], dev=["q0"], test=["q1"])
+        assert bool(messages) is is_warned

@@ -80,8 +80,8 @@ def command(
 ) -> None:
     """Combine runs into one.
 
-    The runs may be in any format. The output is a TREC run with scores of six digits; its queries are in the order of
-    the first run.
+    The runs may be in any format. The output is a TREC run whose queries are in the order of the first run. Scores have
+    six digits, or more if it takes more to keep their order.
     """
     if len(runs) < 2:
         raise UsageError("fusion needs at least two runs, found one")
@@ -89,7 +89,9 @@ def command(
     weight_values = None if weights is None else parse_weights(weights)
     with collected_notes() as notes:
         rankings = [read_run(path) for path in runs]
-    fused = fuse(rankings, method, k=depth, weights=weight_values, normalization=normalization, rrf_k=rrf_k, name=tag)
+        fused = fuse(
+            rankings, method, k=depth, weights=weight_values, normalization=normalization, rrf_k=rrf_k, name=tag
+        )
     write_run(fused, out, inputs=runs)
     print_warnings(notes)
     results, queries = plural(len(fused), "result"), plural(len(fused.queries), "query")

@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import UsageError
+from rankgauge.errors import UsageError, held_warnings
 from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_RRF_K, fuse
-from rankgauge.retrieval.fusion.grid import FusionChoice
+from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
 from rankgauge.retrieval.scores import spread_run
 
 DEFAULT_DEPTH = 100  # minimum number of documents requested from each retriever
-# Chosen by a rule on four collections: docs/concepts/retrieval-defaults.md.
-LEXICAL_VECTOR_FUSION = FusionChoice("weighted", (0.8, 0.2), "z-score")
 
 
 class Hybrid:
     """Request at least ``depth`` documents from each retriever, and fuse their runs.
 
-    By default a lexical and a vector retriever, in either order, are fused by their z-scores with weights 0.8 and 0.2;
-    any others as :func:`fuse` does. Given another ``method``, the default weights are equal.
+    The defaults are those of :func:`fuse`: reciprocal rank fusion with equal weights.
     """
 
     def __init__(
         self,
         retrievers: Sequence[Retriever],
         *,
-        method: str | None = None,
+        method: str = DEFAULT_METHOD,
         weights: Sequence[float] | None = None,
-        normalization: str | None = None,
+        normalization: str = DEFAULT_NORMALIZATION,
         rrf_k: float = DEFAULT_RRF_K,
         depth: int = DEFAULT_DEPTH,
         name: str = "hybrid",
@@ -40,10 +35,8 @@ class Hybrid:
         if len(retrievers) < 2:
             raise UsageError(f"a hybrid needs at least two retrievers, found {len(retrievers)}")
         self.name, self.retrievers, self.depth, self.rrf_k = name, tuple(retrievers), depth, rrf_k
-        default = default_fusion(retrievers)
-        self.method, self.normalization = method or default.method, normalization or default.normalization
-        default_weights = default.weights if self.method == default.method else None
-        self.weights = default_weights if weights is None else tuple(weights)
+        self.method, self.normalization = method, normalization
+        self.weights = None if weights is None else tuple(weights)
 
     def identity(self) -> Identity:
         """The retrievers and how their runs are fused."""
@@ -60,26 +53,17 @@ class Hybrid:
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch. A query that failed in one retriever has failed: the others alone are not the hybrid."""
         runs = [retrieve_run(retriever, queries, max(k, self.depth)) for retriever in self.retrievers]
-        fused = fuse(
-            runs,
-            self.method,
-            k=k,
-            weights=self.weights,
-            normalization=self.normalization,
-            rrf_k=self.rrf_k,
-            name=self.name,
-        )
+        with held_warnings():  # about the last digits of scores; nobody else has seen the scores that were fused
+            fused = fuse(
+                runs,
+                self.method,
+                k=k,
+                weights=self.weights,
+                normalization=self.normalization,
+                rrf_k=self.rrf_k,
+                name=self.name,
+            )
         answered = np.flatnonzero(~np.any([run.status == Status.FAILED for run in runs], axis=0))
         if len(answered) == len(queries):
             return fused
         return spread_run(fused.select(answered), queries.ids, answered, Status.FAILED)
-
-
-def default_fusion(retrievers: Sequence[Retriever]) -> FusionChoice:
-    """How retrievers are fused if nothing is said."""
-    modes = [retriever.identity().get("mode") for retriever in retrievers]
-    if modes == ["lexical", "vector"]:
-        return LEXICAL_VECTOR_FUSION
-    if modes == ["vector", "lexical"]:
-        return replace(LEXICAL_VECTOR_FUSION, weights=LEXICAL_VECTOR_FUSION.weights[::-1])
-    return FusionChoice(DEFAULT_METHOD, (1.0,) * len(retrievers))

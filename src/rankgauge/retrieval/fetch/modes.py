@@ -29,7 +29,7 @@ from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH, RerankedRetriever, make_reranker
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever, RouterFunction
 from rankgauge.retrieval.engines.vector import DEFAULT_CENTER, Vector
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K
+from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K
 from rankgauge.retrieval.loading import load_object, unknown_name
 from rankgauge.retrieval.named import is_own_retriever, open_retriever
 from rankgauge.retrieval.texts import DocumentTexts
@@ -52,9 +52,9 @@ class RetrieverSettings:
     query_vectors: str | None = None
     center: float = DEFAULT_CENTER  # share of the mean vector to subtract
     search: str = "exact"  # or faiss, or faiss:FACTORY
-    fusion: str | None = None  # of hybrid; None for its default, here and in the next two
-    weights: tuple[float, ...] | None = None
-    normalization: str | None = None
+    fusion: str = DEFAULT_METHOD  # of hybrid
+    weights: tuple[float, ...] | None = None  # None for equal weights
+    normalization: str = DEFAULT_NORMALIZATION
     rrf_k: float = DEFAULT_RRF_K
     rerank: str | None = None  # sentences, cross-encoder/MODEL, module:callable
     rerank_top: int = DEFAULT_RERANK_DEPTH

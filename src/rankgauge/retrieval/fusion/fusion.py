@@ -11,16 +11,21 @@ import numpy as np
 from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, concatenate
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import offsets_of
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.core.tables import Floats, count_by, group_of, offsets_of
+from rankgauge.errors import InputError, UsageError, shown, warn_user
 from rankgauge.retrieval.fusion.methods import FUSION_METHODS, UNWEIGHTED_METHODS, Pool
 from rankgauge.retrieval.fusion.normalization import NORMALIZATIONS
 from rankgauge.retrieval.loading import unknown_name
-from rankgauge.retrieval.scores import cut_run
+from rankgauge.retrieval.scores import ordered_run, separate_scores
 
-DEFAULT_METHOD = "rrf"  # needs no comparable scores
+# Needs no comparable scores; with equal weights, the choice of a rule: docs/concepts/retrieval-defaults.md.
+DEFAULT_METHOD = "rrf"
 DEFAULT_NORMALIZATION = "min-max"
 DEFAULT_RRF_K = 60.0
+TOO_CLOSE = (
+    "some fused scores are too close for float32, in which scores are compared by default: the higher ones were raised "
+    "to keep their order"
+)
 
 
 def fuse(
@@ -35,16 +40,22 @@ def fuse(
 ) -> Run:
     """Fuse runs into one with at most ``k`` documents per query.
 
-    ``method`` is rrf, weighted, combsum, combmnz, combanz, combmed, combmax, combmin, borda or isr; ``normalization``
+    ``method`` is rrf, weighted, combsum, combmnz, combmed, combmax, combmin, borda or isr; ``normalization``
     (min-max, z-score, rank, none) makes scores comparable for the methods that combine scores.
 
     The queries are those of all runs. A query is fused from the runs that answered it: it is answered if any run
     answered it, failed if it failed in every run that has it, and empty otherwise.
+
+    The scores have six digits, or more if it takes more to keep the order and the ties of the exact fused scores when
+    they are compared as float32, as evaluation does by default. If float32 cannot tell scores apart, the higher ones
+    are raised to the next numbers that it has, and a warning says so.
     """
     _check_arguments(runs, method, weights, normalization, rrf_k)
     pooled = pool_runs(runs, normalization, weights, rrf_k)
-    scores = FUSION_METHODS[method](pooled.pool)
-    fused = cut_run(name or method, pooled.queries, pooled.pool.offsets, pooled.docs, scores, k)
+    scores, are_too_close = separate_scores(pooled.pool.offsets, _exact_scores(pooled, method))
+    if are_too_close:
+        warn_user(TOO_CLOSE)
+    fused = ordered_run(name or method, pooled.queries, pooled.pool.offsets, pooled.docs, scores, k)
     return _with_failed_queries(fused, runs)
 
 
@@ -71,21 +82,40 @@ def pool_runs(runs: Sequence[Run], normalization: str, weights: Sequence[float] 
     pool_row[order] = np.cumsum(is_new) - 1
     first_rows = order[is_new]
     group = query[first_rows]
+    candidates = count_by(group, len(queries))
     score, rank = np.zeros((len(first_rows), len(runs))), np.zeros((len(first_rows), len(runs)), dtype=np.int64)
+    absent = np.zeros((len(queries), len(runs)))
     begin = 0
     for column, run in enumerate(runs):
         rows = pool_row[begin : begin + len(run)]
         begin += len(run)
         ranks = ranking.rank(run.offsets, run.docs, run.scores).rank
-        values, absent_values = NORMALIZATIONS[normalization](run.offsets, run.scores, ranks)
-        absent_by_query = np.zeros(len(queries))
-        absent_by_query[query_numbers[column]] = absent_values
-        score[:, column] = absent_by_query[group]
+        numbers = query_numbers[column]
+        values, absent[numbers, column] = NORMALIZATIONS[normalization](
+            run.offsets, run.scores, ranks, candidates[numbers]
+        )
+        score[:, column] = absent[group, column]
         score[rows, column] = values
         rank[rows, column] = ranks
     run_weights = np.ones(len(runs)) if weights is None else np.array(weights, dtype=np.float64)
-    pool = Pool(offsets_of(group, len(queries)), score, rank, run_weights, rrf_k)
+    pool = Pool(offsets_of(group, len(queries)), score, absent, rank, run_weights, rrf_k)
     return PooledRuns(pool, queries, docs.take(first_rows))
+
+
+def _exact_scores(pooled: PooledRuns, method: str) -> Floats:
+    """The fused scores, with all their digits."""
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        scores = FUSION_METHODS[method](pooled.pool)
+    infinite = np.flatnonzero(~np.isfinite(scores))
+    if len(infinite):
+        row = int(infinite[0])
+        query = pooled.queries[int(group_of(pooled.pool.offsets)[row])]
+        raise InputError(
+            f"{method} of the scores of document {shown(pooled.docs[row])} for query {shown(query)} is too large for a "
+            "number",
+            hint="normalize the scores: min-max, z-score or rank",
+        )
+    return scores
 
 
 def _with_failed_queries(fused: Run, runs: Sequence[Run]) -> Run:
@@ -112,10 +142,10 @@ def _check_arguments(
             raise UsageError(f"expected one weight for each of {len(runs)} runs, found {len(weights)}")
         if method in UNWEIGHTED_METHODS:
             raise UsageError(f"{method} takes no weights")
-        if not all(np.isfinite(weight) and weight >= 0 for weight in weights) or not any(weights):
+        if not all(weight >= 0 for weight in weights) or not 0 < sum(weights) < np.inf:
             raise UsageError("weights must be finite, at least 0, and not all 0")
-    if not rrf_k > 0:
-        raise UsageError(f"the constant of reciprocal rank fusion must be above 0, found {rrf_k:g}")
+    if not 0 < rrf_k < np.inf:
+        raise UsageError(f"the constant of reciprocal rank fusion must be finite and above 0, found {rrf_k:g}")
     for run in runs:
         if np.isinf(run.scores).any():
             raise InputError(f"run {shown(run.name)} has infinite scores, which cannot be fused")

@@ -16,11 +16,14 @@ from rankgauge.core.tables import Floats, group_of, sum_by
 class Pool:
     """Every document that at least one run returned for a query, as a table with one column per run.
 
-    ``score`` holds normalized scores, ``rank`` the rank in each run, 0 if the run did not return the document.
+    ``score`` holds normalized scores; ``absent`` holds, with one row per query, those of documents that the run did not
+    return, which are never above those of its results. ``rank`` holds the rank in each run, 0 if it did not return the
+    document.
     """
 
     offsets: Ints
     score: Floats
+    absent: Floats
     rank: Ints
     weights: Floats
     rrf_k: float
@@ -36,15 +39,25 @@ class Pool:
         count: Ints = self.present.sum(axis=1)
         return count
 
+    @property
+    def returned(self) -> Ints:
+        """The number of documents that each run returned for the query of each row."""
+        query = group_of(self.offsets)
+        counts = [sum_by(query, column, len(self.offsets) - 1) for column in self.present.T.astype(np.int64)]
+        return np.stack(counts, axis=1).astype(np.int64)[query]
+
 
 FusionMethod = Callable[[Pool], Floats]
 
 
 def _weighted_sum(table: Floats, weights: Floats) -> Floats:
-    """Weighted columns added from left to right: the order of a matrix product depends on the processor."""
+    """The weighted sum of each row, lowest term first.
+
+    So the same terms in another order have the same sum; the order in a matrix product depends on the processor.
+    """
     out = np.zeros(len(table))
-    for column, weight in zip(table.T, weights.tolist(), strict=True):
-        out += weight * column
+    for column in np.sort(table * weights, axis=1).T:
+        out += column
     return out
 
 
@@ -60,26 +73,26 @@ def weighted(pool: Pool) -> Floats:
 
 
 def comb_sum(pool: Pool) -> Floats:
-    """CombSUM: the sum of the normalized scores (Fox & Shaw 1994, as are the next five)."""
+    """CombSUM: the sum of the normalized scores (Fox & Shaw 1994, as are the next four)."""
     return _weighted_sum(pool.score, pool.weights)
 
 
 def comb_mnz(pool: Pool) -> Floats:
-    """CombMNZ: the sum times the number of runs that returned the document."""
-    return comb_sum(pool) * pool.count
+    """CombMNZ: the sum times the number of runs that returned the document.
 
-
-def comb_anz(pool: Pool) -> Floats:
-    """CombANZ: the mean over the runs that returned the document."""
-    returned = np.where(pool.present, pool.score, 0.0)
-    return _weighted_sum(returned, pool.weights) / pool.count
+    It is the sum of how much each score is above that of an absent document: the product of a negative sum would
+    be lower with every run.
+    """
+    above = pool.score - pool.absent[group_of(pool.offsets)]
+    return _weighted_sum(above, pool.weights) * pool.count
 
 
 def comb_med(pool: Pool) -> Floats:
-    """CombMED: the median over the runs that returned the document."""
-    ordered = np.sort(np.where(pool.present, pool.score, np.inf), axis=1)
-    rows = np.arange(len(ordered))
-    median: Floats = (ordered[rows, (pool.count - 1) // 2] + ordered[rows, pool.count // 2]) / 2
+    """CombMED: the median over the runs that answered the query."""
+    answered = pool.returned > 0
+    ordered = np.sort(np.where(answered, pool.score, np.inf), axis=1)
+    rows, count = np.arange(len(ordered)), answered.sum(axis=1)
+    median: Floats = (ordered[rows, (count - 1) // 2] + ordered[rows, count // 2]) / 2
     return median
 
 
@@ -90,8 +103,8 @@ def comb_max(pool: Pool) -> Floats:
 
 
 def comb_min(pool: Pool) -> Floats:
-    """CombMIN: the lowest over the runs that returned the document."""
-    lowest: Floats = np.where(pool.present, pool.score, np.inf).min(axis=1)
+    """CombMIN: the lowest over the runs that answered the query."""
+    lowest: Floats = np.where(pool.returned > 0, pool.score, np.inf).min(axis=1)
     return lowest
 
 
@@ -99,15 +112,9 @@ def borda(pool: Pool) -> Floats:
     """Borda count: of c documents, the first of a run gets c points, the next c − 1, and so on; those that a run did
     not return share the remaining points. https://doi.org/10.1145/383952.384007
     """
-    query = group_of(pool.offsets)
-    candidates = np.diff(pool.offsets)[query].astype(np.float64)
-    points = np.empty_like(pool.score)
-    for run in range(pool.rank.shape[1]):
-        returned = sum_by(query, pool.present[:, run].astype(np.float64), len(pool.offsets) - 1)[query]
-        # The points c − r, …, 1 remain, and their mean is (c − r + 1) / 2.
-        points[:, run] = np.where(
-            pool.present[:, run], candidates - pool.rank[:, run] + 1, (candidates - returned + 1) / 2
-        )
+    candidates = np.diff(pool.offsets)[group_of(pool.offsets)].astype(np.float64)[:, None]
+    # The points c − r, …, 1 remain, and their mean is (c − r + 1) / 2.
+    points = np.where(pool.present, candidates - pool.rank + 1, (candidates - pool.returned + 1) / 2)
     return _weighted_sum(points, pool.weights)
 
 
@@ -122,7 +129,6 @@ FUSION_METHODS: dict[str, FusionMethod] = {
     "weighted": weighted,
     "combsum": comb_sum,
     "combmnz": comb_mnz,
-    "combanz": comb_anz,
     "combmed": comb_med,
     "combmax": comb_max,
     "combmin": comb_min,

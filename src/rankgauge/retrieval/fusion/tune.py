@@ -14,7 +14,7 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.views import HtmlView
-from rankgauge.errors import UsageError
+from rankgauge.errors import UsageError, held_warnings
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
@@ -100,7 +100,8 @@ class _Side:
         return evaluate(self.qrels, run, self.measure)[self.measure] if len(run.queries) else None
 
     def score_choice(self, choice: FusionChoice, k: int | None) -> float | None:
-        return self.score(apply_choice(self.runs, choice, k))
+        with held_warnings():  # about scores of a run that is not returned
+            return self.score(apply_choice(self.runs, choice, k))
 
 
 def tune(
