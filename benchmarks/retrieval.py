@@ -111,12 +111,13 @@ def work(way: str, home: Path) -> dict[str, Any]:
 
 
 def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:
+    from rankgauge.config.retriever_settings import RetrieverSettings
     from rankgauge.io.corpus.reading import read_corpus
     from rankgauge.io.queries import read_queries
     from rankgauge.retrieval.base import QueryBatch
     from rankgauge.retrieval.engines import bm25
     from rankgauge.retrieval.fetch.fetch import fetch_run
-    from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
+    from rankgauge.retrieval.fetch.modes import make_retriever
 
     settings = {
         "lexical": RetrieverSettings(mode="lexical"),

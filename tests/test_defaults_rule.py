@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.defaults.rule import SIMPLEST, Evidence, PerQuery, Shortener, candidates, choose_center, difference
 
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.io.corpus.corpus import InMemoryCorpus
-from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 NOISE = [np.random.default_rng(seed).normal(0, 0.01, 40) for seed in range(4)]
 

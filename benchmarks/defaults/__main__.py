@@ -25,10 +25,11 @@ from benchmarks.defaults.rule import (
     means,
 )
 from rankgauge import evaluate
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.run import Run
 from rankgauge.io.corpus.collection import Collection, open_collection
 from rankgauge.retrieval.base import QueryBatch, retrieve_run
-from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
+from rankgauge.retrieval.fetch.modes import make_retriever
 from rankgauge.retrieval.fusion.fusion import fuse
 from rankgauge.retrieval.fusion.grid import FusionChoice
 

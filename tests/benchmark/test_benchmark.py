@@ -22,12 +22,12 @@ from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, defa
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.errors import Note, RankgaugeError, UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.report.manifest import plain_path, plain_text, plain_values, to_bytes
 from rankgauge.retrieval.engines.vector import _saved_here
 from rankgauge.retrieval.fetch.fetch import FetchProgress
-from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")
@@ -260,9 +260,7 @@ def test_a_broken_system_does_not_lose_the_others(tmp_path: Path) -> None:
     systems = {
         "lexical": PlannedSystem(RetrieverSettings()),
         "gone": PlannedSystem(RetrieverSettings(mode="no_such_module:find")),
-        "vectors": PlannedSystem(
-            RetrieverSettings(mode="vector", document_vectors=str(tmp_path / "no.npy"), query_vectors="x")
-        ),
+        "vectors": PlannedSystem(RetrieverSettings(mode="vector", vectors=str(tmp_path / "no.npy"), query_vectors="x")),
     }
     report = run_benchmark(shipped_plan(latency=0, systems=systems), tmp_path / "out")
     assert report.names == ("lexical",)

@@ -16,12 +16,13 @@ from rankgauge.cli.commands.compare import command as compare_command
 from rankgauge.cli.commands.evaluate import command as evaluate_command
 from rankgauge.config.reading import load_config
 from rankgauge.config.schema import MeasuresSection, ReadingSection, StatisticsSection
+from rankgauge.config.sections import ConfigSection
 from rankgauge.core.settings import KINDS, LIMITS, Declared, declared
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.options import Reading
 
 Command = Callable[..., Any]
-SECTIONS = {
+SECTIONS: dict[type[Any], tuple[str, type[ConfigSection]]] = {
     Conventions: ("measures", MeasuresSection),
     Statistics: ("statistics", StatisticsSection),
     Reading: ("reading", ReadingSection),

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from rankgauge.cli.main import run as run_command
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.errors import InputError, RetrieverError
 from rankgauge.labels import JudgmentFile, MachineJudge, PoolItem, Verdict, judge_by_machine, read_judgments
 from rankgauge.labels.reading import current_judgments
 from rankgauge.labels.verdicts import verdict_of
-from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.asking.failures import NoAnswer
 from tests.labels.pools import DEPTH, items, pool_file
 

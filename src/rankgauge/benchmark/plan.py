@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.benchmark.chunkings import check_chunkings, over_chunkings
 from rankgauge.config.bands.loading import collection_bands
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io.corpus.chunking.options import Chunking
@@ -17,13 +18,7 @@ from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
 from rankgauge.labels.gold.options import GoldOptions
 from rankgauge.measures.sets import GOLD_MEASURES
 from rankgauge.report.manifest_shape import SYSTEM_NAME
-from rankgauge.retrieval.fetch.modes import (
-    OWN_MODE,
-    RETRIEVER_MODES,
-    RetrieverSettings,
-    settings_from,
-    settings_of_section,
-)
+from rankgauge.retrieval.fetch.modes import OWN_MODE, RETRIEVER_MODES, settings_from, settings_of_section
 from rankgauge.retrieval.named import (
     ASKING_OPTIONS,
     is_own_retriever,

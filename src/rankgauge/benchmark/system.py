@@ -108,7 +108,7 @@ class SystemRunner:
             return Path(settings.index) / (chunking_of(system) if self.chunks else "")
         lexical = (settings.bm25, settings.stemmer, settings.stopwords)
         vectors = (
-            settings.embedder, settings.document_vectors, settings.query_vectors, settings.center, settings.search,
+            settings.embedder, settings.vectors, settings.query_vectors, settings.center, settings.search,
         )  # fmt: skip
         searched = (documents.sha256,) if self.chunks and documents is not None else ()
         return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]

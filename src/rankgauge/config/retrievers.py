@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
+from rankgauge.config.declared_models import with_settings
 from rankgauge.config.postgres import PostgresSection
+from rankgauge.config.retriever_settings import Bm25Parameters, RetrieverCalls, RetrieverSettings
 from rankgauge.config.sections import ConfigSection, Text, section_fault
 from rankgauge.config.servers import HttpSection
 from rankgauge.errors import nearest, printable
@@ -20,8 +22,9 @@ SERVER_KEYS = ("http", "postgres")
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]")
 
 
+@with_settings(Bm25Parameters, RetrieverSettings, RetrieverCalls, optional=True)
 class RetrieverSection(ConfigSection):
-    """One retriever; each key is the option of `rankgauge runs fetch` with that name and default."""
+    """One retriever; a key that is left out has the default of its declaration."""
 
     mode: Text | None = Field(default=None, description="lexical, vector, hybrid, or module:callable.")
     call: Text | None = Field(
@@ -38,35 +41,14 @@ class RetrieverSection(ConfigSection):
     chunking: Text | None = Field(
         default=None, description="The one chunking that it searches in a benchmark. Default: every one."
     )
-    k1: float | None = None
-    b: float | None = None
-    variant: Text | None = None
-    stemmer: Text | None = None
-    stopwords: Text | None = None
-    embedder: Text | None = None
-    vectors: Text | None = None
-    query_vectors: Text | None = None
-    center: Annotated[float, Field(ge=0, le=1)] | None = None
-    search: Text | None = None
-    fusion: Text | None = None
-    weights: Weights | None = None
-    normalization: Text | None = None
-    rrf_k: float | None = None
-    rerank: Text | None = None
-    rerank_top: int | None = None
-    gate: Text | None = None
-    shadow: bool | None = None
+    stopwords: Text | None = Field(
+        default=None,
+        description="The stop words of lexical search: english, none, or a file with one per line. Default: english.",
+    )
+    weights: Weights | None = Field(
+        default=None, description="The weights of lexical and vector in hybrid. Default: equal weights."
+    )
     experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
-    router: Text | None = None
-    index: Text | None = None
-    id: Text | None = None
-    unit: Literal["chunk", "document"] | None = None
-    scores: Literal["similarity", "distance", "ignore"] | None = None
-    fetch: Annotated[int, Field(ge=1)] | None = None
-    concurrency: Annotated[int, Field(ge=1)] | None = None
-    rate: Annotated[float, Field(gt=0)] | None = None
-    timeout: Annotated[float, Field(gt=0)] | None = None
-    retries: Annotated[int, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> RetrieverSection:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls
 from rankgauge.core.progress import reported
 from rankgauge.errors import InputError, shown
 from rankgauge.labels.judgment_file import JudgmentFile
 from rankgauge.labels.records import Judgment, PoolItem
 from rankgauge.labels.session import DEFAULT_MAX_GRADE
 from rankgauge.labels.verdicts import TOKEN_KEYS, Verdict, verdict_of, verdicts_of
-from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
+from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
+from rankgauge.config.retriever_settings import Unit
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown, warn_user
 from rankgauge.measures.weights import WEIGHT, checked_weights
@@ -13,7 +14,7 @@ from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, evaluate_cases, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
 from rankgauge.retrieval.asking.calls import check_k
-from rankgauge.retrieval.asking.documents import IdSource, Unit, relevant_ids
+from rankgauge.retrieval.asking.documents import IdSource, relevant_ids
 from rankgauge.retrieval.asking.failures import NoAnswer
 
 Grades = Mapping[str, SupportsFloat]

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
 from rankgauge.core.ids import Ids
 from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.run import Run, Status
@@ -23,17 +24,9 @@ from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.quotes import check_no_quotes
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
-from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
-from rankgauge.retrieval.asking.calls import (
-    DEFAULT_CALLS,
-    CallResult,
-    LoopCaller,
-    RetrieverCalls,
-    ask_all,
-    call_for_all,
-    check_k,
-)
-from rankgauge.retrieval.asking.documents import IdSource, Unit, document_ids, text_of
+from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, run_scores
+from rankgauge.retrieval.asking.calls import CallResult, LoopCaller, ask_all, call_for_all, check_k
+from rankgauge.retrieval.asking.documents import IdSource, document_ids, text_of
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import retriever_function
 from rankgauge.retrieval.base import QueryBatch

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import RetrieverCalls, Unit
 from rankgauge.core.formatting import number, plural, span
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
@@ -20,8 +21,6 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
 from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
 from rankgauge.rag.scoring import measures_at
-from rankgauge.retrieval.asking.calls import RetrieverCalls
-from rankgauge.retrieval.asking.documents import Unit
 from rankgauge.retrieval.asking.failures import SHOWN_FAILURES, AnswerFacts
 from rankgauge.retrieval.asking.remarks import answer_notes
 from rankgauge.retrieval.fetch.latency import latency_percentiles

@@ -1,4 +1,6 @@
-from rankgauge.retrieval.asking.calls import RetrieverCalls as RetrieverCalls
+from rankgauge.config.retriever_settings import Bm25Parameters as Bm25Parameters
+from rankgauge.config.retriever_settings import RetrieverCalls as RetrieverCalls
+from rankgauge.config.retriever_settings import RetrieverSettings as RetrieverSettings
 from rankgauge.retrieval.base import QueryBatch as QueryBatch
 from rankgauge.retrieval.base import Retriever as Retriever
 from rankgauge.retrieval.base import retrieve_run as retrieve_run
@@ -6,7 +8,6 @@ from rankgauge.retrieval.decisions import Decisions as Decisions
 from rankgauge.retrieval.embedders.base import Embedder as Embedder
 from rankgauge.retrieval.embedders.callables import CallableEmbedder as CallableEmbedder
 from rankgauge.retrieval.embedders.named import embedder as embedder
-from rankgauge.retrieval.engines.bm25 import Bm25Parameters as Bm25Parameters
 from rankgauge.retrieval.engines.callables import CallableRetriever as CallableRetriever
 from rankgauge.retrieval.engines.gate import GatedRetriever as GatedRetriever
 from rankgauge.retrieval.engines.http import HttpEngine as HttpEngine
@@ -27,7 +28,6 @@ from rankgauge.retrieval.fetch.fetch import fetch_run as fetch_run
 from rankgauge.retrieval.fetch.latency import Latency as Latency
 from rankgauge.retrieval.fetch.latency import latency_percentiles as latency_percentiles
 from rankgauge.retrieval.fetch.latency import measure_latency as measure_latency
-from rankgauge.retrieval.fetch.modes import RetrieverSettings as RetrieverSettings
 from rankgauge.retrieval.fetch.modes import make_retriever as make_retriever
 from rankgauge.retrieval.fusion.fusion import fuse as fuse
 from rankgauge.retrieval.fusion.grid import FusionChoice as FusionChoice

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.config.environment import expand
+from rankgauge.config.retriever_settings import CALL_OPTIONS
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.core.secrets import error_text
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
-from rankgauge.retrieval.asking.calls import CALL_OPTIONS
 from rankgauge.retrieval.loading import in_folder, is_object_path, load_object
 
 YAML_SUFFIXES = (".yaml", ".yml")

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from rankgauge import InputError
-from rankgauge.retrieval.asking.answers import AnswerRules, ScoreMeaning, answer_of
+from rankgauge.config.retriever_settings import ScoreMeaning
+from rankgauge.retrieval.asking.answers import AnswerRules, answer_of
 from rankgauge.retrieval.asking.failures import NoAnswer
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rankgauge import Document, InputError, UsageError
-from rankgauge.retrieval.asking.documents import Unit, id_of, relevant_ids
+from rankgauge.config.retriever_settings import Unit
+from rankgauge.retrieval.asking.documents import id_of, relevant_ids
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 

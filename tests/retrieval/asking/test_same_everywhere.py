@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from rankgauge import Conventions, RankgaugeWarning, evaluate, evaluate_retriever, read_run
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.run import run_benchmark
+from rankgauge.config.retriever_settings import RetrieverSettings, ScoreMeaning
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.core.run import Status
-from rankgauge.retrieval.asking.answers import AnswerRules, ScoreMeaning, answer_of, run_scores
+from rankgauge.retrieval.asking.answers import AnswerRules, answer_of, run_scores
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
-from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{RankgaugeWarning.__module__}.{RankgaugeWarning.__name__}")
 MEASURES = ["RR", "AP", "nDCG@5", "P@3"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError
-from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.engines.callables import CallableRetriever
 

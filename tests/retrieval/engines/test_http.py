@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from rankgauge import evaluate_retriever
 from rankgauge.benchmark.folder import MANIFEST
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
 from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError, RetrieverError, UsageError
-from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure, HttpTimeout, shown_url

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from rankgauge import evaluate_retriever
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.io.read import read_run
-from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.http import HttpEngine

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.retrieval.asking.calls import RetrieverCalls
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.postgres import PostgresEngine

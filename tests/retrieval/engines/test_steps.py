@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError, UsageError
@@ -22,7 +23,7 @@ from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import CallableReranker, RerankedRetriever, SentenceReranker, make_reranker
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever
 from rankgauge.retrieval.engines.vector import Vector
-from rankgauge.retrieval.fetch.modes import RetrieverSettings, make_retriever
+from rankgauge.retrieval.fetch.modes import make_retriever
 from rankgauge.retrieval.fusion.fusion import fuse
 from rankgauge.retrieval.texts import DocumentTexts
 from tests.retrieval.corpora import KITCHEN, QUERIES

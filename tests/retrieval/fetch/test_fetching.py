@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.asking.answers import RankedResults
-from rankgauge.retrieval.asking.calls import RetrieverCalls
 from rankgauge.retrieval.asking.failures import AnswerFacts
 from rankgauge.retrieval.base import AnswerHandler, QueryBatch
 from rankgauge.retrieval.decisions import Decisions

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.io.corpus.collection import open_collection
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.fetch.language import foreign_evidence, language_notes
-from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES, RetrieverSettings
+from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 
 DEFAULTS = [RetrieverSettings(mode=mode) for mode in RETRIEVER_MODES]
 FOREIGN = {

@@ -175,9 +175,9 @@ def _user_name() -> str:
 def _judge_by_machine(
     items: Sequence[PoolItem], file: JudgmentFile, machine: MachineOptions, assessor: str | None, max_grade: int
 ) -> None:
+    from rankgauge.config.retriever_settings import RetrieverCalls
     from rankgauge.labels.judges import judge_calls, open_judge
     from rankgauge.labels.machine import judge_by_machine
-    from rankgauge.retrieval.asking.calls import RetrieverCalls
 
     source = machine.judge or ""
     judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch)

@@ -19,7 +19,7 @@ from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from rankgauge.cli.options.gold import LabelSources
-    from rankgauge.retrieval.asking.calls import RetrieverCalls
+    from rankgauge.config.retriever_settings import RetrieverCalls
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
                     f"--{unused.replace('_', '-')} applies to a live retriever", hint="name it: --retriever"
                 )
             return function(*args, live=None, **options)
-        from rankgauge.retrieval.asking.calls import RetrieverCalls
+        from rankgauge.config.retriever_settings import RetrieverCalls
         from rankgauge.retrieval.named import asking_options
 
         given = {name: value for name, value in {**calls, **results}.items() if is_given(name)}

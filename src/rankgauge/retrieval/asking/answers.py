@@ -14,15 +14,15 @@ from typing import Any, Literal, SupportsFloat, get_args
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import ScoreMeaning, Unit
 from rankgauge.core import ranking
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import checked_score
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.retrieval.asking.documents import IdSource, Unit, check_unit, document_ids, scores_of
+from rankgauge.retrieval.asking.documents import IdSource, check_unit, document_ids, scores_of
 from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
 from rankgauge.retrieval.asking.shapes import documents_in
 
-ScoreMeaning = Literal["similarity", "distance", "ignore"]
 ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
 
 

@@ -8,16 +8,14 @@ awaits what can be awaited and calls everything else in a thread of its own, whi
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from rankgauge.core.formatting import plural
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text
@@ -27,55 +25,6 @@ from rankgauge.retrieval.asking.pauses import pause_before_retry
 
 TimedAnswer = tuple[Answer, float]
 CallHandler = Callable[[int, "CallResult"], None]
-OPEN_LOOP_CALLS = 1000  # at once
-
-
-@dataclass(frozen=True)
-class RetrieverCalls:
-    """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
-
-    ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
-    ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first, each after a longer
-    pause, or after the ``Retry-After`` of the error.
-
-    Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
-    one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at
-    most ``concurrency`` calls (1,000 by default) are in flight, and a query that has to wait for one is already late.
-
-    ``journal`` is a file that keeps answers as they arrive: after an interruption, the same evaluation asks only the
-    rest. It is deleted when the evaluation is complete. (:func:`fetch_run` has a journal of its own.)
-    """
-
-    fetch: int | None = None
-    concurrency: int | None = None
-    timeout: float | None = None
-    retries: int = 0
-    rate: float | None = None  # queries per second
-    journal: str | Path | None = None
-
-    def __post_init__(self) -> None:
-        if self.fetch is not None:
-            check_k(self.fetch, "fetch")
-        if self.concurrency is not None and (not isinstance(self.concurrency, int) or self.concurrency < 1):
-            raise UsageError(f"concurrency must be a whole number of at least 1, found {self.concurrency!r}")
-        if self.rate is not None and not 0 < self.rate < math.inf:
-            raise UsageError(f"rate must be a number of queries per second above 0, found {self.rate!r}")
-        if not isinstance(self.retries, int) or self.retries < 0:
-            raise UsageError(f"retries must be a whole number of at least 0, found {self.retries!r}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise UsageError(f"timeout must be a number of seconds above 0, found {self.timeout!r}")
-
-    @property
-    def in_flight(self) -> int:
-        """The largest number of calls at once."""
-        return self.concurrency or (1 if self.rate is None else OPEN_LOOP_CALLS)
-
-    @property
-    def loop(self) -> str:
-        """How queries are sent, in words."""
-        if self.rate is not None:
-            return f"open loop, {self.rate:g} {'query' if self.rate == 1 else 'queries'} per second"
-        return f"closed loop, {plural(self.in_flight, 'call')} at once"
 
 
 def check_k(k: object, name: str = "k") -> int:
@@ -83,10 +32,6 @@ def check_k(k: object, name: str = "k") -> int:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"{name} must be a whole number of at least 1, found {k!r}")
     return int(k)
-
-
-DEFAULT_CALLS = RetrieverCalls()
-CALL_OPTIONS = tuple(option.name for option in fields(RetrieverCalls) if option.name != "journal")
 
 
 @dataclass(frozen=True)

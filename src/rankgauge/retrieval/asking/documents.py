@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, SupportsIndex, get_args
+from typing import Any, SupportsIndex, get_args
 from uuid import UUID
 
+from rankgauge.config.retriever_settings import Unit
 from rankgauge.core.ids import encode_id
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 
-Unit = Literal["chunk", "document"]
 IdSource = str | Callable[[Any], object] | None
 
 # Where an id is looked for if the caller does not name a place, in this order: our own and LangChain's, LlamaIndex's,

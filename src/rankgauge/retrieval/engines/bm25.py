@@ -10,28 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.config.retriever_settings import Bm25Parameters
 from rankgauge.core.ids import Ints
 from rankgauge.core.tables import Floats
-from rankgauge.errors import MissingExtraError, UsageError
-from rankgauge.retrieval.loading import unknown_name
-
-BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
-
-
-@dataclass(frozen=True)
-class Bm25Parameters:
-    """The parameters of BM25. The variants are those of https://doi.org/10.1007/978-3-030-45442-5_4, as in bm25s."""
-
-    k1: float = 1.2
-    b: float = 0.75
-    variant: str = "lucene"
-    delta: float = 0.5  # for bm25l and bm25+ only
-
-    def __post_init__(self) -> None:
-        if self.variant not in BM25_VARIANTS:
-            raise unknown_name("BM25 variant", self.variant, BM25_VARIANTS)
-        if not (self.k1 >= 0 and 0 <= self.b <= 1 and self.delta >= 0):
-            raise UsageError(f"BM25 needs k1 ≥ 0, delta ≥ 0 and 0 ≤ b ≤ 1, found {self}")
+from rankgauge.errors import MissingExtraError
 
 
 @dataclass(frozen=True, eq=False)

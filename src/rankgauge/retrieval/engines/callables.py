@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import frozen
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import sha256_of_file
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreMeaning, run_scores
-from rankgauge.retrieval.asking.calls import DEFAULT_CALLS, CallResult, RetrieverCalls, ask_all
-from rankgauge.retrieval.asking.documents import IdSource, Unit
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, run_scores
+from rankgauge.retrieval.asking.calls import CallResult, ask_all
+from rankgauge.retrieval.asking.documents import IdSource
 from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
 from rankgauge.retrieval.asking.functions import retriever_function
 from rankgauge.retrieval.base import AnswerHandler, Identity, QueryBatch

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import Bm25Parameters
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import store
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.batches import reported_batches
-from rankgauge.retrieval.engines.bm25 import Bm25Parameters, Postings, build_postings
+from rankgauge.retrieval.engines.bm25 import Postings, build_postings
 from rankgauge.retrieval.engines.words import Vocabulary
 from rankgauge.retrieval.scores import ScoredRows, contenders, ranked_run
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
@@ -23,7 +24,7 @@ from rankgauge.retrieval.scores import cut_run
 from rankgauge.retrieval.texts import DocumentTexts
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-DEFAULT_RERANK_DEPTH = 50
+DEFAULT_RERANK_DEPTH = DEFAULT_SETTINGS.rerank_top
 
 
 class Reranker(Protocol):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.core.tables import Floats
@@ -26,7 +27,7 @@ from rankgauge.retrieval.scores import cut_run
 EMBEDDING_BATCH_SIZE = 256  # texts given to an embedder at once
 DOCUMENTS_PER_BLOCK = 4096  # centered at once
 _saved_here: set[Path] = set()  # folders of vectors that this process computed
-DEFAULT_CENTER = 0.0  # chosen by a rule on four collections: docs/concepts/retrieval-defaults.md
+DEFAULT_CENTER = DEFAULT_SETTINGS.center
 
 
 class Vector:

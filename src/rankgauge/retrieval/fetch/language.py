@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.errors import Note
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.retrieval.fetch.modes import RetrieverSettings
 
 SAMPLED_TEXTS = 200
 SAMPLED_CHARACTERS = 2000  # of each text
@@ -50,7 +50,7 @@ def english_options(settings: RetrieverSettings) -> list[str]:
     if settings.mode in ("lexical", "hybrid"):
         options += ["stemmer english"] if settings.stemmer == "english" else []
         options += ["stopwords english"] if settings.stopwords in ("english", "en") else []
-    embeds = settings.mode in ("vector", "hybrid") and settings.document_vectors is None
+    embeds = settings.mode in ("vector", "hybrid") and settings.vectors is None
     if settings.embedder == "wordllama" and (embeds or settings.rerank == "sentences"):
         options.append("embedder wordllama")
     return options

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rankgauge.config.retriever_settings import (
+    CALL_OPTIONS,
+    Bm25Parameters,
+    RetrieverCalls,
+    RetrieverSettings,
+)
 from rankgauge.config.retrievers import RetrieverSection
+from rankgauge.core.settings import declared
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.retrieval.asking.answers import ScoreMeaning
-from rankgauge.retrieval.asking.calls import CALL_OPTIONS, DEFAULT_CALLS, RetrieverCalls
-from rankgauge.retrieval.asking.documents import Unit
 from rankgauge.retrieval.base import QueryBatch, Retriever
 from rankgauge.retrieval.decisions import Decisions
 from rankgauge.retrieval.embedders.base import Embedder
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
-from rankgauge.retrieval.engines.bm25 import Bm25Parameters
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.exact import Exact
 from rankgauge.retrieval.engines.faiss import Faiss
 from rankgauge.retrieval.engines.gate import GatedRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.rerank import DEFAULT_RERANK_DEPTH, RerankedRetriever, make_reranker
+from rankgauge.retrieval.engines.rerank import RerankedRetriever, make_reranker
 from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever, RouterFunction
-from rankgauge.retrieval.engines.vector import DEFAULT_CENTER, Vector
-from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K
+from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.loading import load_object, unknown_name
 from rankgauge.retrieval.named import is_own_retriever, open_retriever
 from rankgauge.retrieval.texts import DocumentTexts
@@ -38,46 +40,14 @@ RETRIEVER_MODES = ("lexical", "vector", "hybrid")
 OWN_MODE = "own"  # the mode of a retriever that a section describes
 
 
-@dataclass(frozen=True)
-class RetrieverSettings:
-    """All settings of a retriever. The defaults are those of the command line."""
-
-    mode: str = "lexical"  # lexical, vector, hybrid, or module:callable
-    source: Any = None  # instead of a mode: an object that can be asked, or a section that describes one
-    bm25: Bm25Parameters = field(default_factory=Bm25Parameters)
-    stemmer: str = "english"
-    stopwords: str | Sequence[str] = "english"
-    embedder: str = "wordllama"
-    document_vectors: str | None = None  # a file of precomputed vectors instead of an embedder
-    query_vectors: str | None = None
-    center: float = DEFAULT_CENTER  # share of the mean vector to subtract
-    search: str = "exact"  # or faiss, or faiss:FACTORY
-    fusion: str = DEFAULT_METHOD  # of hybrid
-    weights: tuple[float, ...] | None = None  # None for equal weights
-    normalization: str = DEFAULT_NORMALIZATION
-    rrf_k: float = DEFAULT_RRF_K
-    rerank: str | None = None  # sentences, cross-encoder/MODEL, module:callable
-    rerank_top: int = DEFAULT_RERANK_DEPTH
-    gate: str | None = None
-    shadow: bool = False
-    router: str | None = None  # module:callable instead of the nearest centroid
-    id: str | None = None  # of a callable: the path of a result's id
-    unit: Unit = "chunk"
-    scores: ScoreMeaning | None = None
-    calls: RetrieverCalls = DEFAULT_CALLS
-    index: str | None = None  # a folder to keep indexes in
-
-
 def settings_from(options: Mapping[str, Any]) -> RetrieverSettings:
     """Settings from the options of ``runs fetch`` or the keys of a configuration; None means the default."""
     values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if "weights" in values:
         values["weights"] = tuple(values["weights"])
-    if "vectors" in values:
-        values["document_vectors"] = values["vectors"]
     values["calls"] = RetrieverCalls(**{name: values[name] for name in CALL_OPTIONS if name in values})
-    values["bm25"] = Bm25Parameters(**{name: values[name] for name in ("k1", "b", "variant") if name in values})
-    names = [setting.name for setting in fields(RetrieverSettings)]
+    values["bm25"] = Bm25Parameters(**{name: values[name] for name in declared(Bm25Parameters) if name in values})
+    names = [entry.name for entry in fields(RetrieverSettings)]
     return RetrieverSettings(**{name: values[name] for name in names if name in values})
 
 
@@ -212,7 +182,7 @@ class _RetrieverBuilder:
         )
 
     def _precomputed_embedder(self, documents: Corpus) -> Embedder | None:
-        document_vectors, query_vectors = self.settings.document_vectors, self.settings.query_vectors
+        document_vectors, query_vectors = self.settings.vectors, self.settings.query_vectors
         if document_vectors is None and query_vectors is None:
             return None
         if document_vectors is None or query_vectors is None or self.queries is None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.core import ranking
 from rankgauge.core.ids import Ids, Interner, concatenate
 from rankgauge.core.run import Run, Status
@@ -19,9 +20,9 @@ from rankgauge.retrieval.loading import unknown_name
 from rankgauge.retrieval.scores import ordered_run, separate_scores
 
 # Needs no comparable scores; with equal weights, the choice of a rule: docs/concepts/retrieval-defaults.md.
-DEFAULT_METHOD = "rrf"
-DEFAULT_NORMALIZATION = "min-max"
-DEFAULT_RRF_K = 60.0
+DEFAULT_METHOD = DEFAULT_SETTINGS.fusion
+DEFAULT_NORMALIZATION = DEFAULT_SETTINGS.normalization
+DEFAULT_RRF_K = DEFAULT_SETTINGS.rrf_k
 TOO_CLOSE = (
     "some fused scores are too close for float32, in which scores are compared by default: the higher ones were raised "
     "to keep their order"

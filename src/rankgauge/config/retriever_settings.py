@@ -1,0 +1,171 @@
+"""Every setting of a retriever, with its default: how it searches, how it is called, how its answers are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section, check_settings, declared, setting
+from rankgauge.errors import UsageError
+
+Unit = Literal["chunk", "document"]
+ScoreMeaning = Literal["similarity", "distance", "ignore"]
+BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
+OPEN_LOOP_CALLS = 1000  # at once
+
+
+@dataclass(frozen=True)
+class Bm25Parameters:
+    """The parameters of BM25. The variants are those of https://doi.org/10.1007/978-3-030-45442-5_4, as in bm25s."""
+
+    k1: float = setting(1.2, "k1 of BM25.", Section.RETRIEVER, flag="-", limits=">=0")
+    b: float = setting(0.75, "b of BM25.", Section.RETRIEVER, flag="-", limits="0<=x<=1")
+    variant: str = setting("lucene", "The variant of BM25.", Section.RETRIEVER, flag="-", choices=BM25_VARIANTS)
+    delta: float = 0.5  # for bm25l and bm25+ only
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not self.delta >= 0:
+            raise UsageError(f"delta: expected a number of at least 0, found {self.delta!r}")
+
+
+@dataclass(frozen=True)
+class RetrieverCalls:
+    """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
+
+    ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
+    ``timeout`` is in seconds; None never times out, but a server over HTTP has 30 seconds. ``retries`` are attempts
+    after the first, each after a longer pause, or after the ``Retry-After`` of the error.
+
+    Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
+    one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at
+    most ``concurrency`` calls (1,000 by default) are in flight, and a query that has to wait for one is already late.
+
+    ``journal`` is a file that keeps answers as they arrive: after an interruption, the same evaluation asks only the
+    rest. It is deleted when the evaluation is complete. (:func:`fetch_run` has a journal of its own.)
+    """
+
+    fetch: int | None = setting(
+        None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, flag="--fetch N", limits=">=1"
+    )
+    concurrency: int | None = setting(
+        None,
+        "Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate 1000]",
+        Section.LIVE,
+        flag="--concurrency N",
+        limits=">=1",
+    )
+    timeout: float | None = setting(
+        None,
+        "Time out a call after SECONDS.  [default: 30 over HTTP, 120 for a model, otherwise never]",
+        Section.LIVE,
+        flag="--timeout SECONDS",
+        limits=">0",
+    )
+    retries: int = setting(
+        0,
+        "Retry a failed call up to N times, after longer and longer pauses.",
+        Section.LIVE,
+        flag="--retries N",
+        limits=">=0",
+    )
+    rate: float | None = setting(
+        None,
+        "Send N queries per second, however long answers take (an open loop).",
+        Section.LIVE,
+        flag="--rate N",
+        limits=">0",
+    )
+    journal: str | Path | None = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @property
+    def in_flight(self) -> int:
+        """The largest number of calls at once."""
+        return self.concurrency or (1 if self.rate is None else OPEN_LOOP_CALLS)
+
+    @property
+    def loop(self) -> str:
+        """How queries are sent, in words."""
+        if self.rate is not None:
+            return f"open loop, {self.rate:g} {'query' if self.rate == 1 else 'queries'} per second"
+        return f"closed loop, {plural(self.in_flight, 'call')} at once"
+
+
+DEFAULT_CALLS = RetrieverCalls()
+CALL_OPTIONS = tuple(declared(RetrieverCalls))
+
+
+@dataclass(frozen=True)
+class RetrieverSettings:
+    """All settings of a retriever."""
+
+    mode: str = "lexical"  # lexical, vector, hybrid, or module:callable
+    source: Any = None  # instead of a mode: an object that can be asked, or a section that describes one
+    bm25: Bm25Parameters = field(default_factory=Bm25Parameters)
+    stemmer: str = setting("english", "The Snowball stemmer of lexical search, or none.", Section.RETRIEVER, flag="-")
+    stopwords: str | Sequence[str] = "english"
+    embedder: str = setting("wordllama", "What embeds the texts of vector search.", Section.RETRIEVER, flag="-")
+    vectors: str | None = setting(
+        None,
+        "Precomputed document vectors by id instead of an embedder: Parquet, JSON Lines, or .npy with FILE.ids.txt.",
+        Section.RETRIEVER,
+        flag="-",
+    )
+    query_vectors: str | None = setting(None, "Precomputed query vectors by id.", Section.RETRIEVER, flag="-")
+    # Chosen by a rule on four collections, as is the fusion: docs/concepts/retrieval-defaults.md.
+    center: float = setting(
+        0.0, "The share of the corpus's mean vector to subtract.", Section.RETRIEVER, flag="-", limits="0<=x<=1"
+    )
+    search: str = setting(
+        "exact", "How vectors are searched: exact, faiss, or faiss:FACTORY.", Section.RETRIEVER, flag="-"
+    )
+    fusion: str = setting("rrf", "How hybrid combines lexical and vector.", Section.RETRIEVER, flag="-")
+    weights: tuple[float, ...] | None = None  # None for equal weights
+    normalization: str = setting(
+        "min-max", "How hybrid makes scores comparable, for a fusion that adds scores.", Section.RETRIEVER, flag="-"
+    )
+    rrf_k: float = setting(60.0, "The constant of rrf.", Section.RETRIEVER, flag="-")
+    rerank: str | None = setting(
+        None, "A reranker: sentences, cross-encoder/MODEL, or module:callable.", Section.RETRIEVER, flag="-"
+    )
+    rerank_top: int = setting(
+        50, "How many of the top documents are reranked.", Section.RETRIEVER, flag="-", limits=">=1"
+    )
+    gate: str | None = setting(None, "Which queries to retrieve for.", Section.RETRIEVER, flag="-")
+    shadow: bool = setting(
+        False, "Whether skipped queries are retrieved for too, for the log of the gate.", Section.RETRIEVER, flag="-"
+    )
+    router: str | None = setting(
+        None, "What routes queries to experts: module:callable.  [default: the nearest centroid]", Section.RETRIEVER,
+        flag="-",
+    )  # fmt: skip
+    index: str | None = setting(None, "A folder that keeps indexes for the next time.", Section.RETRIEVER, flag="-")
+    id: str | None = setting(
+        None, "Find the id of a returned document at PATH: metadata.source, …", Section.LIVE, flag="--id PATH"
+    )
+    unit: Unit = setting(
+        "chunk",
+        "Rank chunks, or collapse them into their documents.",
+        Section.LIVE,
+        choices=("chunk", "document"),
+    )
+    scores: ScoreMeaning | None = setting(
+        None,
+        "Sort results by score, highest first or lowest first, or ignore scores.  [default: the order of the results "
+        "counts, and scores that contradict it are reported]",
+        Section.LIVE,
+        choices=("similarity", "distance", "ignore"),
+    )
+    calls: RetrieverCalls = DEFAULT_CALLS
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+DEFAULT_SETTINGS = RetrieverSettings()
