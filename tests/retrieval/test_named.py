@@ -158,8 +158,8 @@ def test_a_sweep_names_each_system_by_its_parameters(folder: Path) -> None:
 
 def test_a_sweep_of_a_mode_changes_its_keys() -> None:
     config = load_config({"retrievers": {"l": {"mode": "lexical", "b": 0.5, "sweep": {"k1": [1.0, 2.0]}}}})
-    swept = config.retrievers["l"].swept()
-    assert {name: (one.k1, one.b) for name, one in swept.items()} == {"k1=1.0": (1.0, 0.5), "k1=2.0": (2.0, 0.5)}
+    swept = {name: one.model_dump() for name, one in config.retrievers["l"].swept().items()}
+    assert {name: (one["k1"], one["b"]) for name, one in swept.items()} == {"k1=1.0": (1.0, 0.5), "k1=2.0": (2.0, 0.5)}
 
 
 def test_a_sweep_of_a_server_changes_its_section() -> None:
