@@ -1,0 +1,259 @@
+"""Secrets, and how they are kept out of everything that is printed, stored or shared.
+
+A report is shared, and an error of foreign code can quote the request that failed. Two things are masked: what looks
+like a secret (headers, tokens, keys, passwords, the user of a URL), and every value that was registered, such as that
+of an environment variable which a configuration refers to. Text that is neither cannot be recognized.
+
+A part of a secret cannot be recognized either, so text is masked before it is shortened: :func:`mask_start` is the only
+way from a text that may quote a secret to the start of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
+from typing import Any
+
+MASK = "…"
+MIN_SECRET_LENGTH = 4  # a shorter value, such as 1, appears everywhere
+MIN_LINE_LENGTH = 8  # of one line of a value that has several
+MAX_ERROR_CHARACTERS = 300
+MAX_OPEN_CHARACTERS = 4096  # of what looks like a secret only once its end is seen, such as the user of a URL
+MAX_NOTATION = 12  # the longest notation of one character: a surrogate pair in JSON
+
+_KEY_KINDS = "api|access|secret|private|account|admin|auth|functions|master|service|signing|storage|subscription"
+_NAMES = (
+    rf"(?<!unexpected\ )token|secret|password|passwd|passphrase|pwd|credentials?|(?:{_KEY_KINDS})[_-]?key(?:[_-]?id)?"
+    r"|authorization|cookie|session[_-]?id|connection[_-]?string|signature|jwt"
+)
+_SCHEMES = "bearer|basic|digest|token|negotiate|ntlm|apikey|aws4-hmac-sha256"
+_SECRET_KEY = rf"(?ix)(?:{_NAMES})$"
+_HEADERS_KEY = r"(?i)headers$"
+_OPEN_HEADER = r"(?i)(?:accept(?:-\w+)?|content-type|host|user-agent)$"
+_ONLY_REFERENCE = r"(?:\w+ )?\$\{[A-Za-z_]\w*\}"  # Bearer ${NAME} tells no secret
+_REFERENCE = r"\$\{([A-Za-z_]\w*)"
+_URL_PASSWORD = r"://[^\s/?#:]*:(\S+)@"
+
+# Each is one pass: nothing before the name is matched, so that long text costs no more than its length.
+_PRIVATE_KEY = r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
+_URL_USER = r"""://(?:[^\s:/@"'<>]{0,100}:(?!\d+(?:[/?\#]|\b))[^\s"'<>]{0,200}@|[^\s/?\#"'<>]*@)"""
+_URL_QUERY = (
+    r"""(?ix)([?&;](?:[\w.-]*-)?(?:key|sig|signature|auth|code|credential|pass|pw|sas|sid|session)=)[^\s&\#"'<>]+"""
+)
+_HEADERS = r"""(?ix)(\bheaders["']?\s*(?:[=:]\s*)?(?:\w{1,40}\()?)(?:\{[^}]*(?:\}|\Z)|\[[^\]]*(?:\]|\Z))"""
+_ASSIGNED = rf"""(?isx)
+    ((?:{_NAMES}|(?<!\w)auth(?==)) (?![\w-])
+        (?: \\*["']?\s*[=:]\s* | \\*["']\s*,\s* ))            # name: value, "name": value, ("name", value)
+    (?: b?\\+"[^"]*(?:"|\Z) | b?\\+'[^']*(?:'|\Z)             # quoted within a quoted text
+      | b?"(?:[^"\\]|\\.)*(?:"|\\?\Z) | b?'(?:[^'\\]|\\.)*(?:'|\\?\Z)
+      | \([^)]*(?:\)|\Z) | \[[^\]]*(?:\]|\Z)
+      | (?:(?:{_SCHEMES})\s+)?
+        (?: [\w.-]+=\S+(?:(?<=[,;])\s+[\w.-]+=\S+)*           # the parameters of a header: a=b; c=d
+          | [^\s&]*[^\s&,;"'}}\])>] ) )
+    """
+_BEARER = r"(?i)\b(bearer(?:\s+token)?[\s:=]+)[\w.~+/=-]{6,}"
+_BASIC = r"\b((?i:basic)\s+)(?=[\w+/-]*[\dA-Z=+/])[\w+/=-]{6,}"
+_SHAPES = r"""(?x)(?<![\w-])(?:
+      sk-(?=[\w-]*\d)[\w-]{8,} | (?:sk|pk|rk)_(?:live|test)_\w{8,} | gh[oprsu]_\w{16,} | github_pat_\w{16,}
+    | glpat-[\w-]{12,} | xox[abeoprs]-[\w-]{8,} | (?:AKIA|ASIA)[A-Z0-9]{12,} | AIza[\w-]{20,} | hf_\w{16,} | gsk_\w{16,}
+    | pcsk_\w{16,} | nvapi-[\w-]{16,} | npm_\w{16,} | pypi-[\w-]{16,} | ya29\.[\w.-]{16,} | SG\.[\w-]{8,}\.[\w-]{8,}
+    | eyJ[\w-]{6,}\.[\w-]{6,}(?:\.[\w-]*)? )"""
+# A pattern, what replaces its matches, and words of which a text with a match has one: to look for those is quick.
+_RULES = (
+    (_PRIVATE_KEY, MASK, ("-----begin ",)),
+    (_URL_USER, "://", ("://",)),
+    (_URL_QUERY, rf"\1{MASK}", ("key=", "sig", "auth=", "code=", "credential=", "pass=", "pw=", "sas=", "sid=", "session=")),
+    (_HEADERS, rf"\1{{{MASK}}}", ("headers",)),
+    (_ASSIGNED, rf"\1{MASK}", ("token", "secret", "passw", "passp", "pwd", "credential", "key", "auth", "cookie", "session",
+                               "connection", "signature", "jwt")),
+    (_BEARER, rf"\1{MASK}", ("bearer",)),
+    (_BASIC, rf"\1{MASK}", ("basic",)),
+    (_SHAPES, MASK, ("sk-", "k_live_", "k_test_", "gh", "glpat-", "xox", "akia", "asia", "aiza", "hf_", "gsk_", "pcsk_",
+                     "nvapi-", "npm_", "pypi-", "ya29.", "sg.", "eyj")),
+)  # fmt: skip
+_compiled = cache(re.compile)  # when it is first needed: every command imports this file, and few mask anything
+
+# How a character can be written in base64 or in HTML, besides the notations that all characters have.
+_BASE64_SIGNS = {"+": "-", "/": "_"}
+_BASE64_SHARED = r"(?:[\w+/-]|%(?:25)*2[bBfF])?"
+_BASE64_END = r"(?:=|%(?:25)*3[dD])*"
+_NAMED_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_LETTER_ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
+
+_REGISTERED: set[str] = set()
+_IGNORED: ContextVar[bool] = ContextVar("registered_secrets_ignored", default=False)
+
+
+def register_secret(value: str) -> None:
+    """Mask a value from now on wherever text is masked, also as JSON, Python, a URL, HTML or base64 writes it.
+
+    The password of a URL is a secret of its own, and so is each long line of a value.
+    """
+    parts = [value.strip(), *(line.strip() for line in value.splitlines() if len(line.strip()) >= MIN_LINE_LENGTH)]
+    password = _compiled(_URL_PASSWORD).search(value)
+    if password is not None:
+        from urllib.parse import unquote
+
+        parts += [password[1], unquote(password[1])]
+    _REGISTERED.update(part for part in parts if len(part) >= MIN_SECRET_LENGTH)
+
+
+def register_references(text: str) -> None:
+    """Register the value of every environment variable that a text refers to as ``${NAME}``."""
+    for name in _compiled(_REFERENCE).findall(text):
+        register_secret(os.environ.get(name, ""))
+
+
+@contextmanager
+def registered_secrets_ignored() -> Iterator[None]:
+    """Mask only what looks like a secret, for results that must depend on stored files alone.
+
+    What was stored is masked already. The same files give the same results whatever the environment is.
+    """
+    token = _IGNORED.set(True)
+    try:
+        yield
+    finally:
+        _IGNORED.reset(token)
+
+
+def mask_secrets(text: str) -> str:
+    """A text without secrets: registered values, and what looks like one."""
+    if _REGISTERED and not _IGNORED.get():
+        for value in sorted(_REGISTERED, key=len, reverse=True):  # one may be a part of another
+            text = _notations_of(value).sub(MASK, text)
+    folded = text.casefold()  # masking adds no word
+    for pattern, replacement, words in _RULES:
+        if any(word in folded for word in words):
+            text = _compiled(pattern).sub(replacement, text)
+    return text
+
+
+def mask_start(text: str | bytes, limit: int) -> str:
+    """At most ``limit`` characters from the start of a masked text; bytes that are not UTF-8 are surrogates.
+
+    Only a window of a long text is masked. It may cut a secret in two, but that is beyond what is returned.
+    """
+    reach = max(MAX_OPEN_CHARACTERS, MAX_NOTATION * max(map(len, _REGISTERED), default=0))
+    size = 4 * limit + reach
+    while True:
+        window = text[:size]
+        masked = mask_secrets(window if isinstance(window, str) else window.decode("utf-8", "surrogateescape"))
+        if size >= len(text) or len(masked) >= limit + reach:
+            return masked[:limit]
+        size *= 2
+
+
+def first_line(text: str | bytes, limit: int) -> str:
+    """The first line of a text that is not blank, masked and shortened."""
+    start = mask_start(text.lstrip(), limit + 1)
+    line = next(iter(start.splitlines()), "").strip()
+    return line if len(line) <= limit else f"{line[:limit]}{MASK}"
+
+
+@lru_cache(maxsize=1024)
+def _notations_of(value: str) -> re.Pattern[str]:
+    """A pattern for a registered value in any notation."""
+    return re.compile("|".join([_in_any_notation(value), *(_in_base64(value, before) for before in range(3))]))
+
+
+def _in_any_notation(value: str) -> str:
+    """A pattern for a value as it is, or partly or wholly escaped; white space may be folded."""
+    parts = []
+    for words in re.split(r"(\s+)", value):
+        parts.append(rf"(?:\s+|\++|{_escapes(words)})" if words.isspace() else "".join(map(_notations, words)))
+    return "".join(parts)
+
+
+def _notations(character: str) -> str:
+    if character.isascii() and character.isalnum():
+        return character  # no notation escapes it
+    literal = r"\\+" if character == "\\" else rf"\\*{re.escape(character)}"
+    return f"(?:{literal}|{_escapes(character)})"
+
+
+def _escapes(characters: str) -> str:
+    """A pattern for characters as a URL, JSON, Python or HTML escapes them, also several times over."""
+    return "".join(f"(?:{'|'.join(_escapes_of(character))})" for character in characters)
+
+
+def _escapes_of(character: str) -> Iterator[str]:
+    code = ord(character)
+    yield "".join(f"%(?:25)*{_hex(byte, 2)}" for byte in character.encode("utf-8", "surrogateescape"))
+    units = character.encode("utf-16-be", "surrogatepass")
+    yield "".join(rf"\\+u{_hex(int.from_bytes(units[at : at + 2], 'big'), 4)}" for at in range(0, len(units), 2))
+    yield rf"\\+U{_hex(code, 8)}"
+    yield rf"\\+x{_hex(code & 0xFF, 2)}"
+    yield f"&#0*{code};"
+    yield f"&#[xX]0*{_hex(code, 1)};"
+    if character in _NAMED_ESCAPES:
+        yield _NAMED_ESCAPES[character]
+    if character in _LETTER_ESCAPES:
+        yield rf"\\+{_LETTER_ESCAPES[character]}"
+
+
+def _hex(code: int, digits: int) -> str:
+    """A pattern for a hexadecimal number in either case."""
+    return "".join(digit if digit.isdigit() else f"[{digit}{digit.upper()}]" for digit in f"{code:0{digits}x}")
+
+
+def _in_base64(value: str, before: int) -> str:
+    """A pattern for a value in base64, also of a URL, that has ``before`` bytes, or three times as many more, before it.
+
+    A character that a byte beside the value shares with it is masked too.
+    """
+    from base64 import b64encode
+
+    content = value.encode("utf-8", "surrogateescape")
+    end = before + len(content)
+    inner = b64encode(b"\0" * before + content + b"\0" * (-end % 3)).decode("ascii")
+    inner = inner[(8 * before + 5) // 6 : 8 * end // 6]
+    signs = "".join(
+        f"(?:{_notations(sign)}|{_BASE64_SIGNS[sign]})" if sign in _BASE64_SIGNS else sign for sign in inner
+    )
+    return f"{_BASE64_SHARED if before else ''}{signs}{_BASE64_SHARED + _BASE64_END if end % 3 else ''}"
+
+
+def mask_values(value: Any, clean: Callable[[str], str] = mask_secrets) -> Any:
+    """Structured data in which every text is cleaned, and everything under the name of a secret is masked."""
+    if isinstance(value, Mapping):
+        return {key: _masked(inner, key) or mask_values(inner, clean) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [mask_values(inner, clean) for inner in value]
+    return clean(value) if isinstance(value, str) else value
+
+
+def _masked(value: Any, key: object) -> Any:
+    """What is under the name of a secret, masked; None under any other name, and if nothing is there."""
+    if _compiled(_HEADERS_KEY).search(str(key)) and isinstance(value, Mapping):
+        return {name: text if _compiled(_OPEN_HEADER).match(str(name)) else _mask_all(text) for name, text in value.items()}
+    return _mask_all(value) if _compiled(_SECRET_KEY).search(str(key)) or _compiled(_HEADERS_KEY).search(str(key)) else None
+
+
+def _mask_all(value: Any) -> Any:
+    """A mask for each value: how many there are is not a secret, nor is the name of an environment variable."""
+    if isinstance(value, Mapping):
+        return {key: _mask_all(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mask_all(inner) for inner in value]
+    is_open = value is None or isinstance(value, bool) or value == "" or _compiled(_ONLY_REFERENCE).fullmatch(str(value))
+    return value if is_open else MASK
+
+
+def error_text(error: BaseException) -> str:
+    """An error of foreign code for a message or a report: its type and the first line of its text, masked."""
+    name, line = type(error).__name__, error_message(error)
+    return f"{name}: {line}" if line else name
+
+
+def error_message(error: BaseException) -> str:
+    """The first line of an error's text, masked and shortened."""
+    try:
+        text = str(error)
+    except Exception:  # foreign code again
+        return ""
+    return first_line(text, MAX_ERROR_CHARACTERS)
