@@ -16,9 +16,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rankgauge.core.secrets import mask_secrets, mask_values
 from rankgauge.io.records import read_document
 from rankgauge.report.manifest_shape import MANIFEST_SHAPE
+from rankgauge.secrets import mask_secrets, mask_values
 
 MANIFEST_SCHEMA = "rankgauge.manifest/1"
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import UsageError, nearest, printable, shown
 from rankgauge.retrieval.code_policy import check_code
+from rankgauge.secrets import error_message, error_text
 
 FILE_SUFFIX = ".py"
 _FILES: dict[Path, ModuleType] = {}  # the modules loaded from files, by resolved path

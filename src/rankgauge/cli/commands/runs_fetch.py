@@ -20,7 +20,6 @@ from rankgauge.cli.options.groups import Section, option, option_group
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.core.secrets import mask_values
 from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
@@ -34,6 +33,7 @@ from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptio
 from rankgauge.retrieval.fetch.language import language_notes
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever, settings_from
+from rankgauge.secrets import mask_values
 
 FETCH_SCHEMA = "rankgauge.fetch/1"
 
