@@ -294,6 +294,19 @@ def test_no_piece_of_a_secret_is_shown_wherever_the_text_around_it_is_cut(name: 
             assert_hidden(shorten(f"{before}{form} tail"), form)
 
 
+def test_no_piece_of_a_password_is_in_an_error_of_a_database() -> None:
+    psycopg = pytest.importorskip("psycopg")
+    from rankgauge.config.postgres import PostgresSection
+    from rankgauge.retrieval.engines.postgres_client import MESSAGE_CHARACTERS, connection_string, server_message
+
+    fields = {"table": "docs", "kind": "text", "id": "id", "text": "text"}
+    dsn = f"host=127.0.0.1 password={TOKEN} dbname=x"
+    connection_string(PostgresSection.model_construct(dsn=dsn, connect_timeout=1, **fields))
+    for offset in range(MESSAGE_CHARACTERS - len(TOKEN) - 2, MESSAGE_CHARACTERS + 2):
+        message = server_message(psycopg.OperationalError("x" * offset + TOKEN + " refused"))
+        assert_hidden(message, TOKEN)
+
+
 @pytest.mark.parametrize("offset", range(44))
 def test_a_cut_shows_the_mask_or_the_text_before_it(offset: int) -> None:
     register_secret(TOKEN)
