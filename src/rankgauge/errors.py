@@ -212,6 +212,7 @@ def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
         value = mask_start(value, limit + 1)
     elif isinstance(value, bytes):
         value = value.decode("utf-8", "surrogateescape")
+    value = rejoined(value)
     out = []
     for character in value:
         code = ord(character)
@@ -224,6 +225,14 @@ def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
     if limit is not None and len(out) > limit:
         out[limit:] = ["…"]
     return "".join(out)
+
+
+def rejoined(text: str) -> str:
+    """A text in which bytes that make a character are one: in the C locale, file names come as single bytes."""
+    try:
+        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, from JSON
+        return text
 
 
 def nearest(name: str, choices: Sequence[str]) -> str | None:

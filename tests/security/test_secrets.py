@@ -299,9 +299,8 @@ def test_no_piece_of_a_password_is_in_an_error_of_a_database() -> None:
     from rankgauge.config.postgres import PostgresSection
     from rankgauge.retrieval.engines.postgres_client import MESSAGE_CHARACTERS, connection_string, server_message
 
-    fields = {"table": "docs", "kind": "text", "id": "id", "text": "text"}
     dsn = f"host=127.0.0.1 password={TOKEN} dbname=x"
-    connection_string(PostgresSection.model_construct(dsn=dsn, connect_timeout=1, **fields))
+    connection_string(PostgresSection.model_construct(dsn=dsn, connect_timeout=1))
     for offset in range(MESSAGE_CHARACTERS - len(TOKEN) - 2, MESSAGE_CHARACTERS + 2):
         message = server_message(psycopg.OperationalError("x" * offset + TOKEN + " refused"))
         assert_hidden(message, TOKEN)

@@ -14,7 +14,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.process import discard_stdout
-from rankgauge.errors import RankgaugeError, printable
+from rankgauge.errors import RankgaugeError, printable, shown
 
 EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_SYSTEM = 2, 64, 70, 71
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
@@ -27,6 +27,7 @@ MEMORY_HINT = (
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )
+LOCALE_HINT = "set PYTHONUTF8=1, or a UTF-8 locale: LC_ALL=C.UTF-8"
 NUMBER_KINDS = {
     "float range": "a number",
     "float": "a number",
@@ -70,6 +71,9 @@ def _report(error: BaseException) -> int:
             # Commands report errors of their own files, so this is standard output: a full disk, for example.
             discard_stdout()
             return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
+        case UnicodeEncodeError() if error.encoding == sys.getfilesystemencoding() != "utf-8":
+            message = f"cannot use the name {shown(error.object)}: this locale has {error.encoding.upper()} file names"
+            return _print_error(message, LOCALE_HINT, EXIT_SYSTEM)
         case MemoryError():
             return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)
         case ImportError() if not (error.name or "").startswith("rankgauge"):

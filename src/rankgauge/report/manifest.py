@@ -7,7 +7,6 @@ one. Nothing reveals who ran it or where the files are.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 import re
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.io.records import read_document
+from rankgauge.io.text import json_text
 from rankgauge.report.manifest_shape import MANIFEST_SHAPE
 from rankgauge.secrets import mask_secrets, mask_values
 
@@ -119,5 +119,4 @@ def _digest(data: Mapping[str, Any]) -> str:
 
 
 def _encoded(data: Mapping[str, Any]) -> bytes:
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogateescape") + b"\n"
+    return json_text(data, indent=2).encode() + b"\n"
