@@ -12,12 +12,18 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / "build" / "release"
 EXTRAS = "all"  # spark and sentence-transformers are left out: gigabytes
+SECRETS = re.compile(
+    rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----\s|\bgh[oprsu]_\w{36}|\bAKIA[A-Z0-9]{16}\b"
+    rb"|\bsk-(?=\w*\d)\w{20,}|\bpypi-\w{50,}"
+)
+SCANNER = re.compile(r"rankgauge/core/compiled/_scanner[\w.-]*\.(?:so|pyd)")
 MAX_LICENSE_TEXT = 60  # characters; the field of some packages holds the whole license
 
 
@@ -31,6 +37,9 @@ def main() -> None:
     if len(artifacts) != 2:
         sys.exit(f"error: expected a wheel and a source distribution, found {[path.name for path in artifacts]}")
     _run(sys.executable, "-m", "twine", "check", "--strict", *artifacts)
+    faults = wheel_faults(next(path for path in artifacts if path.suffix == ".whl"), ROOT)
+    if faults:
+        sys.exit("error: the wheel is not what it should be:\n" + "\n".join(faults))
     for artifact in artifacts:
         with tempfile.TemporaryDirectory() as folder:
             _try(artifact, Path(folder))
@@ -52,6 +61,32 @@ def released_version(root: Path) -> str:
     if len(set(versions.values())) != 1:
         sys.exit(f"error: versions differ: {versions}")
     return versions["CITATION.cff"]
+
+
+def wheel_faults(wheel: Path, root: Path) -> list[str]:
+    """What is wrong with the contents of a wheel: a file too many or too few, changed, or with a secret in it."""
+    package = root / "src" / "rankgauge"
+    sources = {
+        path.relative_to(package.parent).as_posix(): path
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in (".c", ".h", ".so", ".pyd")
+    }
+    faults = []
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if not re.match(r"rankgauge-[^/]+\.dist-info/", name)}
+        compiled = set(filter(SCANNER.fullmatch, packed))
+        faults += [f"{name}: is not part of the package" for name in sorted(packed - compiled - set(sources))]
+        faults += [f"{name}: is missing" for name in sorted(set(sources) - packed)]
+        for name in sorted(packed):
+            data = archive.read(name)
+            if name in sources and data != sources[name].read_bytes():
+                faults.append(f"{name}: differs from the source")
+            if SECRETS.search(data):
+                faults.append(f"{name}: has what looks like a secret")
+            if str(root).encode() in data:
+                faults.append(f"{name}: names the folder it was built in")
+    hidden = [name for name in sources if any(part.startswith(".") or part.endswith("~") for part in name.split("/"))]
+    return faults + [f"{name}: is a hidden or a backup file" for name in sorted(hidden)]
 
 
 def _found(pattern: str, path: Path) -> str:

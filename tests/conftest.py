@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import rankgauge.cli.commands
+from rankgauge import secrets
 from rankgauge.cli.main import run
-from rankgauge.core import secrets
 from tests.needs import ROOT, require
 from tests.postgres_server import PostgresServer, ServerUnavailable
 from tests.warm_process import RANKGAUGE, WarmProcess

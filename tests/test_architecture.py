@@ -23,8 +23,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "rankgauge"
 # Each room imports only from itself and from rooms before it. `labels` comes after `retrieval`, since judges are asked
 # as retrievers are, and before `adapters` and `report`, which may use judgments.
 ROOMS = [
-    "_version", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "distributed", "comparison",
-    "config", "retrieval", "lists", "rag", "labels", "adapters", "report", "history", "render", "benchmark", "cli",
+    "_version", "secrets", "errors", "core", "stats", "measures", "io", "validation", "evaluation", "distributed",
+    "comparison", "config", "retrieval", "lists", "rag", "labels", "adapters", "report", "history", "render",
+    "benchmark", "cli",
 ]  # fmt: skip
 ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its public names: may import any room
 # Library → the one file that imports it.

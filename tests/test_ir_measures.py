@@ -47,6 +47,19 @@ def test_exponential_gain_is_read_from_its_notation() -> None:
     assert str(parse_measure(str(ir_measures.parse_measure("nDCG(dcg='exp-log2')@10")))) == "nDCG(gain='exp')@10"
 
 
+def test_rr_with_a_cutoff_breaks_ties_by_ascending_id_there_and_as_all_measures_do_here() -> None:
+    judged, results = data()
+    name = ir_measures.parse_measure("RR@10")
+    theirs = ir_measures.calc_aggregate([name], judged, results)[name]
+    ranked = {query: sorted(scores, key=lambda doc: (-scores[doc], doc)) for query, scores in results.items()}
+    untied = {query: {doc: -float(rank) for rank, doc in enumerate(docs)} for query, docs in ranked.items()}
+    assert evaluate(judged, untied, "RR@10")["RR@10"] == pytest.approx(theirs, abs=1e-12)
+    few_judged, tied = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0, "c": 1.0}}
+    assert ir_measures.calc_aggregate([name], few_judged, tied)[name] == 1.0
+    ours = evaluate(few_judged, tied, ["RR", "RR@10"])
+    assert (ours["RR"], ours["RR@10"]) == (1 / 3, 1 / 3)
+
+
 def test_where_the_two_differ_on_purpose() -> None:
     # There beta is trec_eval's weight, and a negative grade is a judgment.
     judged, results = data()

@@ -539,3 +539,61 @@ def test_topics_and_sgml_are_parsed_in_one_place() -> None:
             if isinstance(text, str) and text.strip().lower() in tags:
                 files.add(path.relative_to(source).as_posix())
     assert files == {"io/corpus/sgml.py", "io/corpus/reading.py"}
+
+
+# Text that may quote a secret is shortened by printable, shown and first_line, which mask it first. These files shorten
+# only what their reason says, which was masked before or is no message.
+CUTS = {
+    "benchmark/verify.py": "hashes, and bytes of files that were written masked",
+    "config/environment.py": "the text of a configuration, with names of variables",
+    "config/selectors.py": "the text of a configuration, from the place of a fault",
+    "io/formats/jsontext.py": "the place of a fault in a data file",
+    "io/formats/judgments.py": "the last line of a data file",
+    "render/html/text.py": "names, and texts of queries and documents, on a page",
+    "render/text/wrapping.py": "cells of tables on a terminal, with names and texts",
+    "report/snippets.py": "texts of documents",
+    "secrets.py": "the masked start of a text",
+}
+QUOTING = {"shown", "printable", "mask_secrets", "mask_values", "first_line", "error_text", "plain_text"}
+
+
+def is_cut(node: ast.AST) -> bool:
+    """Whether an expression takes a part of a sequence: ``text[:60]``."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+
+
+def shortens_text(node: ast.AST) -> bool:
+    """Whether an expression adds an ellipsis to a part of a text, or quotes or masks a part only."""
+    parts = list(ast.walk(node))
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name == "shorten" and ast.unparse(node.func) == "textwrap.shorten":
+            return True
+        return name in QUOTING and any(map(is_cut, node.args[:1]))
+    if isinstance(node, ast.BinOp) and any(map(is_ellipsis, (node.left, node.right))):
+        return True
+    return isinstance(node, (ast.JoinedStr, ast.IfExp)) and any(map(is_ellipsis, parts)) and any(map(is_cut, parts))
+
+
+def is_ellipsis(node: ast.AST) -> bool:
+    name = isinstance(node, ast.Name) and node.id in ("ELLIPSIS", "MASK")
+    return name or (isinstance(node, ast.Constant) and str(node.value).strip() in ("…", "..."))
+
+
+@pytest.mark.slow
+def test_text_that_may_quote_a_secret_is_shortened_in_one_place_only() -> None:
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if any(map(shortens_text, ast.walk(ast.parse(path.read_text(encoding="utf-8")))))
+    }
+    assert found == set(CUTS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["shown(text[:60])", "text[:60] + '…'", "f'{text[:limit]}…'", "textwrap.shorten(text, 60)", "mask_secrets(t[:9])"],
+)
+def test_a_new_way_to_shorten_text_is_found(text: str) -> None:
+    assert any(map(shortens_text, ast.walk(ast.parse(text))))
+    assert not any(map(shortens_text, ast.walk(ast.parse("f'{names[:3]} and …'.join(shown(text, 60))"))))

@@ -203,17 +203,24 @@ def location(source: str | Path | None, line: int | None) -> str:
 
 
 def shown(value: bytes | str, limit: int = SHOWN_CHARACTERS) -> str:
-    """Text from data, quoted and shortened, without control characters."""
+    """Text from data, quoted, masked and shortened, without control characters."""
     return f"'{printable(value, limit)}'"
 
 
 def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
-    """Text from data with control characters, and bytes that are not UTF-8, escaped with a backslash."""
-    if isinstance(value, bytes):
-        # A character has at most four bytes; the limit bounds the work.
-        value = (value if limit is None else value[: 4 * limit + 4]).decode("utf-8", "surrogateescape")
+    """Text from data with control characters, and bytes that are not UTF-8, escaped with a backslash.
+
+    Secrets are masked if there is a limit, before the text is shortened; without one, the text is whole.
+    """
+    if limit is not None:
+        from rankgauge.secrets import mask_start  # few commands quote data
+
+        value = mask_start(value, limit + 1)
+    elif isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    value = rejoined(value)
     out = []
-    for character in value if limit is None else value[: limit + 1]:
+    for character in value:
         code = ord(character)
         if 0xDC80 <= code <= 0xDCFF:
             out.append(f"\\x{code - 0xDC00:02x}")
@@ -224,6 +231,14 @@ def printable(value: bytes | str, limit: int | None = SHOWN_CHARACTERS) -> str:
     if limit is not None and len(out) > limit:
         out[limit:] = ["…"]
     return "".join(out)
+
+
+def rejoined(text: str) -> str:
+    """A text in which bytes that make a character are one: in the C locale, file names come as single bytes."""
+    try:
+        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, from JSON
+        return text
 
 
 def nearest(name: str, choices: Sequence[str]) -> str | None:

@@ -1,12 +1,17 @@
 """The fixture ``retrieval_gate``, so that a team can write its gate as a test.
 
-pytest imports this file before coverage starts, so it imports nothing else until the fixture is used.
+pytest imports this file before coverage starts, so it imports nothing else until the fixture is used. By then pytest
+has put the folders of tests first on the path for modules. They are left out while rankgauge is imported: a file there
+that has the name of a library is not taken for it.
 """
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
+PATH_WITHOUT_TESTS = tuple(sys.path)
 TYPE_CHECKING = False  # as typing has it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +29,12 @@ def retrieval_gate() -> Callable[..., GateResult]:
 
     def check(qrels: object, run: object, **options: object) -> GateResult:
         __tracebackhide__ = True
-        from rankgauge.comparison.gate.gate import gate
-        from rankgauge.render.text.gate import as_text
-
+        path, sys.path[:] = sys.path[:], PATH_WITHOUT_TESTS
+        try:
+            from rankgauge.comparison.gate.gate import gate
+            from rankgauge.render.text.gate import as_text
+        finally:
+            sys.path[:] = path
         result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
         if result.failed:
             pytest.fail(as_text(result), pytrace=False)

@@ -147,6 +147,62 @@ def test_a_damaged_entry_of_a_cache_is_a_miss_and_is_replaced(tmp_path: Path, ba
         assert cached()[1] == 0
 
 
+def test_a_value_of_a_cache_that_was_changed_or_belongs_to_another_key_is_computed_again(tmp_path: Path) -> None:
+    """What must hold: no wrong number. A changed bit, or the value of another measure, is a miss and is replaced."""
+    path = tmp_path / "cache.sqlite"
+    expected = evaluate(QRELS, RUN, ["RR", "AP"])
+
+    def cached_values() -> Any:
+        with MetricsCache(path) as cache:
+            return evaluate_cached(QRELS, RUN, ["RR", "AP"], cache=cache).values
+
+    cached_values()
+    with closing(sqlite3.connect(path)) as connection:
+        entries = dict(connection.execute("SELECT key, value FROM entries"))
+    poisoned = [(key, other) for key in entries for name, other in entries.items() if name != key]
+    for key, value in entries.items():
+        for place in range(0, len(value), max(1, len(value) // 40)):
+            poisoned.append((key, value[:place] + bytes([value[place] ^ 1]) + value[place + 1 :]))
+    for key, value in poisoned:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE entries SET value = ? WHERE key = ?", (value, key))
+        assert np.array_equal(cached_values(), expected.values)
+    with closing(sqlite3.connect(path)) as connection:
+        assert dict(connection.execute("SELECT key, value FROM entries")) == entries
+
+
+@pytest.mark.parametrize("kind", ["garbage", "empty folder", "link to notes", "link to a database", "database"])
+def test_a_cache_that_is_something_else_is_refused_and_left_as_it_is(
+    kind: str, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    """What must hold: one message that names the file and what to do, exit code 2, and not a byte changed."""
+    path, other = tmp_path / "cache.sqlite", tmp_path / "other"
+    if kind == "empty folder":
+        path.mkdir()
+    elif kind in ("garbage", "link to notes"):
+        other.write_bytes(b"my notes, not a database\n" * 100)
+    else:
+        with closing(sqlite3.connect(other)) as connection, connection:
+            connection.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB)")
+            connection.execute("INSERT INTO entries VALUES ('k', 'v')")
+    if kind.startswith("link"):
+        path.symlink_to(other)
+    elif other.exists():
+        other.rename(path)
+    before = None if path.is_dir() else path.read_bytes()
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    (tmp_path / "r").write_text("1 Q0 a 1 1 x\n")
+    (tmp_path / "c.yaml").write_text(f"performance: {{caching_enabled: true, cache_file: {path}}}\n")
+    done = command("evaluate", tmp_path / "q", tmp_path / "r", "--config", tmp_path / "c.yaml", "-m", "RR")
+    assert (done.code, done.out) == (2, ""), done.err
+    assert done.err.startswith("error: ")
+    assert "cache.sqlite" in done.err
+    assert done.err.count("\nhint: ") == 1
+    assert "Traceback" not in done.err
+    assert (None if path.is_dir() else path.read_bytes()) == before
+    assert path.is_symlink() == kind.startswith("link")
+
+
 def test_a_cache_whose_table_is_damaged_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     with MetricsCache(path) as cache:

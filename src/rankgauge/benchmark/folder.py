@@ -28,6 +28,7 @@ from rankgauge.render.text.benchmark import as_markdown, json_texts
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import evaluate_for_report, report_of
 from rankgauge.report.report import Cost, Report
+from rankgauge.secrets import registered_secrets_ignored
 from rankgauge.validation.findings import Validation
 from rankgauge.validation.options import ValidationOptions
 from rankgauge.validation.reading import ValidatedFile, read_for_validation
@@ -229,6 +230,7 @@ def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
     return report_of_inputs(read_inputs(folder, manifest), manifest)
 
 
+@registered_secrets_ignored()
 def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     """The report of the stored runs, queries and judgments: what `report verify` recomputes."""
     try:
@@ -316,6 +318,7 @@ def _snippets(file: LoadedFile) -> dict[str, str]:
     return {row["_id"]: row["text"] for row in rows}
 
 
+@registered_secrets_ignored()
 def rendered(report: Report) -> dict[str, bytes]:
     """The content of the files that show results, by their path in the folder."""
     report_text, evaluations = json_texts(report)

@@ -55,7 +55,7 @@ def mismatch(stored: Any, recomputed: Any) -> str:
 def _value_text(value: Any) -> str:
     if isinstance(value, bytes):
         return shown(value)
-    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False)[:MAX_VALUE_LENGTH])
+    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False), MAX_VALUE_LENGTH)
 
 
 def count_numbers(data: Any) -> int:

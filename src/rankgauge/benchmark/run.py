@@ -44,7 +44,6 @@ from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResu
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
-from rankgauge.core.secrets import error_text
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.byte_streams import LoadedFile, load_file
@@ -60,6 +59,7 @@ from rankgauge.report.report import Report
 from rankgauge.report.snippets import snippets_and_count
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.fetch.language import language_notes
+from rankgauge.secrets import error_text, registered_secrets_ignored
 
 
 def run_benchmark(
@@ -181,6 +181,7 @@ def _language_notes(plan: BenchmarkPlan, documents: Corpus | None, queries: Quer
     return language_notes(settings, [] if documents is None else [documents], queries.texts)
 
 
+@registered_secrets_ignored()
 def write_reports(folder: Path, manifest: dict[str, Any], inputs: StoredInputs) -> Report:
     """Compute the report of the stored inputs, and write it into the folder."""
     report = report_of_inputs(inputs, manifest)

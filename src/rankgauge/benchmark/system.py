@@ -14,7 +14,6 @@ from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import IndexRecord, SystemResult
 from rankgauge.core.formatting import plural
-from rankgauge.core.secrets import error_text
 from rankgauge.errors import Note, RetrieverError, held_warnings
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import read_corpus
@@ -24,6 +23,7 @@ from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever
 from rankgauge.retrieval.store import content_sha256
+from rankgauge.secrets import error_text
 
 INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
 

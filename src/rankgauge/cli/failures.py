@@ -14,7 +14,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.process import discard_stdout
-from rankgauge.errors import RankgaugeError, printable
+from rankgauge.errors import RankgaugeError, printable, shown
 
 EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_SYSTEM = 2, 64, 70, 71
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
@@ -27,6 +27,7 @@ MEMORY_HINT = (
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )
+LOCALE_HINT = "set PYTHONUTF8=1, or a UTF-8 locale: LC_ALL=C.UTF-8"
 NUMBER_KINDS = {
     "float range": "a number",
     "float": "a number",
@@ -40,7 +41,7 @@ SOURCE_FOLDER = Path(__file__).parents[1]
 def report_failure(error: BaseException) -> int:
     """Print what ended a command, and return the exit code."""
     if DEBUG_VARIABLE in os.environ and not isinstance(error, click.exceptions.Exit):
-        traceback.print_exception(error)
+        _print_traceback(error)
     with suppress(OSError):  # if standard error cannot be written to, there is nowhere to say so
         return _report(error)
     return EXIT_BAD_INPUT
@@ -53,7 +54,7 @@ def _report(error: BaseException) -> int:
         case SystemExit():
             if isinstance(error.code, int) or error.code is None:
                 return error.code or 0
-            return _print_error(printable(str(error.code), None), None, EXIT_BAD_INPUT)
+            return _print_error(printable(_masked(str(error.code)), None), None, EXIT_BAD_INPUT)
         case click.exceptions.Abort():
             return EXIT_INTERRUPTED
         case KeyboardInterrupt():
@@ -70,10 +71,14 @@ def _report(error: BaseException) -> int:
             # Commands report errors of their own files, so this is standard output: a full disk, for example.
             discard_stdout()
             return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
+        case UnicodeEncodeError() if error.encoding == sys.getfilesystemencoding() != "utf-8":
+            message = f"cannot use the name {shown(error.object)}: this locale has {error.encoding.upper()} file names"
+            return _print_error(message, LOCALE_HINT, EXIT_SYSTEM)
         case MemoryError():
             return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)
         case ImportError() if not (error.name or "").startswith("rankgauge"):
-            reason = printable(next(filter(None, reversed(str(error).splitlines())), "no reason given"), None)
+            lines = _masked(str(error)).splitlines()
+            reason = printable(next(filter(None, reversed(lines)), "no reason given"), None)
             return _print_error(f"cannot load a library: {reason}", LIBRARY_HINT, EXIT_SYSTEM)
         case _:
             return _print_unexpected(error)
@@ -101,14 +106,25 @@ def _print_usage_error(error: click.ClickException) -> int:
 
 def _print_unexpected(error: BaseException) -> int:
     """Print an error of the user's own code with its place, or one of rankgauge with its traceback."""
-    message = f"{type(error).__name__}: {printable(str(error), None)}"
+    message = f"{type(error).__name__}: {printable(_masked(str(error)), None)}"
     user_line = _line_of_user_code(error.__traceback__)
     if user_line is not None:
         hint = None if DEBUG_VARIABLE in os.environ else f"{DEBUG_VARIABLE}=1 shows the traceback"
         return _print_error(f"{user_line}: {message}", hint, EXIT_BAD_INPUT)
     if DEBUG_VARIABLE not in os.environ:
-        traceback.print_exception(error)
+        _print_traceback(error)
     return _print_error(f"this is a bug in rankgauge {__version__}: {message}", BUG_HINT, EXIT_BUG)
+
+
+def _print_traceback(error: BaseException) -> None:
+    click.echo(_masked("".join(traceback.format_exception(error))), err=True, nl=False)
+
+
+def _masked(text: str) -> str:
+    """Text of foreign code, without secrets."""
+    from rankgauge.secrets import mask_secrets  # not needed by a command that succeeds
+
+    return mask_secrets(text)
 
 
 def _line_of_user_code(trace: TracebackType | None) -> str | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from rankgauge.core.secrets import register_secret
 from rankgauge.errors import UsageError, shown
+from rankgauge.secrets import register_secret
 
 
 def expand(text: str) -> str:
     """Replace each ``${NAME}`` by the value of that environment variable; ``$${`` is a literal ``${``.
 
-    The values are secrets from now on: :mod:`rankgauge.core.secrets` masks them.
+    The values are secrets from now on: :mod:`rankgauge.secrets` masks them.
     """
     parts: list[str] = []
     position = 0

@@ -13,9 +13,9 @@ from rankgauge.config.judges import JudgeSection
 from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
-from rankgauge.core.secrets import register_references
 from rankgauge.core.settings import DECIMAL_NUMBER, WHOLE_NUMBER
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
+from rankgauge.secrets import register_references
 
 Model = TypeVar("Model", bound=BaseModel)
 SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metrics has the settings of these

@@ -18,7 +18,8 @@ from rankgauge._version import __version__
 from rankgauge.errors import UsageError
 from rankgauge.io.databases import DatabaseKind, OwnedDatabase
 
-CACHE_FORMAT = "rankgauge cache 1"
+CACHE_FORMAT = "rankgauge cache 2"
+SEAL_BYTES = 16  # before each value in a file: a hash of its key and itself
 MAX_ENTRIES_IN_MEMORY = 10_000
 CACHE_KIND = DatabaseKind(
     "a cache",
@@ -78,7 +79,10 @@ class MetricsCache:
                 self._remember(key, value)
             if self._database is not None and entries:
                 with self._database.transaction() as connection:
-                    connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", list(entries.items()))
+                    connection.executemany(
+                        "INSERT OR REPLACE INTO entries VALUES (?, ?)",
+                        [(key, _seal(key, value) + value) for key, value in entries.items()],
+                    )
 
     def clear(self) -> None:
         """Delete all entries, in the file too."""
@@ -140,15 +144,22 @@ class MetricsCache:
 
     @staticmethod
     def _read(database: OwnedDatabase, key: str) -> bytes | None:
-        """The entry in the file; None if it is damaged: SQLite stores any type in any column."""
+        """The entry in the file; None if it is damaged, or the entry of another key."""
         rows = database.query("SELECT value FROM entries WHERE key = ?", (key,))
-        return rows[0][0] if rows and isinstance(rows[0][0], bytes) else None
+        if not rows or not isinstance(rows[0][0], bytes):  # SQLite stores any type in any column
+            return None
+        seal, value = rows[0][0][:SEAL_BYTES], rows[0][0][SEAL_BYTES:]
+        return value if seal == _seal(key, value) else None
 
     def __enter__(self) -> MetricsCache:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _seal(key: str, value: bytes) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass") + b"\n" + value).digest()[:SEAL_BYTES]
 
 
 def content_key(*parts: object) -> str:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.formatting import p_equals, plural, signed
-from rankgauge.core.secrets import mask_values
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import UsageError, printable
 from rankgauge.history.entries import EntrySummary
@@ -16,6 +15,7 @@ from rankgauge.history.series import EntrySeries, measure_values, series_of
 from rankgauge.history.trends import DEFAULT_LAST, trend_changes
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.secrets import mask_values
 from rankgauge.stats.results import check_between
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from rankgauge.core.secrets import mask_secrets, register_secret
 from rankgauge.errors import InputError, UsageError, printable, shown
+from rankgauge.secrets import mask_secrets, register_secret
 
 WEBHOOK_VARIABLE = "RANKGAUGE_WEBHOOK"
 WEBHOOK_SECONDS, PROGRAM_SECONDS = 30.0, 60.0

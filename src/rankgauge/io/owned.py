@@ -174,7 +174,8 @@ def _open(path: Path, flags: int = 0) -> IO[bytes]:
 
 def _temporary_name(target: Path) -> Path:
     """A name of its own for each call, so that the output of two processes is never mixed."""
-    name = os.fsencode(target.name)[:MAX_NAME_BYTES].decode("utf-8", "ignore")
+    whole_characters = os.fsencode(target.name)[:MAX_NAME_BYTES].decode("utf-8", "ignore")
+    name = os.fsdecode(whole_characters.encode())  # file names are ASCII in the C locale, and other bytes surrogates
     return target.with_name(f".{name}.{os.urandom(6).hex()}{TEMPORARY_SUFFIX}")
 
 

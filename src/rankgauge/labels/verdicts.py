@@ -8,6 +8,7 @@ from typing import Any
 
 from rankgauge.errors import printable
 from rankgauge.retrieval.asking.failures import NoAnswer
+from rankgauge.secrets import mask_secrets
 
 TOKEN_KEYS = ("prompt_tokens", "completion_tokens")
 
@@ -54,4 +55,4 @@ def _grade(value: Any, max_grade: int) -> float:
 
 
 def _reason(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else mask_secrets(str(value))

@@ -7,7 +7,6 @@ one. Nothing reveals who ran it or where the files are.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 import re
@@ -16,9 +15,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from rankgauge.core.secrets import mask_secrets, mask_values
 from rankgauge.io.records import read_document
+from rankgauge.io.text import json_text
 from rankgauge.report.manifest_shape import MANIFEST_SHAPE
+from rankgauge.secrets import mask_secrets, mask_values
 
 MANIFEST_SCHEMA = "rankgauge.manifest/1"
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
@@ -119,5 +119,4 @@ def _digest(data: Mapping[str, Any]) -> str:
 
 
 def _encoded(data: Mapping[str, Any]) -> bytes:
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogateescape") + b"\n"
+    return json_text(data, indent=2).encode() + b"\n"

@@ -15,10 +15,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.code_policy import check_code
+from rankgauge.secrets import error_message, error_text
 
 FILE_SUFFIX = ".py"
 

@@ -15,9 +15,9 @@ from typing import Any
 from rankgauge.config.environment import expand
 from rankgauge.config.retriever_settings import CALL_OPTIONS
 from rankgauge.config.retrievers import RetrieverSection
-from rankgauge.core.secrets import error_text
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.retrieval.loading import in_folder, is_object_path, load_object
+from rankgauge.secrets import error_text
 
 YAML_SUFFIXES = (".yaml", ".yml")
 ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)

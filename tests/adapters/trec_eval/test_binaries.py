@@ -20,6 +20,8 @@ FILES = {
     "znan": "1 map nan 1\n1 zzz 0 1\n2 map -nan 1\n2 zzz 0 1\n",
     "znext": "1 aaa 0 1\n1 bbb 0 1\n2 map 0.5 0.25\n2 zzz 0 1\n",
     "zbad": "1 map\n",
+    "qn": "1 0 a 1\n1 0 b 2\n2 0 a -1\n2 0 c -1\n3 0 a -1\n3 0 b -3\n4 0 a 1\n",  # 2 and 3: all negative
+    "rn": "1 Q0 b 1 3 t\n1 Q0 x 2 2 t\n2 Q0 x 1 3 t\n2 Q0 a 2 2 t\n3 Q0 b 1 3 t\n4 Q0 a 1 1 t\n",
     "ro": "9 Q0 a 1 2 t\n",
     "rc": "  # note\n1 Q0 a 1 2 t\n\t#1 Q0 b 1 3 t\n2 Q0 c 1 1 t\n",
     "qc": "# a comment\n1 0 a 1\n# first\n# 0 b 1\n2 0 c 1\n",
@@ -67,6 +69,47 @@ FILES = {
             "-q -n -Z z20 -m iprec_at_recall.0.3,0.305 q20 r20",
             0,
             ("Ziprec_at_recall_0.30  \t1\t5.0000\nZiprec_at_recall_0.30  \t1\t2.0000\n"),
+        ),
+        *(
+            (
+                version,
+                "-q -m ndcg.-1=2 qn rn",
+                0,
+                (
+                    "ndcg_-1=2             \t1\t1.2398\n"
+                    "ndcg_-1=2             \t2\t0.7602\n"
+                    "ndcg_-1=2             \t3\t0.0000\n"
+                    "ndcg_-1=2             \t4\t1.0000\n"
+                    "ndcg_-1=2             \tall\t0.7500\n"
+                ),
+            )
+            for version in ("9", "10")
+        ),
+        *(
+            (
+                version,
+                "-q -m ndcg.-2=3 qn rn",
+                0,
+                (
+                    "ndcg_-2=3             \t1\t0.7602\n"
+                    "ndcg_-2=3             \t2\t0.7194\n"
+                    "ndcg_-2=3             \t3\t1.1403\n"
+                    "ndcg_-2=3             \t4\t1.0000\n"
+                    "ndcg_-2=3             \tall\t0.9050\n"
+                ),
+            )
+            for version in ("9", "10")
+        ),
+        (
+            "10",
+            "-q -n -m ideal_dcg qn rn",
+            0,
+            (
+                "ideal_dcg             \t1\t2.6309\n"
+                "ideal_dcg             \t2\t2.6309\n"
+                "ideal_dcg             \t3\t2.6309\n"
+                "ideal_dcg             \t4\t1.0000\n"
+            ),
         ),
         ("9", "-c -m num_rel -Z z q r", 0, "Znum_rel               \tall\t3.0000\n"),
         ("9", "-m 11pt_avg.0.8,0.5,0.2 qi ri", 0, "11pt_avg_0.8,0.5,0.2  \tall\t1.0000\n"),

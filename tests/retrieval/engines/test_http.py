@@ -20,7 +20,6 @@ from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
-from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -28,6 +27,7 @@ from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure, HttpTimeou
 from rankgauge.retrieval.engines.http_answers import AnswerReader
 from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.named import open_retriever
+from rankgauge.secrets import mask_secrets
 from tests.retrieval.engines.loopback import Reply, Request, serving
 
 pytest.importorskip("httpx")

@@ -45,10 +45,12 @@ def grade_gains(request: Request) -> list[tuple[int, float]]:
 
 
 class QueryGains:
-    """The gains of one query: at each rank of its ranking, and of its ideal ranking."""
+    """The gains of one query: at each rank of its ranking, and of its ideal ranking.
 
-    def __init__(self, hits: Hits, query: int, gains: list[tuple[int, float]]) -> None:
-        judged = hits.judged[hits.judged_offsets[query] : hits.judged_offsets[query + 1]]
+    ``judged`` are the judgments that make the ideal ranking; see :func:`counted_queries`.
+    """
+
+    def __init__(self, hits: Hits, query: int, judged: Floats, gains: list[tuple[int, float]]) -> None:
         grades, counts = np.unique(judged[judged >= 0].astype(np.int64), return_counts=True)
         levels = [[gain, grade, 0] for grade, gain in gains]
         for grade, count in zip(grades.tolist(), counts.tolist(), strict=True):
@@ -87,14 +89,29 @@ def gain_values(request: Request, hits: Hits, level: int) -> Floats:
     """The value of a measure with gains for every query."""
     gains = grade_gains(request)
     relevant = hits.relevant_judged(level)
+    counted = counted_queries(hits)
     out = np.zeros(len(hits))
     with np.errstate(all="ignore"):
         for query in range(len(hits)):
+            judged = hits.judged[hits.judged_offsets[counted[query]] : hits.judged_offsets[counted[query] + 1]]
             if request.name == "rbp":
-                out[query] = rbp(QueryGains(hits, query, gains), persistence(request))
+                out[query] = rbp(QueryGains(hits, query, judged, gains), persistence(request))
             elif request.name != "Rndcg" or relevant[query]:
-                out[query] = GAIN_MEASURES[request.name](QueryGains(hits, query, gains))
+                out[query] = GAIN_MEASURES[request.name](QueryGains(hits, query, judged, gains))
     return out
+
+
+def counted_queries(hits: Hits) -> list[int]:
+    """The query whose judgments trec_eval counts by grade, for each query.
+
+    If the largest grade of a query is -1, trec_eval clears no count, so those of the query before still hold.
+    """
+    counted: list[int] = []
+    for query in range(len(hits)):
+        judged = hits.judged[hits.judged_offsets[query] : hits.judged_offsets[query + 1]]
+        is_kept = counted and len(judged) and judged.max() == NOT_POOLED
+        counted.append(counted[-1] if is_kept else query)
+    return counted
 
 
 def persistence(request: Request) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
 from rankgauge.adapters.trec_eval.files import read_qrels
-from rankgauge.adapters.trec_eval.gains import check_gains
+from rankgauge.adapters.trec_eval.gains import check_gains, counted_queries, grade_gains
 from rankgauge.adapters.trec_eval.group_report import check_measures, group_report
 from rankgauge.adapters.trec_eval.lines import Column, Totals, query_lines, summary_lines
 from rankgauge.adapters.trec_eval.options import Options
@@ -142,8 +142,11 @@ def repeating_queries(options: Options, qrels: Qrels, results: Results, judged_t
 def note_negative_queries(options: Options, hits: Hits) -> None:
     """Note the queries at which trec_eval would stop or crash: here they are queries without relevant documents."""
     judged = count_by(hits.judged_query[hits.judged >= 0], len(hits)) > 0
+    counted = counted_queries(hits)
     for query in np.flatnonzero(~judged).tolist():
-        options.notes.append(
-            f"all judgments of query {shown(hits.queries[query])} are negative: evaluated as having no relevant "
-            "document (trec_eval may fail here)"
-        )
+        consequence = "evaluated as having no relevant document"
+        if counted[query] == query:
+            consequence += " (trec_eval may fail here)"
+        elif any(grade_gains(request) or request.name == "ideal_dcg" for request in options.requests):
+            consequence += f", with the ideal gains of query {shown(hits.queries[counted[query]])}, as in trec_eval"
+        options.notes.append(f"all judgments of query {shown(hits.queries[query])} are negative: {consequence}")

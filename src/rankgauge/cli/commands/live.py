@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 from rankgauge.cli.messages import print_message
@@ -18,6 +17,7 @@ from rankgauge.errors import InputError, RetrieverError, printable
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
+from rankgauge.io.text import json_text
 from rankgauge.io.trec_writer import check_no_white_space, write_run
 from rankgauge.io.writing import check_writable
 from rankgauge.rag.cases import AnyCases, read_cases
@@ -114,7 +114,7 @@ def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], se
     """Print the result; like that of a run in a file, if more is asked for than the means."""
     if view.format == "json":
         data = {**result.to_dict(), "evaluation": evaluation_dict(evaluation, None, notes, settings, view)}
-        write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        write(json_text(data, indent=2) + "\n")
     elif view.format != "table":
         show(evaluation, None, [*notes, *result.answer_notes], settings, view)
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 
@@ -14,6 +13,7 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import write, write_lines
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
+from rankgauge.io.text import json_text
 
 EXIT_CHANGED = 1
 
@@ -57,7 +57,7 @@ def command(folder: str, format: str, index: str | None) -> int | None:
             "tolerated": verification.tolerated,
             "changes": [asdict(change) for change in verification.changes],
         }
-        write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(data, indent=2) + "\n")
     elif verification.ok:
         seconds = time.monotonic() - start
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"

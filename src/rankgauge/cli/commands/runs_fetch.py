@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,6 @@ from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.retriever import RETRIEVER_OPTIONS
 from rankgauge.cli.options.terminal import collected_notes, print_warnings
 from rankgauge.core.formatting import plural
-from rankgauge.core.secrets import mask_values
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, printable, shown
 from rankgauge.io.byte_streams import sha256_of_file
@@ -26,6 +24,7 @@ from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES, first_file, read_corpus
 from rankgauge.io.queries import read_queries
+from rankgauge.io.text import json_text
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.retrieval.base import Identity, QueryBatch
 from rankgauge.retrieval.decisions import Decisions, write_decisions
@@ -34,6 +33,7 @@ from rankgauge.retrieval.fetch.fetch import DEFAULT_FETCH_BATCH_SIZE, FetchOptio
 from rankgauge.retrieval.fetch.language import language_notes
 from rankgauge.retrieval.fetch.latency import Latency, measure_latency
 from rankgauge.retrieval.fetch.modes import make_retriever, settings_from
+from rankgauge.secrets import mask_values
 
 FETCH_SCHEMA = "rankgauge.fetch/1"
 
@@ -262,7 +262,7 @@ def _file_entry(path: str, **counts: int) -> dict[str, Any]:
 def write_json(path: str, data: Mapping[str, Any], inputs: list[str]) -> None:
     """Write JSON, completely or not at all."""
     with write_atomically(path, inputs=inputs) as file:
-        file.write(json.dumps(data, indent=2, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
+        file.write(json_text(data, indent=2).encode() + b"\n")
 
 
 def _result_count(result: FetchResult) -> int:

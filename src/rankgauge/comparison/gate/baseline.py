@@ -8,7 +8,6 @@ because a difference would not be due to the retriever; so is one that was made 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +26,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
+from rankgauge.io.text import json_text
 from rankgauge.io.writing import write_atomically
 from rankgauge.stats.between_runs import RunNoise, pooled_noise
 
@@ -192,9 +192,9 @@ class Baseline(HtmlView):
 
     def write(self, path: str | Path, *, inputs: Iterable[str | Path] = (), keep_runs: bool = False) -> None:
         """Write it to a file, completely or not at all."""
-        text = json.dumps(self.to_dict(keep_runs=keep_runs), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json_text(self.to_dict(keep_runs=keep_runs), indent=1) + "\n"
         with write_atomically(path, inputs=inputs) as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+            file.write(text.encode())
 
 
 def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankgauge.core.formatting import plural
-from rankgauge.core.secrets import mask_secrets
 from rankgauge.history.checks import QualityChange, QualityCheck, alert_message
 from rankgauge.render.text.grid import Lines, TerminalPart
 from rankgauge.render.text.scores import dumped
+from rankgauge.secrets import mask_secrets
 
 
 def as_json(check: QualityCheck, changes: Sequence[QualityChange]) -> str:

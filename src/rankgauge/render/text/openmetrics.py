@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from rankgauge.core.secrets import mask_secrets
 from rankgauge.history.entries import CONFIDENCE, EntrySummary
+from rankgauge.secrets import mask_secrets
 
 FAMILIES = {
     "rankgauge_score": "Value of a measure over all queries, in the newest entry.",

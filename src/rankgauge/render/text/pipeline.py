@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 from rankgauge.adapters.pipeline.log import PipelineReport
 from rankgauge.core.formatting import number, plural
 from rankgauge.core.views import SummaryTable
+from rankgauge.io.text import json_text
 from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
 from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 
 def as_json(report: PipelineReport) -> str:
     """The schema as text: full precision, null if there is no value."""
-    return json.dumps(report.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(report.to_dict(), indent=2) + "\n"
 
 
 def as_text(report: PipelineReport, layout: Layout = PLAIN) -> str:

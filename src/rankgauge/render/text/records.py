@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Sequence
 
 from rankgauge.io.formats.formulas import guard_formula
+from rankgauge.io.text import json_text
 
 Value = str | int | float | None
 Record = dict[str, Value]
@@ -41,7 +41,4 @@ def _exact(value: Value) -> str:
 
 def as_jsonl(fields: Sequence[str], records: Iterable[Record]) -> str:
     """One object per record, all with the same keys; null for a field that a record does not have."""
-    return "".join(
-        json.dumps({field: record.get(field) for field in fields}, ensure_ascii=False, allow_nan=False) + "\n"
-        for record in records
-    )
+    return "".join(json_text({field: record.get(field) for field in fields}) + "\n" for record in records)

@@ -106,9 +106,9 @@ def as_json(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
 
 def dumped(data: dict[str, Any]) -> str:
     """JSON as it is printed; a value that is not a number raises."""
-    import json  # which the other formats do without
+    from rankgauge.io.text import json_text  # which the other formats do without
 
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(data, indent=2) + "\n"
 
 
 SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 from rankgauge.adapters.story.result import RetrievalQuality
 from rankgauge.core.formatting import number
+from rankgauge.io.text import json_text
 from rankgauge.render.text.grid import Cell, Grid, VerdictLine, full
 from rankgauge.render.text.terminal import PLAIN, Layout, text_of
 
 
 def as_json(result: RetrievalQuality) -> str:
     """The result as text: full precision, null if there is no value."""
-    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(result.to_dict(), indent=2) + "\n"
 
 
 def as_text(result: RetrievalQuality, layout: Layout = PLAIN) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import Severity, printable, shown
+from rankgauge.io.text import json_text
 from rankgauge.render.text.terminal import BOLD, PLAIN, RESET, Layout, hung, wrapped
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import Finding, Place, Validation, as_dict
@@ -19,7 +19,7 @@ SEVERITY_COLORS: dict[Severity, str] = {"error": "\x1b[1;31m", "warning": "\x1b[
 
 def as_json(validations: Sequence[Validation]) -> str:
     """The schema as text, with every place."""
-    return json.dumps(as_dict(validations), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(as_dict(validations), indent=2) + "\n"
 
 
 def as_text(validations: Sequence[Validation], layout: Layout = PLAIN) -> str:

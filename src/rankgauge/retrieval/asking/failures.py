@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.core.formatting import plural
-from rankgauge.core.secrets import error_message, error_text
 from rankgauge.errors import RetrieverError, UsageError, printable
+from rankgauge.secrets import error_message, error_text
 
 SHOWN_FAILURES = 3
 

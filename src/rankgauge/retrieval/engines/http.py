@@ -15,12 +15,12 @@ from rankgauge.config.filling import RequestTemplate
 from rankgauge.config.reading import load_section
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
-from rankgauge.core.secrets import error_text, mask_secrets
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.base import identity_of
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.http_answers import AnswerReader
+from rankgauge.secrets import error_text, first_line, mask_secrets
 
 SHOWN_BODY = 200  # characters of an answer in an error
 ANSWER_KEYS = ("method", "url", "headers", "params", "body", "results", "id", "score", "text", "require")
@@ -121,7 +121,7 @@ class HttpEngine:
         except httpx.TimeoutException as error:
             raise HttpTimeout(f"{place}: no answer within {seconds:g} s ({type(error).__name__})") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            reason = mask_secrets(printable(str(error), SHOWN_BODY)) or "no reason given"
+            reason = printable(str(error), SHOWN_BODY) or "no reason given"
             raise HttpFailure(f"{place}: {type(error).__name__}: {reason}") from error
 
     def _read(self, response: Any, place: str, deadline: float) -> bytes:
@@ -174,7 +174,7 @@ def shown_url(url: str) -> str:
     """A URL for a message: without user, password, query string and secrets."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
-    return mask_secrets(printable(urlunsplit((parts.scheme, host, parts.path, "", "")), SHOWN_BODY))
+    return printable(urlunsplit((parts.scheme, host, parts.path, "", "")), SHOWN_BODY)
 
 
 def _header(name: str, text: str) -> str:
@@ -198,9 +198,8 @@ def _status(response: Any) -> str:
 
 def _first_line(data: bytes) -> str:
     """The first line of an answer, shortened and without secrets."""
-    lines = (line.strip() for line in data[: 20 * SHOWN_BODY].splitlines())
-    line = next((line for line in lines if line), b"")
-    return shown(mask_secrets(line.decode("utf-8", "surrogateescape")), SHOWN_BODY) if line else "an empty answer"
+    line = first_line(data, SHOWN_BODY)
+    return shown(line, SHOWN_BODY) if line else "an empty answer"
 
 
 def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:

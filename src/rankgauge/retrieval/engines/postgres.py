@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.core.secrets import mask_secrets
 from rankgauge.errors import InputError
 from rankgauge.io.text import replace_lone_surrogates
 from rankgauge.retrieval.embedders.base import identity_of
@@ -18,6 +17,7 @@ from rankgauge.retrieval.engines.postgres_pool import Database
 from rankgauge.retrieval.engines.postgres_statements import search_statement
 from rankgauge.retrieval.engines.postgres_table import inspect_table
 from rankgauge.retrieval.engines.vector import embed_texts
+from rankgauge.secrets import mask_secrets
 
 DEFAULT_EF_SEARCH = 40  # pgvector's own
 MAX_EF_SEARCH = 1000

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rankgauge.config.environment import expand
 from rankgauge.config.postgres import PostgresSection
 from rankgauge.errors import InputError, MissingExtraError, UsageError, printable
+from rankgauge.secrets import first_line, register_secret
 
 if TYPE_CHECKING:
     import psycopg
@@ -63,6 +64,7 @@ def connection_string(section: PostgresSection) -> str:
             "dsn is not a connection string of PostgreSQL",
             hint="write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or host=… dbname=… user=…",
         ) from None
+    register_secret(str(known.get("password") or ""))
     defaults = {"connect_timeout": f"{max(1, round(section.connect_timeout))}", "application_name": APPLICATION_NAME}
     return make_conninfo("", **{**defaults, **known})
 
@@ -106,7 +108,7 @@ def compose(template: str, names: Mapping[str, str], **literals: object) -> Comp
 
 def server_message(error: psycopg.Error) -> str:
     """The first line of what the server or the client library reported; neither repeats the password."""
-    text = error.diag.message_primary or next(iter(str(error).strip().splitlines()), type(error).__name__)
+    text = error.diag.message_primary or first_line(str(error), MESSAGE_CHARACTERS) or type(error).__name__
     return printable(text, MESSAGE_CHARACTERS)
 
 
