@@ -27,13 +27,12 @@ from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResult
 from rankgauge.retrieval.asking.calls import (
     DEFAULT_CALLS,
     CallResult,
-    LoopCaller,
     RetrieverCalls,
     ask_all,
-    call_for_all,
+    ask_all_async,
     check_k,
 )
-from rankgauge.retrieval.asking.documents import IdSource, Unit, document_ids, text_of
+from rankgauge.retrieval.asking.documents import IdSource, Unit
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import retriever_function
 from rankgauge.retrieval.base import QueryBatch
@@ -104,7 +103,7 @@ async def evaluate_retriever_async(
     opened, cases = open_retriever(retriever), read_cases(test_cases)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled(), evaluation.shown():
-        await call_for_all(LoopCaller(), evaluation.function, evaluation.requests, calls, evaluation.handle)
+        await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
         return evaluation.result(max_failures)
 
 
@@ -189,8 +188,9 @@ class _LiveEvaluation:
         texts: list[tuple[str, str]] = []
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
-            ranking = self.rules.rank(call.answer, case.id)
-            texts = self._keep_texts(self._texts_of(call.answer, case.id))
+            ids = self.rules.ids(call.answer, case.id)
+            ranking = self.rules.rank(call.answer, case.id, ids)
+            texts = self._keep_texts(self._texts_of(call.answer, ids))
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
@@ -199,12 +199,10 @@ class _LiveEvaluation:
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
-    def _texts_of(self, answer: Answer, query: str) -> Iterator[tuple[str, str]]:
+    def _texts_of(self, answer: Answer, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
         """The texts that come with chunks, by id."""
         if self.rules.unit == "chunk":
-            ids = document_ids(answer.documents, self.rules.id, self.rules.unit, query)
-            for name, item in zip(ids, answer.documents, strict=True):
-                text = text_of(item)
+            for name, text in zip(ids, answer.columns.texts(), strict=True):
                 if text is not None:
                     yield name, replace_lone_surrogates(text)
 

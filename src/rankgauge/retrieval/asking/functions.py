@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from rankgauge.core.run import Status
@@ -43,7 +43,7 @@ class RetrieverFunction:
         """Whether the retriever knows how many results are wanted."""
         return self.uses_k and (self.k_parameter is not None or self.k_is_second)
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         """Whether it is known before a call that the result must be awaited."""
         call = getattr(self.function, "__call__", None)  # noqa: B004 - the method is inspected, not called
