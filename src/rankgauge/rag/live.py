@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -74,8 +76,8 @@ def evaluate_retriever(
     A query that still fails after its retries (None is a failure, an empty list is not) is reported as failed and not
     averaged; if more fail than ``max_failures``, an error is raised, whose ``result`` has the rest; None allows any
     number. By default the retriever is called in this thread; with a timeout or with concurrent calls, in other
-    threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered;
-    ``response_ms`` counts from the instant at which each query was due, failed attempts and pauses included.
+    threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered,
+    until the answer arrives; ``response_ms`` counts from the instant at which each query was due, failed attempts and pauses included.
     """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
@@ -98,7 +100,10 @@ async def evaluate_retriever_async(
     max_failures: int | None = 0,
     progress: bool | Progress = False,
 ) -> RetrievalResult:
-    """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it."""
+    """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it.
+
+    Answers are read in another thread, so that they do not delay the calls; ``progress`` is called in the loop.
+    """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
@@ -127,6 +132,7 @@ class _LiveEvaluation:
         check_k(self.k)
         self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
         self.report_progress: Progress = lambda done, total: None
+        self.loop = asyncio.get_running_loop() if self.prefer_async else None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
 
@@ -163,6 +169,8 @@ class _LiveEvaluation:
     def shown(self) -> Iterator[None]:
         """Report each answer: to the caller's function, or on a line if that is asked for or somebody listens."""
         own = self.progress if callable(self.progress) else None
+        if own is not None and self.loop is not None:
+            own = partial(self.loop.call_soon_threadsafe, own)  # answers are read in another thread
         name, total = f"fetching {self.opened.name or ''}".rstrip(), len(self.cases.cases)
         with shown(wanted=self.progress is True), reported(own, name, "query", total) as self.report_progress:
             yield

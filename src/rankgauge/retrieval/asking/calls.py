@@ -112,11 +112,6 @@ class CallResult:
     error: str | None = None
     response: float | None = None
 
-    @property
-    def waited(self) -> float:
-        """The part of the response time before the attempt that was answered."""
-        return 0.0 if self.response is None or self.latency is None else max(0.0, self.response - self.latency)
-
 
 class NeedsEventLoop(Exception):
     """A call returned an awaitable, which this thread cannot await."""

@@ -24,16 +24,17 @@ class AnswerFacts:
     """What is known of one query's answer besides its results: the error if it failed, and what was dropped.
 
     ``repeated`` results had the id of an earlier one; ``collapsed`` chunks had its document. ``fault`` is how the given
-    scores contradict the order of the results. ``waited`` is the seconds of failed attempts and pauses before it.
-    ``short_of`` is k if there are fewer results and more may be had, otherwise 0.
+    scores contradict the order of the results. ``latency`` is the seconds of the attempt that was answered, and
+    ``overhead`` those of everything else: failed attempts, pauses, and reading the answer. ``short_of`` is k if there are fewer results and more may be had, otherwise 0.
     """
 
     error: str | None = None
     repeated: int = 0
     collapsed: int = 0
     fault: str | None = None
-    waited: float = 0.0
+    overhead: float = 0.0
     short_of: int = 0
+    latency: float | None = None
 
     def __or__(self, other: AnswerFacts) -> AnswerFacts:
         """Of the same query, asked of two retrievers."""
@@ -42,7 +43,7 @@ class AnswerFacts:
             self.repeated + other.repeated,
             self.collapsed + other.collapsed,
             self.fault or other.fault,
-            self.waited + other.waited,
+            self.overhead + other.overhead,
             max(self.short_of, other.short_of),
         )
 
