@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -77,7 +76,8 @@ def evaluate_retriever(
     averaged; if more fail than ``max_failures``, an error is raised, whose ``result`` has the rest; None allows any
     number. By default the retriever is called in this thread; with a timeout or with concurrent calls, in other
     threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered,
-    until the answer arrives; ``response_ms`` counts from the instant at which each query was due, failed attempts and pauses included.
+    until the answer arrives; ``response_ms`` counts from the instant at which each query was due, failed attempts and
+    pauses included.
     """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
@@ -170,10 +170,15 @@ class _LiveEvaluation:
         """Report each answer: to the caller's function, or on a line if that is asked for or somebody listens."""
         own = self.progress if callable(self.progress) else None
         if own is not None and self.loop is not None:
-            own = partial(self.loop.call_soon_threadsafe, own)  # answers are read in another thread
+            own = self._progress_in_loop
         name, total = f"fetching {self.opened.name or ''}".rstrip(), len(self.cases.cases)
         with shown(wanted=self.progress is True), reported(own, name, "query", total) as self.report_progress:
             yield
+
+    def _progress_in_loop(self, done: int, total: int) -> None:
+        """Call the caller's function in the event loop: answers are read in another thread."""
+        if self.loop is not None and callable(self.progress):
+            self.loop.call_soon_threadsafe(self.progress, done, total)
 
     def _journal_header(self) -> dict[str, Any]:
         cases, rules = self.cases.cases, self.rules

@@ -11,6 +11,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -86,6 +87,12 @@ def check_k(k: object, name: str = "k") -> int:
     return int(k)
 
 
+def call_deadline() -> float | None:
+    """When the current call times out, as ``time.monotonic`` counts; None if it never does."""
+    return _DEADLINE.get()
+
+
+_DEADLINE: ContextVar[float | None] = ContextVar("rankgauge_call_deadline", default=None)
 DEFAULT_CALLS = RetrieverCalls()
 CALL_OPTIONS = tuple(option.name for option in fields(RetrieverCalls) if option.name != "journal")
 
@@ -153,8 +160,12 @@ class LoopCaller:
         """Call, and give up after the timeout."""
         if timeout is None:
             return await self._call(retriever, query, k)
-        async with asyncio.timeout(timeout):
-            return await self._call(retriever, query, k)
+        token = _DEADLINE.set(time.monotonic() + timeout)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._call(retriever, query, k)
+        finally:
+            _DEADLINE.reset(token)
 
     async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedAnswer:
         begin = time.perf_counter()
@@ -191,10 +202,14 @@ async def call_with_retries(
     for attempt in range(1, calls.retries + 2):
         try:
             timed = await caller.call(retriever, query, k, calls.timeout)
+            retriever.refusals.end()
             return CallResult(timed.answer, attempt, timed.latency, response=timed.arrived - due)
         except (NeedsEventLoop, RankgaugeError):
             raise  # a wrong option or input is not a failure of the retriever
         except Exception as error:
+            refused = retriever.refusals.add(retriever.name, error)
+            if refused is not None:
+                raise refused from None
             reason = failure_text(error)
             pause = pause_before_retry(query, attempt, error)
         if pause is None:
