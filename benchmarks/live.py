@@ -2,9 +2,9 @@
 
     .venv/bin/python -m benchmarks.live [--rounds 5] [--seconds 0.005]
 
-Latency: the p50 that ``evaluate_retriever`` reports next to that of a bare loop over the same retriever, in one
-process and in turns: an event loop that awaits it, or runs it in a pool of threads. Reading: the CPU time from an answer
-to its ranking, next to a loop that builds the list of (id, score). Each is the median of the ratios of all rounds.
+Latency: the p50 that ``evaluate_retriever`` reports next to that of a bare loop over the same retriever, in one process
+and in turns: an event loop that awaits it, or runs it in a pool of threads. Reading: the CPU time from an answer to its
+ranking, next to a loop that builds the list of (id, score). Each ratio is the median of all rounds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from rankgauge import evaluate_retriever
 from rankgauge.rag import RetrieverCalls
-from rankgauge.retrieval.asking.answers import Answer, AnswerRules, answer_of
+from rankgauge.retrieval.asking.answers import AnswerRules, ReadAnswer, answer_of
 
 DEPTHS = (10, 100, 1000)
 IN_FLIGHT = (1, 8, 64)
@@ -131,12 +131,10 @@ def reading_times(shape: str, k: int) -> tuple[float, float, float]:
     """CPU seconds of a loop that builds the list of (id, score), of ranking the answer, and of that with its texts."""
     answer, loop, rules = answer_of_depth(k, shape), SHAPES[shape][1], AnswerRules()
 
-    def rank() -> Answer:
-        received = answer_of(answer)
-        rules.rank(received, "q")
-        return received
+    def read() -> ReadAnswer:
+        return rules.read(answer_of(answer), "q")
 
-    return cpu_seconds(partial(loop, answer), k), cpu_seconds(rank, k), cpu_seconds(lambda: rank().columns.texts(), k)
+    return cpu_seconds(partial(loop, answer), k), cpu_seconds(read, k), cpu_seconds(lambda: read().columns.texts(), k)
 
 
 def cpu_seconds(function: Callable[[], object], k: int) -> float:

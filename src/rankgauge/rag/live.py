@@ -24,7 +24,14 @@ from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.quotes import check_no_quotes
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
-from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, ScoreMeaning, run_scores
+from rankgauge.retrieval.asking.answers import (
+    AnswerRules,
+    RankedResults,
+    ReadAnswer,
+    ScoreFault,
+    ScoreMeaning,
+    run_scores,
+)
 from rankgauge.retrieval.asking.calls import (
     DEFAULT_CALLS,
     CallResult,
@@ -201,9 +208,8 @@ class _LiveEvaluation:
         texts: list[tuple[str, str]] = []
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
-            ids = self.rules.ids(call.answer, case.id)
-            ranking = self.rules.rank(call.answer, case.id, ids)
-            texts = self._keep_texts(self._texts_of(call.answer, ids))
+            read = self.rules.read(call.answer, case.id)
+            ranking, texts = read.ranking, self._keep_texts(self._texts_of(read))
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
@@ -212,10 +218,10 @@ class _LiveEvaluation:
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
-    def _texts_of(self, answer: Answer, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _texts_of(self, answer: ReadAnswer) -> Iterator[tuple[str, str]]:
         """The texts that come with chunks, by id."""
         if self.rules.unit == "chunk":
-            for name, text in zip(ids, answer.columns.texts(), strict=True):
+            for name, text in zip(answer.ids, answer.columns.texts(), strict=True):
                 if text is not None:
                     yield name, replace_lone_surrogates(text)
 

@@ -35,16 +35,16 @@ def search(query: str) -> list[Any]:
 def slow_reading(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Reading an answer keeps the interpreter busy for as long as a call takes; returns the threads that read."""
     threads: list[str] = []
-    rank = AnswerRules.rank
+    read = AnswerRules.read
 
-    def slow_rank(*arguments: Any) -> Any:
+    def slow_read(*arguments: Any) -> Any:
         threads.append(threading.current_thread().name)
         end = time.thread_time() + SECONDS
         while time.thread_time() < end:
             pass
-        return rank(*arguments)
+        return read(*arguments)
 
-    monkeypatch.setattr(AnswerRules, "rank", slow_rank)
+    monkeypatch.setattr(AnswerRules, "read", slow_read)
     return threads
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -38,14 +37,8 @@ class Answer:
     has_order: bool = True
     was_lazy: bool = False
 
-    @cached_property
-    def columns(self) -> DocumentColumns:
-        """The ids, scores and texts of the documents."""
-        return DocumentColumns(self.documents)
 
-
-@dataclass(frozen=True)
-class RankedResults:
+class RankedResults(NamedTuple):
     """The ids of one ranking, best first, each once, and their scores, higher is better; None without scores.
 
     ``repeated`` is the number of repeats that were dropped. ``fault`` is how the given scores contradict the order.
@@ -55,6 +48,14 @@ class RankedResults:
     scores: tuple[float, ...] | None = None
     repeated: int = 0
     fault: ScoreFault | None = None
+
+
+class ReadAnswer(NamedTuple):
+    """The ranking of an answer; the id of each of its documents, in their own order; and where their texts are."""
+
+    ranking: RankedResults
+    ids: list[str]
+    columns: DocumentColumns
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,18 @@ class AnswerRules:
         has_collapsed = self.unit == "document" and results.repeated > 0
         return k if len(results.ids) < k and (has_collapsed or not passes_k) else 0
 
-    def ids(self, answer: Answer, query: str) -> list[str]:
-        """The id of each document in one query's answer."""
-        return answer.columns.ids(self.id, self.unit, query)
+    def rank(self, answer: Answer, query: str) -> RankedResults:
+        """The ranking of one query's answer."""
+        return self.read(answer, query).ranking
 
-    def rank(self, answer: Answer, query: str, ids: list[str] | None = None) -> RankedResults:
-        """The ranking of one query's answer, whose ids may have been read already."""
-        ids = self.ids(answer, query) if ids is None else ids
-        scores, complete = self._scores(answer, ids, query)
+    def read(self, answer: Answer, query: str) -> ReadAnswer:
+        """One query's answer, read once."""
+        columns = DocumentColumns(answer.documents)
+        ids = columns.ids(self.id, self.unit, query)
+        return ReadAnswer(self._in_order(answer, ids, columns, query), ids, columns)
+
+    def _in_order(self, answer: Answer, ids: list[str], columns: DocumentColumns, query: str) -> RankedResults:
+        scores, complete = self._scores(columns, ids, query)
         if complete is None and (not answer.has_order or self.scores in ("similarity", "distance")) and len(ids) > 1:
             _check_order_is_known(answer, scores, query)
         elif complete is not None and not answer.has_order:
@@ -105,7 +110,7 @@ class AnswerRules:
         return _ranked(ids, complete, _fault(scores, complete))
 
     def _scores(
-        self, answer: Answer, ids: Sequence[str], query: str
+        self, columns: DocumentColumns, ids: Sequence[str], query: str
     ) -> tuple[Sequence[float | None] | None, list[float] | None]:
         """The score of each document, higher is better, None for one without; and again if every document has one.
 
@@ -113,8 +118,8 @@ class AnswerRules:
         """
         if self.scores == "ignore":
             return None, None
-        values, are_distances = answer.columns.scores()
-        if all(value is None for value in values):
+        values, are_distances = columns.scores()
+        if values is None:
             return None, None
         if self.scores is not None:
             are_distances = self.scores == "distance"

@@ -33,6 +33,11 @@ from rankgauge.retrieval.asking.documents import (
 )
 
 NUMBER_TYPES = {float, int, np.float64, np.float32}
+# Attributes whose names are in the code, which Python reads several times as fast as others.
+USUAL_ATTRIBUTES: dict[str, Callable[[Sequence[Any]], list[Any]]] = {
+    "id": lambda items: [item.id for item in items],
+    "score": lambda items: [item.score for item in items],
+}
 
 
 class NotAlike(Exception):
@@ -49,14 +54,18 @@ class DocumentColumns:
     """The documents of one answer, which are looked at once."""
 
     def __init__(self, documents: Sequence[Any]) -> None:
-        self._documents = documents
-        self._items: Sequence[Any] = documents
+        self._documents = self._items = documents
         self._paired_scores: Sequence[Any] | None = None
+        self._known_fields: _Fields | None = None
         self._kind = only_type(documents)
         if self._kind is tuple or self._kind is list:
-            with contextlib.suppress(ValueError):  # one of them is not a pair
+            try:
                 self._items, self._paired_scores = [item for item, _ in documents], [score for _, score in documents]
                 self._kind = only_type(self._items)
+            except ValueError:  # one of them is not a pair
+                pass
+        # Whether there is nothing but ids, or nothing at all.
+        self._are_ids = not documents or (self._kind is not None and is_id_type(self._kind))
 
     def ids(self, source: IdSource, unit: Unit, query: str) -> list[str]:
         """The id of each document that a retriever returned for a query."""
@@ -67,19 +76,19 @@ class DocumentColumns:
             labels = (_label(number, query) for number in range(1, len(self._documents) + 1))
             return [id_of(item, source, unit, label) for item, label in zip(self._documents, labels, strict=True)]
 
-    def scores(self) -> tuple[Sequence[Any], bool]:
+    def scores(self) -> tuple[Sequence[Any] | None, bool]:
         """The score that comes with each document, of any type, None without one; and whether these are distances.
 
-        A field ``distance`` counts if no document has a ``score``.
+        A field ``distance`` counts if no document has a ``score``. None if no document has either.
         """
         for name, are_distances in (("score", False), ("distance", True)):
             try:
                 values = self._numbers(name)
             except NotAlike:
                 values = [number_of(item, name) for item in self._documents]
-            if are_distances or any(value is not None for value in values):
-                break
-        return values, are_distances
+            if values and (values[0] is not None or any(value is not None for value in values)):
+                return values, are_distances
+        return None, True
 
     def texts(self) -> Sequence[str | None]:
         """The text that comes with each document, None without one."""
@@ -88,14 +97,11 @@ class DocumentColumns:
         except NotAlike:
             return [text_of(item) for item in self._documents]
 
-    @cached_property
-    def _are_ids(self) -> bool:
-        """Whether there is nothing but ids, or nothing at all."""
-        return not self._documents or (self._kind is not None and is_id_type(self._kind))
-
-    @cached_property
+    @property
     def _fields(self) -> _Fields:
-        return _Fields(self._items, self._kind)
+        if self._known_fields is None:
+            self._known_fields = _Fields(self._items, self._kind)
+        return self._known_fields
 
     def _holders(self) -> Iterator[_Fields]:
         """The documents, and what they wrap."""
@@ -120,13 +126,11 @@ class DocumentColumns:
                 return found
         raise NotAlike
 
-    def _numbers(self, name: str) -> Sequence[Any]:
+    def _numbers(self, name: str) -> Sequence[Any] | None:
         if self._paired_scores is not None:
             return self._paired_scores
         values = None if self._are_ids else self._fields.column(name)
-        if values is None:
-            return [None] * len(self._documents)
-        if only_type(values) not in NUMBER_TYPES:
+        if values is not None and only_type(values) not in NUMBER_TYPES:
             raise NotAlike
         return values
 
@@ -155,12 +159,14 @@ class _Fields:
         if kind is None or (kind is not dict and issubclass(kind, Mapping)):
             raise NotAlike
         self.items, self.kind = items, kind
-        self._getter: Callable[[str], Any] = operator.itemgetter if kind is dict else operator.attrgetter
 
     def column(self, name: str) -> Sequence[Any] | None:
         """The values of a field, None if no item has it; an error if some have it."""
         try:
-            return list(map(self._getter(name), self.items))
+            if self.kind is dict:
+                return list(map(operator.itemgetter(name), self.items))
+            usual = USUAL_ATTRIBUTES.get(name)
+            return usual(self.items) if usual is not None else list(map(operator.attrgetter(name), self.items))
         except (KeyError, AttributeError):
             pass
         except Exception:
@@ -171,7 +177,10 @@ class _Fields:
 
     def first_column(self, names: Sequence[str]) -> Sequence[Any] | None:
         """The values of the first of some fields that the items have."""
-        return next((found for name in names if (found := self.column(name)) is not None), None)
+        for name in names:
+            if (found := self.column(name)) is not None:
+                return found
+        return None
 
     def path(self, names: Sequence[str]) -> Sequence[Any]:
         """The values at the end of a path of fields."""
