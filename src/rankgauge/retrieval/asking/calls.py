@@ -37,8 +37,8 @@ class RetrieverCalls:
     """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
 
     ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
-    ``timeout`` is in seconds; None never times out. ``retries`` are attempts after the first, each after a longer
-    pause, or after the ``Retry-After`` of the error.
+    ``timeout`` is in seconds; None never times out, but a server over HTTP has 30 seconds. ``retries`` are attempts
+    after the first, each after a longer pause, or after the ``Retry-After`` of the error.
 
     Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
     one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import frozen
 from rankgauge.errors import InputError, UsageError
@@ -112,7 +112,7 @@ def ranked_results_run(
         name=name,
         queries=queries,
         offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-        docs=Ids.from_bytes([encode_id(doc, "document id") for ids, _ in results for doc in ids]),
+        docs=Ids.from_text([doc for ids, _ in results for doc in ids], "document id"),
         scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
     )
