@@ -174,11 +174,12 @@ def test_a_value_of_the_environment_adds_no_header_and_is_not_shown(
 
     with serving(answer) as address:
         host = address.removeprefix("http://")
-        section: dict[str, Any] = {
+        sections: dict[str, dict[str, Any]] = {
             "header": {"url": address, "headers": {"X-Token": "${VALUE_OF_TEST}"}},
             "url": {"url": f"http://${{VALUE_OF_TEST}}@{host}/"},
             "path": {"url": f"{address}/${{VALUE_OF_TEST}}"},
-        }[place]
+        }
+        section = sections[place]
         if place != "header" and value.isprintable() and " " not in value:
             HttpEngine({**section, **READ})
             return
@@ -352,14 +353,15 @@ def test_an_answer_takes_no_more_memory_than_its_limit_however_it_is_encoded() -
 def test_every_encoding_gives_the_content_and_counts_its_bytes(encoding: str, size: int) -> None:
     content = json.dumps(HITS).encode() * 100
     raw = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    data = {
+    encoders: dict[str, Callable[[], bytes]] = {
         "gzip": lambda: gzip.compress(content),
         "x-gzip": lambda: gzip.compress(content),
         "deflate": lambda: zlib.compress(content),
         "raw": lambda: raw.compress(content) + raw.flush(),
         "zstd": lambda: pytest.importorskip("zstandard").compress(content),
         "gzip, zstd": lambda: pytest.importorskip("zstandard").compress(gzip.compress(content)),
-    }.get(encoding, lambda: content)()
+    }
+    data = encoders.get(encoding, lambda: content)()
     name = "deflate" if encoding == "raw" else encoding
     chunks = [data[begin : begin + size] for begin in range(0, len(data), size)]
     assert decoded(chunks, name, len(content)) == content
