@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from rankgauge import evaluate_retriever
 from rankgauge.errors import InputError
 from rankgauge.rag import RetrieverCalls, evaluate_retriever_async
-from rankgauge.retrieval import CallableRetriever, QueryBatch, measure_latency
+from rankgauge.retrieval import CallableRetriever, QueryBatch, fetch_run, measure_latency
 from rankgauge.retrieval.asking import inbox
 from rankgauge.retrieval.asking.answers import AnswerRules
 
@@ -81,20 +82,20 @@ def test_the_latency_of_a_callable_ends_when_its_answer_arrives(slow_reading: li
 @pytest.mark.parametrize("retriever", [search_async, search])
 def test_no_call_begins_while_too_many_results_wait(retriever: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results that nobody has read yet are bounded by the limit and by one answer of each call in flight."""
-    monkeypatch.setattr(inbox, "MAX_WAITING", 2500)
+    monkeypatch.setattr(inbox, "MAX_WAITING", 1500)
     most = 0
     put = inbox.Inbox.put
 
     def counting_put(self: Any, index: int, item: Any) -> None:
         nonlocal most
         put(self, index, item)
-        most = max(most, self._waiting - self._read)
+        most = max(most, self.waiting[1])
 
     monkeypatch.setattr(inbox.Inbox, "put", counting_put)
     monkeypatch.setattr(inbox, "MIN_PAUSE", 60.0)  # nothing is read while calls are in flight
     found = evaluate_retriever(retriever, CASES, calls=RetrieverCalls(concurrency=4))
     assert found["RR"] == 0.5
-    assert most <= 2500 + 4 * 1000
+    assert most <= 1500 + 4 * 1000
 
 
 def test_with_one_call_at_a_time_each_answer_is_read_before_the_next_call() -> None:
@@ -107,6 +108,23 @@ def test_with_one_call_at_a_time_each_answer_is_read_before_the_next_call() -> N
     with pytest.raises(InputError, match="is None"):
         evaluate_retriever(nameless, CASES)
     assert events == ["text 0"]
+
+
+@pytest.mark.parametrize("retriever", [search_async, search])
+def test_answers_that_arrived_before_an_error_are_saved(retriever: Any, tmp_path: Path) -> None:
+    """They wait while the progress function holds the reader, whose error then ends the fetch."""
+
+    def stop(done: int, total: int, seconds: float) -> None:
+        time.sleep(SECONDS * 3)  # the other calls are answered meanwhile
+        raise RuntimeError("stop")
+
+    queries = QueryBatch.from_dict({str(case["id"]): str(case["query"]) for case in CASES})
+    source = CallableRetriever(retriever, calls=RetrieverCalls(concurrency=8))
+    with pytest.raises(RuntimeError, match="stop"):
+        fetch_run(source, queries, tmp_path / "run", k=5, progress=stop)
+    saved = (tmp_path / "run.journal").read_bytes().count(b"\n") - 1
+    assert 8 <= saved <= 24
+    assert fetch_run(source, queries, tmp_path / "run", k=5).resumed == saved
 
 
 def test_threads_are_reused() -> None:

@@ -119,6 +119,11 @@ class CallResult:
     error: str | None = None
     response: float | None = None
 
+    @property
+    def result_count(self) -> int:
+        """The number of results in the answer."""
+        return 0 if self.answer is None else len(self.answer.documents)
+
 
 class NeedsEventLoop(Exception):
     """A call returned an awaitable, which this thread cannot await."""
@@ -279,7 +284,7 @@ def ask_all(
         except NeedsEventLoop:
             pass  # a plain function that returns an awaitable
     rest, handle_rest = _rest(unanswered, handle)
-    received = Inbox(handle_rest, _result_count, calls.in_flight, in_threads=not retriever.is_async)
+    received = Inbox(handle_rest, calls.in_flight, in_threads=not retriever.is_async)
     future = start_in_loop(_send_in_loop(retriever, rest, calls, received))
     try:
         received.read()
@@ -292,7 +297,7 @@ async def ask_all_async(
     retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query in the running event loop; ``handle`` is called in another thread."""
-    inbox = Inbox(handle, _result_count, calls.in_flight, in_threads=not retriever.is_async)
+    inbox = Inbox(handle, calls.in_flight, in_threads=not retriever.is_async)
     sending = asyncio.ensure_future(_send_in_loop(retriever, queries, calls, inbox))
     try:
         await run_in_thread(inbox.read)
@@ -306,7 +311,3 @@ def _rest(unanswered: Mapping[int, tuple[str, int]], handle: CallHandler) -> tup
     """The queries that have no answer yet, and a handler that knows their indexes."""
     indexes = list(unanswered)
     return list(unanswered.values()), lambda row, call: handle(indexes[row], call)
-
-
-def _result_count(call: CallResult) -> int:
-    return 0 if call.answer is None else len(call.answer.documents)
