@@ -240,8 +240,8 @@ def _header(name: str, text: str) -> str:
     return value
 
 
-def _origin(url: Any) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme)
+def _origin(url: Any) -> str:
+    return f"{url.scheme}://{url.host}:{url.port or DEFAULT_PORTS.get(url.scheme)}"
 
 
 def _as_text(value: Any) -> str:

@@ -111,7 +111,7 @@ class _Stream:
         return self._stream.get_extra_info(info)
 
 
-class _Readable(Protocol):
+class _ByteSource(Protocol):
     def read(self, size: int, /) -> bytes:
         """Up to ``size`` bytes; nothing at the end."""
 
@@ -126,7 +126,7 @@ def decoded(chunks: Iterable[bytes], encodings: str, limit: int) -> bytes:
     if unknown is not None or len(names) > MAX_ENCODINGS:
         expected = f"expected {', '.join(ENCODINGS)}, at most {MAX_ENCODINGS} of them"
         raise NotDecoded(f"content encoding {shown(encodings)}: {expected}")
-    stream: _Readable = _Limited(_Chunks(chunks), limit)
+    stream: _ByteSource = _Limited(_Chunks(chunks), limit)
     try:
         for name in reversed(names):
             stream = _Limited(_decoder(stream, name), limit)
@@ -142,9 +142,9 @@ def decoded(chunks: Iterable[bytes], encodings: str, limit: int) -> bytes:
         raise NotDecoded(f"content encoding {shown(encodings)}: {error}") from None
 
 
-def _decoder(stream: _Readable, encoding: str) -> _Readable:
+def _decoder(stream: _ByteSource, encoding: str) -> _ByteSource:
     if encoding.endswith("zstd"):
-        decoder: _Readable = zstd_reader(stream, "the answer", MAX_ZSTD_WINDOW)
+        decoder: _ByteSource = zstd_reader(stream, "the answer", MAX_ZSTD_WINDOW)
         return decoder
     return _Inflated(stream, is_gzip=encoding != "deflate")
 
@@ -173,7 +173,7 @@ class _Chunks(io.RawIOBase):
 class _Limited:
     """A stream that may not have more bytes than a limit."""
 
-    def __init__(self, stream: _Readable, limit: int) -> None:
+    def __init__(self, stream: _ByteSource, limit: int) -> None:
         self._stream, self._left = stream, limit
 
     def read(self, size: int = READ_BYTES, /) -> bytes:
@@ -188,7 +188,7 @@ class _Limited:
 class _Inflated:
     """A stream of gzip, or of deflate: with the header of zlib or without it, as servers send both."""
 
-    def __init__(self, stream: _Readable, *, is_gzip: bool) -> None:
+    def __init__(self, stream: _ByteSource, *, is_gzip: bool) -> None:
         self._stream = stream
         self._waiting = b"" if is_gzip else stream.read(1) + stream.read(1)
         has_zlib_header = self._waiting[:1] == b"\x78" and int.from_bytes(self._waiting, "big") % 31 == 0
