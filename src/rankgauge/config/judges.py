@@ -65,7 +65,6 @@ class JudgeSection(ConfigSection):
             body=body,
             results="choices",
             id="index",
-            timeout=self.timeout,
             verify=verify,
         )
 

@@ -24,7 +24,7 @@ class HttpJudge:
 
     def __init__(self, section: JudgeSection, *, folder: Path | None = None) -> None:
         self.section = section
-        self._engine = HttpEngine(section.request(folder), name=section.model)
+        self._engine = HttpEngine(section.request(folder), name=section.model, timeout=section.timeout)
 
     def identity(self) -> dict[str, Any]:
         """What determines the answers: address, model, prompt and options; no header, and no secret."""
