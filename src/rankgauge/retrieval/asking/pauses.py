@@ -33,7 +33,9 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Whether an error or its response has a status of HTTP that says that the same request fails again."""
+    """Whether an error says so, or a status of HTTP says that the same request fails again."""
+    if getattr(error, "is_final", False) is True:
+        return True
     for holder in _holders(error):
         for status in (getattr(holder, "status_code", None), getattr(holder, "status", None)):
             if isinstance(status, int) and 400 <= status < 500:
