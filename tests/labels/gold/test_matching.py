@@ -166,3 +166,8 @@ def test_progress_counts_chunks_in_both_passes() -> None:
     corpus = InMemoryCorpus({"a": "The first sentence is here.", "b": "The second one is there."})
     match_quotes(["This is in no chunk at all."], corpus, progress=lambda *report: reports.append(report))
     assert reports == [(2, None), (2, 2)]
+
+
+def test_a_quote_whose_parts_are_all_too_common_is_in_no_chunk() -> None:
+    assert match(["9" * 50], "some text").missing == [0]
+    assert parts(match(["9" * 50], "9" * 50)) == [(0, "9" * 50)]

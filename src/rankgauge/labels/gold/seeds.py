@@ -113,7 +113,7 @@ class SeedIndex:
         for table in self._tables:
             order = np.lexsort((table.position, table.quote))
             numbers, begins = np.unique(table.quote[order], return_index=True)
-            parts = np.split(table.position[order], begins[1:])
+            parts = np.split(table.position[order], begins[1:])[: len(numbers)]  # none if all n-grams are too common
             found.update(zip(numbers.tolist(), parts, strict=True))
         return found
 
