@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import printable, shown
+from rankgauge.io.formats.jsontext import JsonPairs
 from rankgauge.retrieval.asking.failures import NoAnswer
 
 TOKEN_KEYS = ("prompt_tokens", "completion_tokens")
@@ -40,10 +41,6 @@ class ModelAnswer:
     tokens: Mapping[str, Any] | None = None
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """The keys and values of a JSON object, with repeated keys."""
-
-
 def answer_rule(max_grade: int) -> str:
     """The form of an answer, as a model is told."""
     return (
@@ -67,10 +64,10 @@ def _grade_in_json(text: str) -> tuple[int | None, str | None]:
     if text.startswith(FENCE) and text.endswith(FENCE):
         text = text[len(FENCE) : -len(FENCE)].removeprefix("json")
     try:
-        pairs = json.loads(text, object_pairs_hook=_Pairs)
+        pairs = json.loads(text, object_pairs_hook=JsonPairs)
     except (ValueError, RecursionError):
         return None, None
-    if not isinstance(pairs, _Pairs) or [key for key, _ in pairs].count("grade") != 1:
+    if not isinstance(pairs, JsonPairs) or [key for key, _ in pairs].count("grade") != 1:
         return None, None
     value, reason = dict(pairs)["grade"], dict(pairs).get("reason")
     return _whole_number(value), printable(reason, REASON_CHARACTERS) if isinstance(reason, str) else None

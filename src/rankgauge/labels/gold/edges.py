@@ -29,7 +29,7 @@ class CutPlaces(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _PartTable:
+class _QuoteParts:
     """Parts of quotes by their hashes."""
 
     hashes: NDArray[np.uint64]
@@ -37,7 +37,7 @@ class _PartTable:
     start: Ints
 
     @classmethod
-    def of(cls, hashes: NDArray[np.uint64], quote: Ints, start: Ints) -> _PartTable:
+    def of(cls, hashes: NDArray[np.uint64], quote: Ints, start: Ints) -> _QuoteParts:
         order = np.argsort(hashes, kind="stable")
         return cls(hashes[order], quote[order], start[order])
 
@@ -61,8 +61,8 @@ class CutIndex:
         quote = np.repeat(np.arange(len(numbers)), np.maximum(sizes - gram, 0))
         start = np.arange(len(quote)) - np.repeat(np.cumsum(sizes - gram) - sizes + gram, sizes - gram) + 1
         base, size = begins[quote], sizes[quote]
-        self._beginnings = _PartTable.of(self._block.parts(base, base + size - start), quote, np.zeros_like(start))
-        self._ends = _PartTable.of(self._block.parts(base + start, base + size), quote, start)
+        self._beginnings = _QuoteParts.of(self._block.parts(base, base + size - start), quote, np.zeros_like(start))
+        self._ends = _QuoteParts.of(self._block.parts(base + start, base + size), quote, start)
         grams = self._block.hashes(gram) if len(numbers) else np.zeros(0, dtype=np.uint32)
         self._grams = np.unique(grams)
         self._first_grams = np.unique(grams[begins])
@@ -132,7 +132,7 @@ class CutIndex:
         """How many parts of some size are in the middle of each quote."""
         return np.maximum(self._block.sizes - size - 1, 0)
 
-    def _windows(self, size: int, hashes: NDArray[np.uint64]) -> _PartTable:
+    def _windows(self, size: int, hashes: NDArray[np.uint64]) -> _QuoteParts:
         """The parts of some size in the middle of a quote that have one of some hashes."""
         counts = self._window_counts(size)
         quote = np.repeat(np.arange(len(counts)), counts)
@@ -140,7 +140,7 @@ class CutIndex:
         begin = self._block.begins[quote] + start
         parts = self._block.parts(begin, begin + size)
         is_found = np.isin(parts, hashes)
-        return _PartTable.of(parts[is_found], quote[is_found], start[is_found])
+        return _QuoteParts.of(parts[is_found], quote[is_found], start[is_found])
 
     def _gram_places(self, block: TextBlock, grams: NDArray[np.uint32]) -> tuple[Ints, Ints]:
         """The texts and positions that have one of some n-grams."""
