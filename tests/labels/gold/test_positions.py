@@ -118,3 +118,10 @@ def test_quotes_within_a_quote_change_nothing_even_if_words_repeat(words: list[s
     recall, precision, iou = scores([text, *nested], chunks, ["half", "c"])
     assert recall == 1
     assert max(precision, iou) <= 1
+
+
+def test_a_word_that_a_chunk_cuts_takes_a_place_in_the_budget_and_is_not_gold() -> None:
+    quote = "Opening the door quietly at night"
+    chunks = {"c": "ning the door quietly at night, and more"}
+    for budget, found in ((1, 0), (2, 1), (3, 2), (6, 5), (9, 5)):
+        assert scores([quote], chunks, ["c"], f"TokenRecall(budget={budget})") == [pytest.approx(found / 6)]

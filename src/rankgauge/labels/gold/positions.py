@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.exact import ExactMatcher
 from rankgauge.labels.gold.labels import GoldPassage
 from rankgauge.labels.gold.normalization import NormalizedText
-from rankgauge.labels.gold.pieces import Piece, QuoteMatches
+from rankgauge.labels.gold.pieces import MIN_PIECE, Piece, QuoteMatches
 from rankgauge.labels.gold.token_places import TokenPlaces
 
+FEW_QUOTES = 20
 ABSENT = -2  # neither a position nor next to one
 
 
@@ -201,7 +203,7 @@ def _texts_with_several(passages: Sequence[GoldPassage], matches: QuoteMatches, 
     for row, passage in enumerate(passages):
         queries.setdefault(passage.query, []).append(row)
     for rows in queries.values():
-        for pieces in _within_each_other(rows, matches.quotes) if len(rows) > 1 else ():
+        for pieces in _within_each_other(rows, matches.quotes):
             yield _Text([_placed(piece, begins) for piece in pieces])
     chunks: dict[tuple[str, int], list[Piece]] = {}
     for piece in matches.pieces:
@@ -218,6 +220,10 @@ def _placed(piece: Piece, begins: Ints) -> _Placed:
 def _within_each_other(rows: Sequence[int], quotes: Sequence[str]) -> Iterator[list[Piece]]:
     """Each quote of a query as if it were a chunk, with the other quotes, or the parts of them, that it contains."""
     texts = [quotes[row] for row in rows]
+    if len(texts) <= FEW_QUOTES and not any(
+        one[:MIN_PIECE] in other or one[-MIN_PIECE:] in other for one, other in permutations(texts, 2)
+    ):
+        return  # most queries: no quote begins or ends within another one
     nowhere = CorpusDocument(b"", "", "")
     by_text: dict[int, list[Piece]] = {}
     block = [NormalizedChunk(number, nowhere, text, 0) for number, text in enumerate(texts)]
