@@ -113,8 +113,8 @@ class CutIndex:
         rows = np.flatnonzero((length >= self._gram) & (length <= self._longest - 2))
         first = block.begins[text[rows]] + edge[rows]
         last = first + length[rows] - self._gram
-        is_known = np.isin(block.hashes(self._gram), self._grams)
-        rows = rows[is_known[first] & is_known[last]]
+        grams = block.hashes(self._gram)
+        rows = rows[_are_in(grams[first], self._grams) & _are_in(grams[last], self._grams)]
         sizes = np.unique(length[rows])
         check_places(int(sum(self._window_counts(size).sum() for size in sizes.tolist())), MAX_WINDOWS)
         out = []
@@ -144,6 +144,12 @@ class CutIndex:
 
     def _gram_places(self, block: TextBlock, grams: NDArray[np.uint32]) -> tuple[Ints, Ints]:
         """The texts and positions that have one of some n-grams."""
-        rows = np.flatnonzero(np.isin(block.hashes(self._gram), grams))
+        rows = np.flatnonzero(_are_in(block.hashes(self._gram), grams))
         text, position, is_within = block.places(rows, self._gram)
         return text[is_within], position[is_within]
+
+
+def _are_in(hashes: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Whether each hash is one of some that are sorted; unlike ``isin``, this hardly depends on how many these are."""
+    found = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    return np.asarray(known[found] == hashes)
