@@ -41,7 +41,7 @@ CALL_OPTIONS: tuple[Option, ...] = (
         "--concurrency",
         section=Section.LIVE,
         type=click.IntRange(min=1),
-        help="Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate "
+        help="Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; at a rate "
         "1000]",
         metavar="N",
     ),

@@ -29,7 +29,14 @@ CERTIFICATE_HINT = (
 
 
 class NoAnswer(Exception):
-    """A retriever returned something that is not an answer; the message says what."""
+    """A retriever returned something that is not an answer; the message says what.
+
+    If it is final, asking again would not help.
+    """
+
+    def __init__(self, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.is_final = is_final
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Whether the same request would fail again: its status of HTTP says so, or the certificate is not valid."""
+    """Whether the same request would fail again: the error, its status of HTTP or a certificate says so."""
+    if getattr(error, "is_final", False) is True:
+        return True
     status = status_of(error)
     return (status is not None and status not in TEMPORARY_STATUSES) or certificate_fault(error) is not None
 
