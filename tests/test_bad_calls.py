@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, InputError, Reading, UsageError, evaluate, validate_qrels, validate_run
+from rankgauge import Conventions, InputError, Reading, UsageError, compare, evaluate, validate_qrels, validate_run
 from rankgauge.io.byte_streams import Limits
 from rankgauge.measures.parse import parse_measures
 from rankgauge.validation import ValidationOptions
@@ -123,6 +123,15 @@ def test_a_query_with_nothing_counts_zero(tmp_path: Path, command: Callable[...,
         (70, {"1": {"a": 1}}, {"1": {"a": None}}, "score of document 'a' for query '1' must be a number, found None"),
         (70, {"1": {"a": 1}}, {"1": {"b": 2.0, "a": "1"}}, "score of document 'a' for query '1' must be a number"),
         (70, {"1": {"a": 1}}, {"1": {"b": 2.0, "a": 10**400}}, "score of document 'a' for query '1' must be a number"),
+        (70, {"1": None}, {"1": {"a": 1.0}}, "judgments of query '1' must map documents to grades, or list relevant"),
+        (70, {"1": 5}, {"1": {"a": 1.0}}, "judgments of query '1' must map .*, found int: '5'"),
+        (70, {"1": [["a", 1]]}, {"1": {"a": 1.0}}, "judgments of query '1' must map .*, found list: "),
+        (70, {"1": {"a": 1}, "2": None}, {"1": {"a": 1.0}}, "judgments of query '2' must map documents to grades"),
+        (70, {"1": {"a": 1}}, {"1": None}, "results of query '1' must map documents to scores, or list documents"),
+        (70, {"1": {"a": 1}}, {"1": ["a"], "2": None}, "results of query '2' must map .*, found NoneType: 'None'"),
+        (70, {"1": {"a": 1}}, {"1": ["a", None]}, "document id of query '1' must be a string, found NoneType"),
+        (70, {"1": {"a": 1}}, {"1": [None]}, "results of query '1' must be ids or \\(id, score\\) pairs, found 'None'"),
+        (70, {"1": {"a": 1}}, {"1": [("a", None)]}, "score of document 'a' for query '1' must be a number, found None"),
         (70, {"1": {"a": "1"}}, {"1": {"a": 1.0}}, "grade of document 'a' for query '1' must be a number, found str"),
     ],
 )
@@ -147,6 +156,18 @@ def test_a_wrong_type_in_json_is_named_with_its_place(
     done = command("evaluate", tmp_path / "q", tmp_path / "r")
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+@pytest.mark.parametrize("measures", [5, object(), iter(())])
+def test_measures_that_are_no_names_are_a_usage_error(measures: Any) -> None:
+    with pytest.raises(UsageError, match=r"measures must be names, found|no measure is named"):
+        evaluate({"1": {"a": 1}}, {"1": {"a": 1.0}}, measures)
+
+
+@pytest.mark.parametrize("runs", [None, 5, object()])
+def test_runs_that_are_no_list_are_named(runs: Any) -> None:
+    with pytest.raises(InputError, match="runs must be a list of runs, found"):
+        compare({"1": {"a": 1}}, runs)
 
 
 def test_a_grade_may_be_true_and_measures_any_iterable() -> None:  # rows 71 and 72

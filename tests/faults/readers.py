@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,10 @@ from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.main import run
 from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.config.bands.loading import load_bands
-from rankgauge.config.reading import load_config
+from rankgauge.config.reading import load_config, load_judge_section
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.run import Run
+from rankgauge.errors import RetrieverError
 from rankgauge.evaluation.cache import MetricsCache
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.history import EntryFacts, GitState, History
@@ -29,7 +32,15 @@ from rankgauge.history.reading import read_entry, read_labels
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
+from rankgauge.labels.gold.evaluation import GoldInputs, evaluate_gold
+from rankgauge.labels.gold.reading import read_gold
+from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.raters import ratings_of, read_raters
+from rankgauge.labels.reading import read_judgments, read_pool
+from rankgauge.labels.records import Inclusion, Judgment, PoolItem
+from rankgauge.labels.sampled_means import estimate_from_sample
 from rankgauge.rag.cases import read_cases
+from rankgauge.rag.live import evaluate_retriever
 from rankgauge.render.text.history import list_table
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.model_folders import read_sentence_model
@@ -71,12 +82,54 @@ STORY_MD = b"# Story\n\n## Scene 1: dog\n\nA dog runs.\n\n## Scene 2: cat\n\nA c
 LABELED = b'{"text": "dog", "relevant": ["s1"], "topK": 1}\n{"text": "cat", "relevant": ["s2"]}\n'
 VECTOR_IDS = [b"a", b"b", b"c", b"d"]
 VECTORS = b"".join(b'{"id": "%s", "vector": [1, 0.5, -2e-3]}\n' % name for name in VECTOR_IDS)
+GOLD = (
+    b'{"query_id": "q1", "query": "reset?", "gold": ["some text 1", {"text": "text 2"}], "kind": "a"}\n'
+    b'{"query_id": "q2", "gold": [{"doc": "d2", "start": 5, "end": 9}, {"doc": "d3", "start": 0, "end": 11}]}\n'
+    b'{"query_id": "q3", "doc": "d1", "start": 0, "end": 4}\n'
+)
+CONTEXTS = b'{"user_input": "reset?", "reference_contexts": ["some text 1", "some text 3"], "reference": "x"}\n'
+JUDGE = b"""url: http://127.0.0.1:9/v1/chat/completions
+model: small
+prompt: "{query} {text}"
+headers: {Authorization: "Bearer ${KEY}"}
+options: {temperature: 0}
+retries: 3
+"""
+LIVE_CASES = [{"id": f"q{n}", "query": "one" if n else "two", "relevant_ids": ["d1"]} for n in range(3)]
+_FAILING: set[str] = set()
 HEADER = {"format": "soak", "sha256": "00"}
 
 
 def find(query: str, k: int = 5) -> list[str]:
     """A retriever."""
     return ["d1", "d3"] if query == "one" else ["d3"]
+
+
+def _find_or_fail(query: str, k: int = 5) -> list[str]:
+    """A retriever that fails now and then."""
+    if query in _FAILING:
+        raise ConnectionError
+    return find(query, k)
+
+
+def _judgments(probability: float | None = 0.5) -> bytes:
+    inclusion = Inclusion("stratified", probability, "top", 4, 2)
+    return b"".join(
+        Judgment(f"q{q}", f"d{d}", (q + d) % 3, name, "terminal", note="n", inclusion=inclusion).to_line()
+        for name in ("ann", "bob")
+        for q in range(3)
+        for d in range(2)
+    )
+
+
+def _pool() -> bytes:
+    inclusion = Inclusion("stratified", 0.5, "top", 4, 2)
+    items = [PoolItem(f"q{q}", f"d{d}", inclusion, "query", "title", "text") for q in range(2) for d in range(2)]
+    return b"".join(item.to_line() for item in [*items, PoolItem("q1", "d9", inclusion, sampled=False)])
+
+
+def _live(path: Path) -> None:
+    evaluate_retriever(_find_or_fail, LIVE_CASES, k=2, calls=RetrieverCalls(journal=path))
 
 
 def _rows(rows: list[dict[str, Any]]) -> bytes:
@@ -105,6 +158,10 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         pass
     journal = (folder / "seed.journal").read_bytes()
     journal += b'{"query":"q1","docs":["d1","d2"],"scores":[2.0,1.0],"status":0}\n'
+    _FAILING.add("two")
+    with suppress(RetrieverError):
+        _live(folder / "live.journal")
+    _FAILING.clear()
     with MetricsCache(folder / "seed.sqlite") as cache:
         cache.put({"a": b"1" * 40})
     with History.open(folder / "seed.db") as history:
@@ -133,6 +190,11 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "baseline": [(".json", base.read_bytes())],
         "manifest": [(".json", (benchmark / MANIFEST).read_bytes())],
         "journal": [(".journal", journal)],
+        "live journal": [(".journal", (folder / "live.journal").read_bytes())],
+        "gold": [(".jsonl", GOLD), (".json", b"[" + GOLD.replace(b"}\n{", b"},\n{") + b"]"), (".jsonl", CONTEXTS)],
+        "judgments": [(".jsonl", _judgments())],
+        "pool": [(".jsonl", _pool())],
+        "judge": [(".yaml", JUDGE)],
         "cases": [(".jsonl", CASES), (".csv", CASES_CSV)],
         "pipeline": [(".jsonl", PIPELINE)],
         "story": [(".jsonl", STORY), (".md", STORY_MD)],
@@ -172,6 +234,46 @@ def _read_corpus(path: Path) -> None:
 def _read_journal(path: Path) -> None:
     with Journal(path, {"k": 1}):
         pass
+
+
+def _resume(path: Path) -> None:
+    """An evaluation that goes on from a journal."""
+    try:
+        _live(path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _score_gold(path: Path) -> None:
+    texts = {str(row["_id"]): str(row["text"]) for row in DOCUMENTS}
+    evaluate_gold(GoldInputs(path, texts, texts), {"q1": ["d1", "d2"], "q2": ["d3"], "reset?": ["d1"]})
+
+
+def _estimate(path: Path) -> None:
+    run = Run.from_lists({f"q{q}": ["d0", "d1"] for q in range(3)})
+    estimate_from_sample(read_judgments(path), [run])
+
+
+def _agree(path: Path) -> None:
+    ratings_of(read_raters([path]))
+
+
+def _append(path: Path) -> None:
+    """A file of judgments that another assessor goes on with."""
+    JudgmentFile(path).add(Judgment("q1", "d1", 1, "eve", "terminal"))
+    assert read_judgments(path)[-1].assessor == "eve"
+
+
+def _import(path: Path) -> None:
+    """An entry of somebody else's history, beside its labels."""
+    history_path = path.with_name("import.db")
+    try:
+        with History.open(history_path) as history:
+            history.import_entries(path)
+            list_table(history.entries(), 1, [])
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            history_path.with_name(history_path.name + suffix).unlink(missing_ok=True)
 
 
 def _verify(path: Path) -> None:
@@ -285,6 +387,17 @@ READERS: dict[str, Reader] = {
         Reader("manifest", "manifest", manifests.load, is_json=True),
         Reader("benchmark", "benchmark", _verify, is_json=True),
         Reader("journal", "journal", _read_journal, is_json=True),
+        Reader("live journal", "live journal", _resume, is_json=True),
+        Reader("gold", "gold", read_gold, is_json=True),
+        Reader("gold scores", "gold", _score_gold, is_json=True),
+        Reader("judgments", "judgments", read_judgments, is_json=True),
+        Reader("judgments as qrels", "judgments", read_qrels, is_json=True),
+        Reader("judgments validation", "judgments", validate_qrels, is_json=True),
+        Reader("judgment estimates", "judgments", _estimate, is_json=True),
+        Reader("judgment agreement", "judgments", _agree, is_json=True),
+        Reader("judgment file", "judgments", _append, is_json=True),
+        Reader("pool", "pool", read_pool, is_json=True),
+        Reader("judge", "judge", load_judge_section),
         Reader("cases", "cases", read_cases, is_json=True),
         Reader("pipeline", "pipeline", evaluate_pipeline, is_json=True),
         Reader("story", "story", read_story),
@@ -292,6 +405,7 @@ READERS: dict[str, Reader] = {
         Reader("cache", "cache", _read_cache),
         Reader("history", "history", _read_history),
         Reader("history entry", "history entry", read_entry, is_json=True),
+        Reader("history import", "history entry", _import, is_json=True),
         Reader("history labels", "history labels", read_labels, is_json=True),
         Reader("index header", "header", _read_index, is_json=True),
         Reader("index array", "array", _read_index),

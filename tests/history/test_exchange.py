@@ -147,6 +147,20 @@ def test_a_damaged_file_is_refused_with_its_line(
         assert copy.count() == 0
 
 
+@pytest.mark.parametrize("key", ["uid", "saved", "labels", "branch"])
+def test_a_name_that_is_not_utf_8_is_refused(history: History, save: Save, tmp_path: Path, key: str) -> None:
+    save()
+    (path,) = history.export(tmp_path / "out")
+    data = path.read_bytes()
+    begin = data.index(f'"{key}":'.encode()) + len(key) + 3
+    value = b'"\xb2x"' if data[begin : begin + 4] == b"null" else data[begin : begin + 3] + b"\xb2" + data[begin + 4 :]
+    path.write_bytes(data[:begin] + (value + data[begin + 4 :] if len(value) < 6 else value))
+    with History.open("copy.db") as copy:
+        with pytest.raises(InputError):
+            copy.import_entries(path)
+        assert copy.count() == 0
+
+
 def test_damaged_judgments_are_refused(history: History, save: Save, tmp_path: Path) -> None:
     save()
     history.export(tmp_path / "out")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,9 @@ import pytest
 
 from rankgauge.cli.main import run as run_command
 from rankgauge.config.retriever_settings import RetrieverCalls
-from rankgauge.errors import InputError, RetrieverError
-from rankgauge.labels import JudgmentFile, MachineJudge, PoolItem, Verdict, judge_by_machine, read_judgments
+from rankgauge.errors import InputError, RetrieverError, UsageError
+from rankgauge.labels import JudgmentFile, MachineJudge, PoolItem, Verdict, judge_by_machine, open_judge, read_judgments
+from rankgauge.labels.machine import JudgingLimits
 from rankgauge.labels.reading import current_judgments
 from rankgauge.labels.verdicts import verdict_of
 from rankgauge.retrieval.asking.failures import NoAnswer
@@ -92,7 +95,7 @@ def test_too_many_failures_stop_the_work_and_keep_what_is_done(tmp_path: Path) -
     with pytest.raises(RetrieverError, match="1 of 3 judgments failed, at most 0 may fail:\n  q1 d2: returned 'maybe'"):
         judge_by_machine(items(1, 3), file, machine(judge))
     assert len(file.judgments) == 1
-    cost = judge_by_machine(items(1, 3), file, machine(judge), max_failures=None)
+    cost = judge_by_machine(items(1, 3), file, machine(judge), limits=JudgingLimits(max_failures=None))
     assert list(cost.failures) == ["q1 d2", "q1 d3"]
     assert cost.reused == 1
 
@@ -165,3 +168,60 @@ def test_the_command_calls_only_what_is_named(
     assert "is not callable" in capsys.readouterr().err
     assert run_command([*command, "gpt-something"]) == 64
     assert "judge must be module:callable" in capsys.readouterr().err
+
+
+def test_a_judge_of_code_is_known_by_its_file_and_the_note_says_what_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pool_file(tmp_path)
+    Path("partial_robot.py").write_text(
+        "from functools import partial\n\ndef grade(query, text, level):\n    return level\n\n"
+        "judge = partial(grade, level=1)\n"
+    )
+    command = ["judge", "pool.jsonl", "-o", "j.jsonl", "--judge", "./partial_robot.py:judge"]
+    assert run_command(command) == 0
+    assert "imports" not in capsys.readouterr().err
+    assert run_command(command) == 0
+    err = capsys.readouterr().err
+    assert "6 already judged" in err
+    assert "note: judgments are reused if the judge's file is the same; what it imports is not compared" in err
+    Path("partial_robot.py").write_text(Path("partial_robot.py").read_text().replace("level=1", "level=2"))
+    assert run_command(command) == 0  # a partial call is defined in functools: only the named file shows the change
+    assert "judged 6 documents with 6 calls" in capsys.readouterr().err
+
+
+def test_code_without_a_file_is_never_taken_for_the_same() -> None:
+    first, second = (open_judge("operator:eq") for _ in range(2))
+    assert (first.key("q", "t") == second.key("q", "t")) == (Path(operator.__file__).suffix == ".py")
+    assert open_judge("builtins:max").key("q", "t") != open_judge("builtins:max").key("q", "t")
+
+
+@pytest.mark.parametrize("calls", [RetrieverCalls(), RetrieverCalls(concurrency=3)])
+def test_no_call_is_made_after_the_limit(tmp_path: Path, calls: RetrieverCalls) -> None:
+    asked: list[str] = []
+
+    def judge(query: str, text: str) -> int:
+        asked.append(text)
+        if len(asked) == 1:
+            raise ConnectionError("busy")
+        return 1
+
+    limits = JudgingLimits(max_calls=3)
+    with pytest.raises(RetrieverError, match="stopped at the limit of 3 calls: 4 of 6 documents not judged; made 3"):
+        judge_by_machine(
+            items(), JudgmentFile(tmp_path / "j"), machine(judge), calls=replace(calls, retries=2), limits=limits
+        )
+    assert len(asked) == 3
+    for name, value in (("max_calls", 0), ("max_tokens", -1), ("max_calls", True), ("max_failures", -1)):
+        with pytest.raises(UsageError, match=f"{name} must be"):
+            JudgingLimits(**{name: value})
+
+
+def test_a_call_that_needs_an_event_loop_counts_once(tmp_path: Path) -> None:
+    async def judge(query: str, text: str) -> int:
+        return 1
+
+    plain = machine(lambda query, text: judge(query, text))
+    cost = judge_by_machine(items(), JudgmentFile(tmp_path / "j"), plain, limits=JudgingLimits(max_calls=6))
+    assert (cost.judged, cost.calls) == (6, 6)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,3 +139,37 @@ def test_the_command_shows_estimates_and_refuses_an_adaptive_pool(
     assert run_command(["labels", "estimate", "bad", "a.run"]) == 2
     assert "strategy: move-to-front" in capsys.readouterr().err
     assert run_command(["labels", "estimate", "ok", "a.run", "-m", "AP"]) == 64
+
+
+def sampled_rows(**changes: Any) -> list[dict[str, Any]]:
+    rows = [json.loads(one.to_line()) for one in sampled(list("ab"), "top", 2)]
+    rows[0] |= changes
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stratum": 5}, "j.jsonl:1: expected text as stratum, found '5'"),
+        ({"stratum": ["top"]}, "j.jsonl:1: expected text as stratum, found a list"),
+        ({"stratum_size": "4"}, "j.jsonl:1: expected a whole number above 0 as stratum_size, found '4'"),
+        ({"stratum_size": 1e308}, "expected a whole number above 0 as stratum_size"),
+        ({"stratum_size": 0}, "expected a whole number above 0 as stratum_size"),
+        ({"stratum_size": 7}, "the stratum 'top' of query 'q' has two sizes (stratum_size): 7 and 4"),
+        ({"stratum_sample": True}, "expected a whole number above 0 as stratum_sample"),
+        ({"probability": "a"}, "expected a number above 0 and at most 1, or null, as probability, found 'a'"),
+        ({"probability": 1.5}, "expected a number above 0 and at most 1, or null, as probability, found '1.5'"),
+        ({"strategy": 5}, "expected text as strategy, found '5'"),
+        ({"relevance": 10**30}, "j.jsonl:1: expected a grade from -127 to 127"),
+        ({"assessor": None}, "expected text as assessor"),
+        ({"how": []}, "expected text as how, found a list"),
+    ],
+)
+def test_what_a_judgment_says_of_its_sample_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], message: str
+) -> None:
+    path, ranking = tmp_path / "j.jsonl", tmp_path / "run.txt"
+    path.write_text("".join(json.dumps(row) + "\n" for row in sampled_rows(**changes)))
+    ranking.write_text("q Q0 a 1 1 t\n")
+    assert run_command(["labels", "estimate", str(path), str(ranking)]) == 2
+    assert message in capsys.readouterr().err

@@ -12,7 +12,7 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.passage_judgments import Unit
-from rankgauge.core.passage_tables import ChunkRows, PassageRows, PieceRows, build_passage_judgments
+from rankgauge.core.passage_tables import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 
@@ -49,6 +49,11 @@ class ChunkedText:
         """All characters or tokens of the gold."""
         return {number for span in self.gold for number in measured(span, unit)}
 
+    def own_gold(self, number: int, unit: Unit) -> set[int]:
+        """The characters or tokens of a gold span that no span before it has."""
+        before = {number for span in self.gold[:number] for number in measured(span, unit)}
+        return set(measured(self.gold[number], unit)) - before
+
     def found_ranks(self, ranking: Sequence[int], coverage: float) -> list[int | None]:
         """The rank at which each gold span is found."""
         return [self._found_rank(set(range(*span)), ranking, coverage) for span in self.gold]
@@ -83,13 +88,13 @@ def judgments_of(texts: Sequence[ChunkedText], coverage: float = 0.5, *, tokens:
     passages = [(n, i, span) for n, text in enumerate(texts) for i, span in enumerate(text.gold)][::-1]
     chunks = [(n, i, span) for n, text in enumerate(texts) for i, span in enumerate(text.chunks)][::-1]
     pieces = [
-        (row, chunk_row, span, chunk, (max(span[0], chunk[0]), min(span[1], chunk[1])))
+        (row, chunk_row, span, (max(span[0], chunk[0]), min(span[1], chunk[1])))
         for row, (number, _, span) in enumerate(passages)
         for chunk_row, (other, _, chunk) in enumerate(chunks)
         if number == other and max(span[0], chunk[0]) < min(span[1], chunk[1])
     ]
 
-    def column(values: Sequence[int]) -> Ints:
+    def column(values: Sequence[object]) -> Ints:
         return np.array(values, dtype=np.int64)
 
     def measures_of(spans: Sequence[Span]) -> dict[Unit, Ints]:
@@ -100,7 +105,7 @@ def judgments_of(texts: Sequence[ChunkedText], coverage: float = 0.5, *, tokens:
             Ids.from_text([f"q{n:02}" for n, _, _ in passages], "query id"),
             Ids.from_text([str(i) for _, i, _ in passages], "passage"),
             measures_of([span for _, _, span in passages]),
-            {unit: column([measured(span, unit).start for _, _, span in passages]) for unit in units},
+            {unit: column([len(texts[n].own_gold(i, unit)) for n, i, _ in passages]) for unit in units},
         ),
         ChunkRows(
             Ids.from_text([f"q{n:02}" for n, _, _ in chunks], "query id"),
@@ -108,12 +113,27 @@ def judgments_of(texts: Sequence[ChunkedText], coverage: float = 0.5, *, tokens:
             measures_of([span for _, _, span in chunks]),
         ),
         PieceRows(
-            column([piece[0] for piece in pieces]),
-            column([piece[1] for piece in pieces]),
-            measures_of([(span[0], common[0]) for _, _, span, _, common in pieces]),
-            measures_of([(span[0], common[1]) for _, _, span, _, common in pieces]),
-            measures_of([(chunk[0], common[0]) for _, _, _, chunk, common in pieces]),
+            column([row for row, _, _, _ in pieces]),
+            column([chunk_row for _, chunk_row, _, _ in pieces]),
+            column([common[0] - span[0] for _, _, span, common in pieces]),
+            column([common[1] - span[0] for _, _, span, common in pieces]),
         ),
+        {
+            # One part for each character or token: how they are joined does not matter.
+            unit: PartRows(
+                *column(
+                    [
+                        (row, number - measured(span, unit).start, 1, number)
+                        for row, (n, _, span) in enumerate(chunks)
+                        for number in measured(span, unit)
+                        if number in texts[n].all_gold(unit)
+                    ]
+                )
+                .reshape(-1, 4)
+                .T
+            )
+            for unit in units
+        },
         coverage=coverage,
     )
 

@@ -29,6 +29,7 @@ from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.options import Reading
+from rankgauge.io.sources import check_runs
 
 AnyBaseline = str | int | Path | Baseline
 LARGEST_CHANGES = 3
@@ -78,6 +79,8 @@ def evaluate_systems(
     fewest: int = 1,
 ) -> Evaluation:
     """Score runs under names of their own: those of a dict, else their own, numbered if two are the same."""
+    if not isinstance(runs, Mapping):
+        check_runs(runs)
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     is_table = len(listed) == 1 and isinstance(listed[0], (str, Path))  # which may hold several runs
     check_enough(len(listed) + is_table, fewest)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from rankgauge.errors import UsageError, shown
 from rankgauge.secrets import register_secret
 
 
-def expand(text: str) -> str:
+def expand(text: str, keeps: Callable[[str], bool] | None = None) -> str:
     """Replace each ``${NAME}`` by the value of that environment variable; ``$${`` is a literal ``${``.
 
-    The values are secrets from now on: :mod:`rankgauge.secrets` masks them.
+    The values are secrets from now on: :mod:`rankgauge.secrets` masks them. Variables that ``keeps`` names stay as they
+    are written.
     """
     parts: list[str] = []
     position = 0
@@ -34,6 +36,6 @@ def expand(text: str) -> str:
                 f"the environment variable {name} is not set", hint=f"export {name}=…, or remove ${{{name}}}"
             )
         register_secret(value)
-        parts += [text[position:start], value]
+        parts += [text[position:start], text[start : end + 1] if keeps is not None and keeps(name) else value]
         position = end + 1
     return "".join([*parts, text[position:]])

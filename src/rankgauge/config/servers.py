@@ -85,17 +85,26 @@ class HttpSection(ConfigSection):
         default=None, description="Values that a response must have, by path; with any other value, the query fails."
     )
     embedder: Text | None = Field(default=None, description="The embedder for {vector}, as in --embedder.")
-    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=30.0, description="Seconds to wait for a complete response."
-    )
     verify: bool | Text = Field(
         default=True, description="Whether to check the certificate, or a file of trusted certificates."
     )
-    redirects: bool = Field(default=False, description="Whether to follow redirects.")
+    redirects: bool = Field(
+        default=False, description="Whether to follow redirects. Another origin gets none of the headers."
+    )
     max_connections: Annotated[int, Field(ge=1)] = Field(default=100, description="Maximum number of open connections.")
     max_response_bytes: Annotated[int, Field(ge=1)] = Field(
-        default=DEFAULT_MAX_RESPONSE_BYTES, description="Maximum size of a response."
+        default=DEFAULT_MAX_RESPONSE_BYTES, description="Maximum size of a response, also when it is decompressed."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_timeout(cls, data: Any) -> Any:
+        """There is one timeout, that of the retriever."""
+        if isinstance(data, dict) and "timeout" in data:
+            raise section_fault(
+                ("timeout",), "'timeout' beside 'http', not in it: it covers the whole call", "it in 'http'"
+            )
+        return data
 
     @model_validator(mode="after")
     def _complete(self) -> HttpSection:

@@ -18,7 +18,8 @@ from rankgauge.errors import InputError, MeasureError, shown
 class TextCounts:
     """The units of text of each query: of its gold, of the gold that was retrieved, and of all that was retrieved.
 
-    Gold counts once however often it is retrieved; retrieved text counts each time.
+    Gold counts once, however many passages it belongs to and however often it is retrieved. Retrieved text counts each
+    time.
     """
 
     gold: Floats
@@ -36,16 +37,10 @@ def count_text(hits: Hits, unit: Unit, cutoff: int | Ints | None, budget: int | 
         length = np.clip(budget - (hits.running(length) - length), 0, length).astype(np.int64)
     kept = np.zeros(len(hits.judged), dtype=np.int64)
     kept[hits.ordinal] = length
-    covered = np.clip(kept[judgments.ordinal] - extents.within_chunk, 0, extents.end - extents.start)
-    begin = extents.passage_position[judgments.passage] + extents.start
+    covered = np.clip(kept[extents.ordinal] - extents.within_chunk, 0, extents.length)
     return TextCounts(
-        gold=union_length(
-            judgments.passage_query,
-            extents.passage_position,
-            extents.passage_position + extents.passage_length,
-            len(hits),
-        ),
-        retrieved_gold=union_length(judgments.query, begin, begin + covered, len(hits)),
+        gold=sum_by(judgments.passage_query, extents.own_length, len(hits)),
+        retrieved_gold=union_length(extents.part_query, extents.position, extents.position + covered, len(hits)),
         retrieved=hits.sum(length),
     )
 

@@ -21,30 +21,44 @@ Unit = Literal["characters", "tokens"]
 
 @dataclass(frozen=True, eq=False)
 class Extents:
-    """Where passages, chunks and pieces are, counted in one unit.
+    """How much text passages and chunks have, and where the gold is in the chunks, counted in one unit.
 
-    A piece is the part from ``start`` to ``end`` (exclusive) of its passage, and begins ``within_chunk`` units after
-    the beginning of its chunk. Passages begin at ``passage_position`` in the gold text of their query: passages whose
-    positions overlap share text, which the token measures count once.
+    ``own_length`` is what each passage adds to the gold text of its query: text that it shares with another passage
+    belongs to one of them. A part is a stretch of gold: ``length`` units that begin at ``within_chunk`` in the chunk
+    and at ``position`` in the gold text, which is any line of numbers on which each unit of gold is at one position.
+    The parts of a chunk do not overlap: the gold of a chunk is the union of what passages match in it.
     """
 
-    passage_position: Ints
-    passage_length: Ints
+    own_length: Ints
     chunk_length: Ints
-    start: Ints
-    end: Ints
+    part_offsets: Ints
+    ordinal: Ints
     within_chunk: Ints
+    length: Ints
+    position: Ints
 
-    def take(self, passages: Ints, chunks: Ints, pieces: Ints) -> Extents:
-        """The extents of some passages, chunks and pieces."""
+    @cached_property
+    def part_query(self) -> Ints:
+        """The query number of each part."""
+        return group_of(self.part_offsets)
+
+    def take(self, queries: Ints, passages: Ints, chunks: Ints, judged_offsets: Ints) -> Extents:
+        """The extents of some queries, whose passages and chunks are given."""
+        parts = within(queries, self.part_offsets)
+        query = np.repeat(np.arange(len(queries)), np.diff(self.part_offsets)[queries])
         return Extents(
-            frozen(self.passage_position[passages]),
-            frozen(self.passage_length[passages]),
+            frozen(self.own_length[passages]),
             frozen(self.chunk_length[chunks]),
-            frozen(self.start[pieces]),
-            frozen(self.end[pieces]),
-            frozen(self.within_chunk[pieces]),
+            frozen(_taken_offsets(self.part_offsets, queries)),
+            frozen(self.ordinal[parts] + _shifts(judged_offsets, queries)[query]),
+            frozen(self.within_chunk[parts]),
+            frozen(self.length[parts]),
+            frozen(self.position[parts]),
         )
+
+    def spread(self, numbers: Ints, queries: int) -> Extents:
+        """These extents among more queries."""
+        return replace(self, part_offsets=frozen(offsets_of(numbers[self.part_query], queries)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +67,9 @@ class PassageJudgments:
 
     There are three tables. Passages: one row per gold passage (a quote or a span), by query; a quote that occurs
     several times is one passage. Chunks: one row per judgment that these belong to, in ``docs``; a chunk that covers
-    nothing has a row too if its length matters. Pieces: one row per part of a passage that a chunk covers; ``passage``
-    and ``ordinal`` are the rows of the passage and of the chunk.
+    nothing has a row too if its length matters. Pieces: one row per part of a passage that a chunk covers, from
+    character ``start`` to ``end`` (exclusive) of the passage; ``passage`` and ``ordinal`` are the rows of the passage
+    and of the chunk.
 
     A passage is found at the rank where the chunks so far together cover at least the share ``coverage`` of its
     characters. ``tolerance`` is the edit distance within which texts were matched, as a share of the characters that
@@ -64,9 +79,12 @@ class PassageJudgments:
     docs: Ids
     passages: Ids
     passage_offsets: Ints
+    passage_length: Ints
     offsets: Ints
     passage: Ints
     ordinal: Ints
+    start: Ints
+    end: Ints
     extents: Mapping[Unit, Extents]
     coverage: float
     tolerance: float = 0.0
@@ -95,7 +113,7 @@ class PassageJudgments:
     @cached_property
     def needed(self) -> Ints:
         """How many characters of each passage must be covered for it to be found."""
-        share = self.coverage * self.extents["characters"].passage_length
+        share = self.coverage * self.passage_length
         needed: Ints = np.maximum(np.ceil(share - 1e-9), 1).astype(np.int64)
         return needed
 
@@ -127,10 +145,15 @@ class PassageJudgments:
             docs=self.docs.take(chunks),
             passages=self.passages.take(passages),
             passage_offsets=frozen(_taken_offsets(self.passage_offsets, queries)),
+            passage_length=frozen(self.passage_length[passages]),
             offsets=frozen(offsets_of(query, len(queries))),
             passage=frozen(self.passage[pieces] + _shifts(self.passage_offsets, queries)[query]),
             ordinal=frozen(self.ordinal[pieces] + _shifts(judged_offsets, queries)[query]),
-            extents={unit: extents.take(passages, chunks, pieces) for unit, extents in self.extents.items()},
+            start=frozen(self.start[pieces]),
+            end=frozen(self.end[pieces]),
+            extents={
+                unit: extents.take(queries, passages, chunks, judged_offsets) for unit, extents in self.extents.items()
+            },
             ideal_chunks=None if self.ideal_chunks is None else frozen(self.ideal_chunks[chunks]),
         )
 
@@ -140,6 +163,7 @@ class PassageJudgments:
             self,
             passage_offsets=frozen(offsets_of(numbers[self.passage_query], queries)),
             offsets=frozen(offsets_of(numbers[self.query], queries)),
+            extents={unit: extents.spread(numbers, queries) for unit, extents in self.extents.items()},
         )
 
     def leveled(self, change: object) -> PassageJudgments:
@@ -152,8 +176,8 @@ class PassageJudgments:
 
     def content(self) -> bytes:
         """All bytes that distinguish these judgments from others with the same documents."""
-        arrays: list[Ints | Floats] = [self.passage_offsets, self.offsets, self.passage, self.ordinal]
-        arrays.append(np.array([self.coverage]))
+        arrays: list[Ints | Floats] = [self.passage_offsets, self.passage_length, self.offsets, self.passage]
+        arrays += [self.ordinal, self.start, self.end, np.array([self.coverage])]
         names = [self.kind.encode("ascii"), self.passages.content()]
         for unit, extents in sorted(self.extents.items()):
             names.append(unit.encode("ascii"))

@@ -32,9 +32,8 @@ class Segments:
 
 def segments_of(judgments: PassageJudgments) -> Segments:
     """The segments of all passages."""
-    extents = judgments.extents["characters"]
-    width = int(extents.passage_length.max(initial=0)) + 1
-    first, last = judgments.passage * width + extents.start, judgments.passage * width + extents.end
+    width = int(judgments.passage_length.max(initial=0)) + 1
+    first, last = judgments.passage * width + judgments.start, judgments.passage * width + judgments.end
     points = np.unique(np.concatenate([first, last]))
     begin, end = np.searchsorted(points, first), np.searchsorted(points, last)
     counts = end - begin
@@ -136,5 +135,5 @@ def chunk_shares(judgments: PassageJudgments) -> Floats:
     parts = judgments.segments
     gains = _gains(parts.chunk, parts, parts.segment, max(len(judgments), 1))
     shares = np.zeros(len(judgments.docs))
-    np.maximum.at(shares, gains.chunk, gains.length / judgments.extents["characters"].passage_length[gains.passage])
+    np.maximum.at(shares, gains.chunk, gains.length / judgments.passage_length[gains.passage])
     return shares

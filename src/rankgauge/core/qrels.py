@@ -178,7 +178,13 @@ class Qrels(HtmlView):
         """From ``{query: [relevant documents]}``; each has grade 1, and a repeated one counts once."""
         graded: dict[str, dict[str, float]] = {}
         for query, docs in relevant.items():
-            graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
+            try:
+                graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
+            except TypeError:
+                raise InputTypeError(
+                    f"judgments of query {shown(str(query))} must map documents to grades, or list relevant documents, "
+                    f"found {type(docs).__name__}: {shown(repr(docs))}"
+                ) from None
         return cls.from_dict(graded, columns=columns, name=name)
 
     @classmethod

@@ -131,6 +131,11 @@ class Run(HtmlView):
         sizes: list[int] = []
         for q, row in results.items():
             queries.append(encode_id(q, "query id"))
+            if not isinstance(row, Iterable):
+                raise InputTypeError(
+                    f"results of query {shown(str(q))} must map documents to scores, or list documents, "
+                    f"found {type(row).__name__}: {shown(repr(row))}"
+                )
             items: list[Any] = [row] if isinstance(row, str) else list(row)
             what = f"document id of query {shown(str(q))}"
             if items and not isinstance(items[0], (str, bytes)):

@@ -49,6 +49,9 @@ def read_entry(path: Path) -> ReadEntry:
     head, lines = _lines(path, ENTRY_SCHEMA, HEAD_SHAPE)
     try:
         summary = _summary(head["entry"])
+        stored = [summary.name, summary.uid, summary.saved, summary.labels, summary.git.branch or "", *summary.tags]
+        if not "".join(stored).isascii() and any("\ud800" <= letter <= "\udfff" for text in stored for letter in text):
+            raise ValueError("the first line has a name or a time that is not UTF-8")
         queries = [line for line in lines if "query" in line[1]]
         rankings = [line for line in lines if "query" not in line[1]]
         for number, line in queries:

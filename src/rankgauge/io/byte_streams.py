@@ -190,14 +190,19 @@ def _decompressed(path: str, stream: io.BufferedReader[Any], first_bytes: bytes)
 
         return cast(_Readable, lzma.LZMAFile(stream))
     if first_bytes.startswith(ZSTD):
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError(
-                f"{path}: zstd needs the library zstandard", hint="pip install 'rankgauge[zstd]'"
-            ) from None
-        return cast(_Readable, zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True))
+        return cast(_Readable, zstd_reader(stream, path))
     return stream
+
+
+def zstd_reader(stream: Any, name: str, max_window: int = 0) -> Any:
+    """A stream that decompresses another one as it is read; ``max_window`` limits its memory, 0 as the library does."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(
+            f"{name}: zstd needs the library zstandard", hint="pip install 'rankgauge[zstd]'"
+        ) from None
+    return zstandard.ZstdDecompressor(max_window_size=max_window).stream_reader(stream, read_across_frames=True)
 
 
 def _new_sha256() -> Digest:

@@ -18,6 +18,7 @@ from rankgauge.labels.gold.resolution import ResolvedLabels as ResolvedLabels
 from rankgauge.labels.gold.resolution import resolve_labels as resolve_labels
 from rankgauge.labels.judges import open_judge as open_judge
 from rankgauge.labels.judgment_file import JudgmentFile as JudgmentFile
+from rankgauge.labels.machine import JudgingLimits as JudgingLimits
 from rankgauge.labels.machine import MachineJudge as MachineJudge
 from rankgauge.labels.machine import judge_by_machine as judge_by_machine
 from rankgauge.labels.pooling import PoolOptions as PoolOptions

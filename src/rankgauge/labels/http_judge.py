@@ -2,72 +2,88 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from rankgauge.config.environment import expand
+from rankgauge.config.filling import RequestTemplate
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.selectors import PathNotFound, parse_selector
-from rankgauge.errors import printable, shown
-from rankgauge.labels.verdicts import TOKEN_KEYS, Verdict
+from rankgauge.config.servers import SECRET_HEADERS, HttpSection
+from rankgauge.errors import shown
+from rankgauge.labels.verdicts import ModelAnswer, answer_rule
 from rankgauge.retrieval.asking.failures import NoAnswer
-from rankgauge.retrieval.engines.http import HttpEngine
+from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure
 
 CONTENT = parse_selector("choices[0].message.content")
-GRADE = re.compile(r"\bgrade\b\W{0,8}(\d+)", re.IGNORECASE)
-REASON_CHARACTERS = 1000
+REFUSED_STATUSES = (400, 422)  # of an endpoint that does not know a key of the request
 
 
 class HttpJudge:
-    """Ask a model for the grade of a text. It is safe in threads."""
+    """Ask a model for the grade of a text, as JSON with a schema if the endpoint takes one. It is safe in threads."""
 
-    def __init__(self, section: JudgeSection, *, folder: Path | None = None) -> None:
-        self.section = section
-        self._engine = HttpEngine(section.request(folder), name=section.model)
+    def __init__(self, section: JudgeSection, *, max_grade: int, folder: Path | None = None) -> None:
+        self.section, self._max_grade, self._folder = section, max_grade, folder
+        self._request = section.request(folder, max_grade)
+        self._engine = self._engine_of(self._request)
+        self._has_schema = section.structured and "response_format" not in section.options
+        self._is_accepted = False  # whether a request with a schema had an answer
+        self._lenient: HttpEngine | None = None  # for an endpoint that refuses a schema
+
+    def _engine_of(self, request: HttpSection) -> HttpEngine:
+        return HttpEngine(request, name=self.section.model, timeout=self.section.timeout)
 
     def identity(self) -> dict[str, Any]:
-        """What determines the answers: address, model, prompt and options; no header, and no secret."""
-        section = self.section
-        return {
-            "judge": "http",
-            "url": section.url,
-            "model": section.model,
-            "system": section.system,
-            "prompt": section.prompt,
-            "options": dict(section.options),
-        }
+        """The hash of what is sent: address, model, prompt and options, with variables filled in; no header, no secret.
 
-    def __call__(self, query: str, text: str) -> Verdict:
-        """The grade that the model gives, with its reason and the tokens that it reports."""
-        document = self._engine.ask(self.section.fill_prompt(query, text))
+        A variable is a secret if its name ends as that of a secret header does (KEY, TOKEN, …).
+        """
+        values = {"query": self.section.fill_prompt("{query}", "{text}"), "k": 1}
+        body = RequestTemplate(self._request.body, partial(expand, keeps=_is_secret)).fill(values)
+        again = answer_rule(self._max_grade)
+        content = json.dumps([_public_url(self._request), body, again], sort_keys=True)
+        return {"judge": "http", "sent_sha256": hashlib.sha256(content.encode("ascii")).hexdigest()}
+
+    def __call__(self, query: str, text: str) -> ModelAnswer:
+        """What the model writes, and the tokens that it reports."""
+        return self._ask(self.section.fill_prompt(query, text))
+
+    def again(self, query: str, text: str) -> ModelAnswer:
+        """Ask once more, with the form of an answer stated."""
+        return self._ask(f"{self.section.fill_prompt(query, text)}\n\n{answer_rule(self._max_grade)}")
+
+    def _ask(self, prompt: str) -> ModelAnswer:
+        engine = self._lenient or self._engine
+        may_be_refused = self._has_schema and engine is self._engine and not self._is_accepted
+        try:
+            document = engine.ask(prompt)
+        except HttpFailure as error:
+            if not may_be_refused or getattr(error.response, "status_code", None) not in REFUSED_STATUSES:
+                raise
+            # The same request without a schema is another call, which counts: it is made by whoever counts calls.
+            self._lenient = self._lenient or self._engine_of(self.section.request(self._folder))
+            raise NoAnswer(f"response_format was refused: {error}") from None
+        self._is_accepted |= engine is self._engine
         try:
             content = CONTENT.select(document)
         except PathNotFound as error:
             raise NoAnswer(f"not a chat completion: {error}") from None
         if not isinstance(content, str):
             raise NoAnswer(f"expected text at {CONTENT.text}, found {shown(json.dumps(content))}")
-        grade, reason = read_grade(content)
         usage = document.get("usage") if isinstance(document, dict) else None
-        tokens = {key: usage[key] for key in TOKEN_KEYS if isinstance(usage, dict) and isinstance(usage.get(key), int)}
-        return Verdict(grade, reason, tokens or None)
+        return ModelAnswer(content, usage if isinstance(usage, dict) else None)
 
 
-def read_grade(content: str) -> tuple[float, str | None]:
-    """The grade in a model's answer: a number alone, JSON with the key ``grade``, or ``grade: 2`` at its end."""
-    text = content.strip()
-    if text.isascii() and text.isdigit():
-        return float(text), None
-    begin, end = text.find("{"), text.rfind("}")
-    if 0 <= begin < end:
-        try:
-            value = json.loads(text[begin : end + 1])
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict) and isinstance(value.get("grade"), (int, float)):
-            reason = value.get("reason")
-            return value["grade"], None if reason is None else printable(str(reason), REASON_CHARACTERS)
-    grades = GRADE.findall(text)
-    if not grades:
-        raise NoAnswer(f"the answer has no grade: {shown(text)}")
-    return float(grades[-1]), printable(text, REASON_CHARACTERS)
+def _public_url(request: HttpSection) -> str:
+    """The address without user, password, and parameters that are secrets."""
+    url = urlsplit(expand(request.url or "", keeps=_is_secret))
+    query = urlencode([(name, value) for name, value in parse_qsl(url.query, True) if not _is_secret(name)])
+    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, query, ""))
+
+
+def _is_secret(name: str) -> bool:
+    return name.lower().endswith(SECRET_HEADERS)

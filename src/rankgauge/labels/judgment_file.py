@@ -31,7 +31,7 @@ class JudgmentFile:
         """Append a judgment; when this returns, it survives a crash of the machine."""
         line = memoryview(judgment.to_line())
         with _locked(self.path) as file:
-            size = file.seek(0, os.SEEK_END)
+            size = self._cut_incomplete_line(file)
             try:
                 while line:
                     line = line[file.write(line) :]  # a disk that is nearly full takes a part
@@ -42,16 +42,26 @@ class JudgmentFile:
         self.judgments.append(judgment)
 
     def _load(self, file: IO[bytes]) -> None:
-        """Read the judgments, and remove a last line without an end, which a crash of the machine left."""
+        """Read the judgments."""
+        size = self._cut_incomplete_line(file)
         file.seek(0)
-        data = file.read()
-        size = data.rfind(b"\n") + 1
-        if size < len(data) and not data[size:].startswith(LINE_START[: len(data) - size]):
-            raise InputError.at(self.path, None, "not a file of judgments", hint="name another output: -o FILE")
         if size:
-            self.judgments = parse_judgments(str(self.path), data[:size])
-        if size < len(data):
-            file.truncate(size)
+            self.judgments = parse_judgments(str(self.path), file.read(size))
+
+    def _cut_incomplete_line(self, file: IO[bytes]) -> int:
+        """Remove a last line without an end, which a crash left, perhaps of another assessor; return the size."""
+        size = file.seek(0, os.SEEK_END)
+        tail = b""
+        while size > len(tail) and b"\n" not in tail:
+            begin = max(0, size - 2 * len(tail) - len(LINE_START))
+            file.seek(begin)
+            tail = file.read(size - begin)
+        rest = tail[tail.rfind(b"\n") + 1 :]
+        if not rest.startswith(LINE_START[: len(rest)]):
+            raise InputError.at(self.path, None, "not a file of judgments", hint="name another output: -o FILE")
+        if rest:
+            file.truncate(size - len(rest))
+        return size - len(rest)
 
 
 @contextmanager

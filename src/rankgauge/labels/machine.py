@@ -5,24 +5,27 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls
+from rankgauge.core.formatting import plural
 from rankgauge.core.progress import reported
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, RetrieverError, UsageError, shown
 from rankgauge.labels.judgment_file import JudgmentFile
 from rankgauge.labels.records import Judgment, PoolItem
 from rankgauge.labels.session import DEFAULT_MAX_GRADE
-from rankgauge.labels.verdicts import TOKEN_KEYS, Verdict, verdict_of, verdicts_of
+from rankgauge.labels.verdicts import Verdict, tokens_of, verdict_of, verdicts_of
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
-from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
+from rankgauge.retrieval.asking.failures import NoAnswer, check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
 
 MACHINE = "machine"
-RESUME_HINT = "the judgments so far are saved: the same command asks for the rest; --max-failures N allows failures"
+RESUME_HINT = "the judgments so far are saved: the same command asks for the rest"
+FAILURES_HINT = f"{RESUME_HINT}; --max-failures N allows failures"
 JudgeProgress = Callable[[int, int], None]  # texts judged, and texts in total
 
 
@@ -30,7 +33,8 @@ JudgeProgress = Callable[[int, int], None]  # texts judged, and texts in total
 class MachineJudge:
     """A function ``(query, text) → grade or (grade, reason)``, and everything that determines its answers.
 
-    With a ``batch_size`` it is called with lists of queries and of texts, and returns a list.
+    With a ``batch_size`` it is called with lists of queries and of texts, and returns a list. ``again`` is called in
+    its place, once, after a result that is not an answer: it states what an answer is.
     """
 
     name: str
@@ -38,6 +42,7 @@ class MachineJudge:
     identity: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int | None = None
     max_grade: int = DEFAULT_MAX_GRADE
+    again: Callable[[str, str], Any] | None = None
 
     def key(self, query: str, text: str) -> str:
         """The content that is judged: other instructions, another query or another text is another key."""
@@ -46,6 +51,26 @@ class MachineJudge:
             data = part.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "little") + data)
         return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class JudgingLimits:
+    """When judging stops: after this many failures, calls (with retries) or reported tokens; None is no limit.
+
+    No call is made after a limit is reached. Calls that are in flight then still count, so that a few more tokens than
+    ``max_tokens`` may be used.
+    """
+
+    max_failures: int | None = 0
+    max_calls: int | None = None
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        check_max_failures(self.max_failures)
+        for name in ("max_calls", "max_tokens"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise UsageError(f"{name} must be a whole number of at least 1, or None, found {value!r}")
 
 
 @dataclass
@@ -58,11 +83,21 @@ class JudgingCost:
     tokens: dict[str, int] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
-    def add_tokens(self, tokens: Mapping[str, int] | None) -> None:
-        """Count the tokens of one verdict."""
-        for key in TOKEN_KEYS:
-            if tokens and key in tokens:
-                self.tokens[key] = self.tokens.get(key, 0) + tokens[key]
+    def add(self, tokens: Mapping[str, int]) -> None:
+        """Count the tokens of one result."""
+        for key, count in tokens.items():
+            self.tokens[key] = self.tokens.get(key, 0) + count
+
+    def limit(self, limits: JudgingLimits) -> str | None:
+        """The limit that is reached, in words."""
+        if limits.max_calls is not None and self.calls >= limits.max_calls:
+            return plural(limits.max_calls, "call")
+        if limits.max_tokens is not None and sum(self.tokens.values()) >= limits.max_tokens:
+            return plural(limits.max_tokens, "token")
+        return None
+
+
+DEFAULT_LIMITS = JudgingLimits()
 
 
 def judge_by_machine(
@@ -71,21 +106,21 @@ def judge_by_machine(
     judge: MachineJudge,
     *,
     calls: RetrieverCalls = DEFAULT_CALLS,
-    max_failures: int | None = 0,
+    limits: JudgingLimits = DEFAULT_LIMITS,
     reuse: Iterable[Judgment] = (),
     progress: JudgeProgress | None = None,
 ) -> JudgingCost:
     """Judge every document that this judge has not judged with the same instructions and the same text.
 
     Judgments are added to the file as they arrive, so that a judge that is interrupted goes on where it was. ``reuse``
-    has further judgments whose content may be the same.
+    has further judgments whose content may be the same. Raises if a limit is reached before all documents are judged.
     """
-    check_max_failures(max_failures)
-    work = _Work(file, judge, [item for item in items if item.sampled], max_failures)
+    work = _Work(file, judge, [item for item in items if item.sampled], limits)
     work.take_known(reuse)
     requests = [(group[0], number) for number, group in enumerate(work.groups)]
     with reported(progress, "judging", "document", work.total) as work.report:
         ask_all(work.function, requests, calls, work.handle)
+    work.check_complete()
     return work.cost
 
 
@@ -95,28 +130,34 @@ class _AwaitedVerdicts:
 
     result: Any
     check: Callable[[Any], list[Verdict]]
+    forget_call: Callable[[], None]
 
     def __await__(self) -> Generator[Any, Any, list[Verdict]]:
         result = yield from self.result.__await__()
         return self.check(result)
 
     def close(self) -> None:
-        """Nobody will await it."""
+        """Nobody will await it: it is called again."""
+        self.forget_call()
         if inspect.iscoroutine(self.result):
             self.result.close()
+
+
+@dataclass
+class _GroupCost:
+    """What a group of texts cost so far, with failed attempts."""
+
+    calls: int = 0
+    tokens: dict[str, int] = field(default_factory=dict)
 
 
 class _Work:
     """The texts that a judge is asked for, in groups of one or of a batch, each text once."""
 
     def __init__(
-        self,
-        file: JudgmentFile,
-        judge: MachineJudge,
-        items: Sequence[PoolItem],
-        max_failures: int | None,
+        self, file: JudgmentFile, judge: MachineJudge, items: Sequence[PoolItem], limits: JudgingLimits
     ) -> None:
-        self.file, self.judge, self.max_failures = file, judge, max_failures
+        self.file, self.judge, self.limits = file, judge, limits
         self.report: JudgeProgress = lambda done, total: None
         self.cost = JudgingCost()
         self.waiting: dict[str, list[PoolItem]] = {}  # by content
@@ -125,6 +166,8 @@ class _Work:
             self.waiting.setdefault(judge.key(query, text), []).append(item)
         self.total = len(items)
         self.groups: list[list[str]] = []
+        self._group_costs: dict[int, _GroupCost] = {}
+        self._lock = threading.Lock()  # calls are counted in the threads that make them
 
     def take_known(self, reuse: Iterable[Judgment]) -> None:
         """Take grades that are known for their content, and group what is left."""
@@ -137,45 +180,97 @@ class _Work:
                 self.cost.reused += 1
                 current = own.get((item.query, item.doc))
                 if current is None or current.key != key or current.grade is None:
-                    self._add(item, key, Verdict(known.grade or 0.0, known.note), 0)
+                    self._add(item, key, Verdict(known.grade or 0.0, known.note), None)
         keys, size = list(self.waiting), self.judge.batch_size or 1
         self.groups = [keys[begin : begin + size] for begin in range(0, len(keys), size)]
 
     @property
     def function(self) -> RetrieverFunction:
-        """What is asked: the number of a group gives its verdicts."""
+        """What is asked: the number of a group gives its verdicts; no verdicts if a limit is reached."""
         judge = self.judge
 
         def ask(key: str, number: int) -> Any:
-            result = judge.function(*self._arguments(number))
+            if not self._count_call(number):
+                return []
             check = partial(self._checked, number=number)
-            return _AwaitedVerdicts(result, check) if is_awaitable(result) else check(result)
+            try:
+                result = judge.function(*self._arguments(number))
+                if is_awaitable(result):
+                    return _AwaitedVerdicts(result, check, partial(self._forget_call, number))
+                return check(result)
+            except NoAnswer as error:
+                if judge.again is None or error.is_final:
+                    raise
+            return self._ask_again(number)
 
         async def ask_async(key: str, number: int) -> Any:
+            if not self._count_call(number):
+                return []
             return self._checked(await judge.function(*self._arguments(number)), number)
 
         is_async = inspect.iscoroutinefunction(judge.function)
         return RetrieverFunction(judge.name, ask_async if is_async else ask, k_is_second=True)
 
+    def _ask_again(self, number: int) -> list[Verdict]:
+        """Ask once more, with the rule stated; what is not an answer then is a failure."""
+        assert self.judge.again is not None
+        if not self._count_call(number):
+            return []
+        try:
+            return self._checked(self.judge.again(*self._arguments(number)), number)
+        except NoAnswer as error:
+            raise NoAnswer(str(error), is_final=True) from None
+
+    def _count_call(self, number: int) -> bool:
+        """Count a call; False if no further one may be made."""
+        with self._lock:
+            if self.cost.limit(self.limits) is not None:
+                return False
+            self.cost.calls += 1
+            self._group_costs.setdefault(number, _GroupCost()).calls += 1
+            return True
+
+    def _forget_call(self, number: int) -> None:
+        with self._lock:
+            self.cost.calls -= 1
+            self._group_costs[number].calls -= 1
+
     def handle(self, number: int, call: CallResult) -> None:
         """Add the verdicts of a group to the file; raise if too many failed."""
-        self.cost.calls += call.attempts
         keys = self.groups[number]
         if call.answer is None:
             for key in keys:
                 for item in self.waiting[key]:
                     self.cost.failures[f"{item.query} {item.doc}"] = call.error or "failed"
-            if is_too_many(len(self.cost.failures), self.max_failures):
+            if is_too_many(len(self.cost.failures), self.limits.max_failures):
                 raise too_many_failures(
-                    self.cost.failures, self.total, self.max_failures, hint=RESUME_HINT, noun="judgment"
+                    self.cost.failures, self.total, self.limits.max_failures, hint=FAILURES_HINT, noun="judgment"
                 )
             return
-        for position, (key, verdict) in enumerate(zip(keys, call.answer.documents, strict=True)):
-            self.cost.add_tokens(verdict.tokens)
-            for copy, item in enumerate(self.waiting[key]):
-                self._add(item, key, verdict, call.attempts if position == copy == 0 else 0)
+        verdicts = call.answer.documents
+        spent: _GroupCost | None = self._group_costs.get(number)
+        for key, verdict in zip(keys, verdicts, strict=True) if verdicts else ():
+            for item in self.waiting[key]:
+                self._add(item, key, verdict, spent)
                 self.cost.judged += 1
+                spent = None
+        if verdicts and self.limits.max_tokens is not None and not self._group_costs[number].tokens:
+            raise UsageError(
+                f"judge {shown(self.judge.name)} reports no tokens, so max_tokens cannot be kept",
+                hint=f"limit the calls instead: --max-calls N; {RESUME_HINT}",
+            )
         self.report(self.cost.judged + self.cost.reused, self.total)
+
+    def check_complete(self) -> None:
+        """Raise if a limit kept documents from being judged."""
+        left = self.total - self.cost.judged - self.cost.reused - len(self.cost.failures)
+        limit = self.cost.limit(self.limits)
+        if left and limit is not None:
+            raise RetrieverError(
+                f"stopped at the limit of {limit}: {left:,} of {plural(self.total, 'document')} not judged; "
+                f"made {plural(self.cost.calls, 'call')}, used {plural(sum(self.cost.tokens.values()), 'token')}",
+                hint=RESUME_HINT,
+            )
 
     def _arguments(self, number: int) -> tuple[Any, Any]:
         pairs = [_texts(self.waiting[key][0]) for key in self.groups[number]]
@@ -184,12 +279,19 @@ class _Work:
         return [query for query, _ in pairs], [text for _, text in pairs]
 
     def _checked(self, result: Any, number: int) -> list[Verdict]:
-        """The verdicts of a group, inside of the call: an answer that is none is asked for again."""
-        if self.judge.batch_size is None:
+        """The verdicts of a group, inside of the call; tokens count whether the result is an answer or not."""
+        size = self.judge.batch_size
+        for one in [result] if size is None else result if isinstance(result, (list, tuple)) else []:
+            tokens = tokens_of(one)
+            with self._lock:
+                self.cost.add(tokens)
+                spent = self._group_costs[number].tokens
+                spent |= {key: spent.get(key, 0) + count for key, count in tokens.items()}
+        if size is None:
             return [verdict_of(result, self.judge.max_grade)]
         return verdicts_of(result, len(self.groups[number]), self.judge.max_grade)
 
-    def _add(self, item: PoolItem, key: str, verdict: Verdict, calls: int) -> None:
+    def _add(self, item: PoolItem, key: str, verdict: Verdict, spent: _GroupCost | None) -> None:
         self.file.add(
             Judgment(
                 item.query,
@@ -201,7 +303,7 @@ class _Work:
                 note=verdict.reason,
                 inclusion=item.inclusion,
                 key=key,
-                cost={"calls": calls, **(verdict.tokens or {})} if calls else None,
+                cost=None if spent is None else {"calls": spent.calls, **spent.tokens},
             )
         )
 

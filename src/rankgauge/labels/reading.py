@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.views import ResultList
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, read_bytes
@@ -15,6 +16,7 @@ from rankgauge.io.formats.json_records import Record, describe_json, id_from_jso
 from rankgauge.io.formats.judgments import is_judgment_record
 from rankgauge.labels.records import Inclusion, Judgment, PoolItem
 
+MAX_STRATUM = 10**12
 POOL_HINT = "make it with `rankgauge pool`, or write one JSON object per document: query_id, query, doc_id, text"
 
 
@@ -36,7 +38,7 @@ def read_pool(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> list[Pool
             faults.add("duplicate", [line], expected="each document of a query once", found=found)
         items[pair] = PoolItem(
             *pair,
-            Inclusion.from_row(row) or Inclusion("given"),
+            _inclusion(faults, line, row) or Inclusion("given"),
             query_text=_text(faults, line, row, "query"),
             title=_text(faults, line, row, "title") or "",
             text=_text(faults, line, row, "text"),
@@ -65,8 +67,16 @@ def parse_judgments(source: str, data: bytes) -> list[Judgment]:
         if grade is not None and (isinstance(grade, bool) or not isinstance(grade, (int, float))):
             faults.add("grade", [line], expected="a number or null as grade", found=describe_json(grade))
             continue
+        if grade is not None and not abs(grade) <= LARGEST_GRADE:
+            faults.add(
+                "grade",
+                [line],
+                expected=f"a grade from -{LARGEST_GRADE} to {LARGEST_GRADE}",
+                found=describe_json(grade),
+            )
+            continue
         if pair is not None:
-            judgments.append(_judgment(pair, grade, row))
+            judgments.append(_judgment(faults, line, pair, row))
     faults.raise_errors()
     return judgments
 
@@ -77,26 +87,48 @@ def current_judgments(judgments: Sequence[Judgment]) -> list[Judgment]:
     return [judgment for judgment in last.values() if judgment.grade is not None]
 
 
-def _judgment(pair: tuple[str, str], grade: float | None, row: Record) -> Judgment:
+def _judgment(faults: Faults, line: int, pair: tuple[str, str], row: Record) -> Judgment:
     def text(key: str) -> str | None:
-        return None if row.get(key) is None else str(row[key])
+        return _text(faults, line, row, key)
+
+    def required(key: str) -> str:
+        if row[key] is None:
+            faults.add("text", [line], expected=f"text as {key}", found=describe_json(None))
+        return text(key) or ""
 
     cost = {
         key: value for key in ("calls", "prompt_tokens", "completion_tokens") if isinstance(value := row.get(key), int)
     }
     return Judgment(
         *pair,
-        grade,
-        str(row["assessor"]),
-        str(row["how"]),
+        row["relevance"],
+        required("assessor"),
+        required("how"),
         at=text("at") or "",
         text_sha256=text("text_sha256"),
         note=text("note"),
         status=text("status"),
-        inclusion=Inclusion.from_row(row),
+        inclusion=_inclusion(faults, line, row),
         key=text("key"),
         cost=cost or None,
     )
+
+
+def _inclusion(faults: Faults, line: int, row: Record) -> Inclusion | None:
+    """How a document came to be judged; None if the line says nothing."""
+    strategy = _text(faults, line, row, "strategy")
+    if strategy is None:
+        return None
+    probability = row.get("probability")
+    is_number = isinstance(probability, (int, float)) and not isinstance(probability, bool)
+    if probability is not None and not (is_number and 0 < probability <= 1):
+        expected = "a number above 0 and at most 1, or null, as probability"
+        faults.add("probability", [line], expected=expected, found=describe_json(probability))
+    sizes = {key: row.get(key) for key in ("stratum_size", "stratum_sample")}
+    for key, size in sizes.items():
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= MAX_STRATUM):
+            faults.add("stratum", [line], expected=f"a whole number above 0 as {key}", found=describe_json(size))
+    return Inclusion(strategy, probability, _text(faults, line, row, "stratum"), **sizes)
 
 
 def _pair(faults: Faults, line: int, row: Record) -> tuple[str, str] | None:

@@ -35,14 +35,6 @@ class Inclusion:
             row |= {"stratum": self.stratum, "stratum_size": self.stratum_size, "stratum_sample": self.stratum_sample}
         return row
 
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> Inclusion | None:
-        """From a line of a pool or of judgments; None if it says nothing."""
-        if row.get("strategy") is None:
-            return None
-        keys = ("probability", "stratum", "stratum_size", "stratum_sample")
-        return cls(str(row["strategy"]), **{key: row.get(key) for key in keys})
-
 
 @dataclass(frozen=True)
 class PoolItem:

@@ -73,9 +73,16 @@ def _samples(judgments: Sequence[Judgment], rel: float) -> dict[str, dict[str, _
         grades.setdefault(pair, []).append(judgment.grade or 0.0)
         inclusions[pair] = _checked(judgment)
     counts: dict[tuple[str, str], int] = {}
+    sizes: dict[tuple[str, str], int | None] = {}
     for (query, _), inclusion in inclusions.items():
         key = (query, inclusion.stratum or "")
         counts[key] = counts.get(key, 0) + 1
+        if sizes.setdefault(key, inclusion.stratum_size) != inclusion.stratum_size:
+            found = " and ".join(str(size) for size in (sizes[key], inclusion.stratum_size))
+            raise InputError(
+                f"the stratum {shown(key[1])} of query {shown(query)} has two sizes (stratum_size): {found}",
+                hint="the judgments of a query must come from one pool",
+            )
     out: dict[str, dict[str, _SampledDocument]] = {}
     for (query, doc), inclusion in inclusions.items():
         drawn = counts[query, inclusion.stratum or ""]

@@ -42,6 +42,8 @@ def parse_measures(
     """The measures behind names, sets and lists of them, each once, in the order of the request."""
     if isinstance(names, (str, Measure)):
         names = [names]
+    if not isinstance(names, Iterable):
+        raise MeasureError(f"measures must be names, found {type(names).__name__}: {shown(repr(names))}")
     measures: dict[Measure, None] = {}
     for name in names:
         if isinstance(name, Measure):
@@ -56,6 +58,8 @@ def parse_measures(
                 measures.update(dict.fromkeys(_read(word, compat)))
         else:
             raise MeasureError(f"a measure must be a name, found {type(name).__name__}: {shown(repr(name))}")
+    if not measures:
+        raise MeasureError("no measure is named", hint="leave measures out for the default ones")
     return tuple(measures)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,9 +25,9 @@ from rankgauge.rag.metrics import QueryOutcome
 from rankgauge.rag.quotes import check_no_quotes
 from rankgauge.rag.results import RetrievalResult, result_of
 from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
-from rankgauge.retrieval.asking.answers import Answer, AnswerRules, RankedResults, ScoreFault, run_scores
-from rankgauge.retrieval.asking.calls import CallResult, LoopCaller, ask_all, call_for_all, check_k
-from rankgauge.retrieval.asking.documents import IdSource, document_ids, text_of
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ReadAnswer, ScoreFault, run_scores
+from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
+from rankgauge.retrieval.asking.documents import IdSource
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import retriever_function
 from rankgauge.retrieval.base import QueryBatch
@@ -68,8 +69,9 @@ def evaluate_retriever(
     A query that still fails after its retries (None is a failure, an empty list is not) is reported as failed and not
     averaged; if more fail than ``max_failures``, an error is raised, whose ``result`` has the rest; None allows any
     number. By default the retriever is called in this thread; with a timeout or with concurrent calls, in other
-    threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered;
-    ``response_ms`` counts from the instant at which each query was due, failed attempts and pauses included.
+    threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered,
+    until the answer arrives; ``response_ms`` counts from the instant at which each query was due, failed attempts and
+    pauses included.
     """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
@@ -92,12 +94,15 @@ async def evaluate_retriever_async(
     max_failures: int | None = 0,
     progress: bool | Progress = False,
 ) -> RetrievalResult:
-    """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it."""
+    """Like :func:`evaluate_retriever`, in the running event loop: for clients that belong to it.
+
+    Answers are read in another thread, so that they do not delay the calls; ``progress`` is called in the loop.
+    """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled(), evaluation.shown():
-        await call_for_all(LoopCaller(), evaluation.function, evaluation.requests, calls, evaluation.handle)
+        await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
         return evaluation.result(max_failures)
 
 
@@ -121,6 +126,7 @@ class _LiveEvaluation:
         check_k(self.k)
         self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
         self.report_progress: Progress = lambda done, total: None
+        self.loop = asyncio.get_running_loop() if self.prefer_async else None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
 
@@ -157,9 +163,16 @@ class _LiveEvaluation:
     def shown(self) -> Iterator[None]:
         """Report each answer: to the caller's function, or on a line if that is asked for or somebody listens."""
         own = self.progress if callable(self.progress) else None
+        if own is not None and self.loop is not None:
+            own = self._progress_in_loop
         name, total = f"fetching {self.opened.name or ''}".rstrip(), len(self.cases.cases)
         with shown(wanted=self.progress is True), reported(own, name, "query", total) as self.report_progress:
             yield
+
+    def _progress_in_loop(self, done: int, total: int) -> None:
+        """Call the caller's function in the event loop: answers are read in another thread."""
+        if self.loop is not None and callable(self.progress):
+            self.loop.call_soon_threadsafe(self.progress, done, total)
 
     def _journal_header(self) -> dict[str, Any]:
         cases, rules = self.cases.cases, self.rules
@@ -182,8 +195,8 @@ class _LiveEvaluation:
         texts: list[tuple[str, str]] = []
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
-            ranking = self.rules.rank(call.answer, case.id)
-            texts = self._keep_texts(self._texts_of(call.answer, case.id))
+            read = self.rules.read(call.answer, case.id)
+            ranking, texts = read.ranking, self._keep_texts(self._texts_of(read))
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
@@ -192,12 +205,10 @@ class _LiveEvaluation:
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
-    def _texts_of(self, answer: Answer, query: str) -> Iterator[tuple[str, str]]:
+    def _texts_of(self, answer: ReadAnswer) -> Iterator[tuple[str, str]]:
         """The texts that come with chunks, by id."""
         if self.rules.unit == "chunk":
-            ids = document_ids(answer.documents, self.rules.id, self.rules.unit, query)
-            for name, item in zip(ids, answer.documents, strict=True):
-                text = text_of(item)
+            for name, text in zip(answer.ids, answer.columns.texts(), strict=True):
                 if text is not None:
                     yield name, replace_lone_surrogates(text)
 

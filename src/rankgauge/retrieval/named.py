@@ -104,7 +104,7 @@ def _server(section: RetrieverSection) -> Any:
     if section.http is not None:
         from rankgauge.retrieval.engines.http import HttpEngine
 
-        return HttpEngine(section.http)
+        return HttpEngine(section.http, timeout=section.model_dump()["timeout"])
     if section.postgres is not None:
         from rankgauge.retrieval.engines.postgres import PostgresEngine
 

@@ -203,7 +203,9 @@ def test_blocks_of_markdown_are_in_order_and_have_every_line_that_is_not_blank(t
     assert not text[end:].strip()
 
 
-@pytest.mark.parametrize("unit", [".", "\n", " ", "`", "``` a\n", "|-", "#", "\n ", "a. ", "!)", "\r", "-\n"])
+@pytest.mark.parametrize(
+    "unit", [".", "\n", " ", "`", "``` a\n", "|-", "#", "\n ", "a. ", "!)", "\r", "-\n", "# a\n", "1. A "]
+)
 def test_the_work_is_linear_in_the_text(unit: str) -> None:
     def seconds(size: int) -> float:
         """The best of three, since the machine may be busy."""
@@ -212,6 +214,7 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
             start = time.process_time()
             for by in ("sentences", "headings", "tokens"):
                 split_text(unit * size, Chunking(by, 500, 50))
+            split_text(unit * size, Chunking("headings"))
             times.append(time.process_time() - start)
         return min(times)
 
@@ -261,6 +264,29 @@ def test_chunks_of_a_folder_are_spans_of_its_files_and_their_file_is_a_corpus(
         assert row["text"] == text[row["start"] : row["end"]]
         assert row["_id"] == f"guide.md#{row['start']}-{row['end']}"
     assert [document.id for document in read_corpus(out)] == [row["_id"].encode() for row in rows]
+
+
+@pytest.mark.parametrize("name", ["guide.md", "guide.MARKDOWN", "notes.txt"])
+def test_a_single_text_file_is_a_document(tmp_path: Path, name: str, command: Callable[..., Outcome]) -> None:
+    text = "# Guide\n\nFirst, with a comma.\tAnd a tab.\n"
+    (tmp_path / name).write_text(text)
+    out = tmp_path / "chunks.jsonl"
+    assert command("chunk", tmp_path / name, "-o", out, "--by", "headings").code == 0
+    (row,) = [json.loads(line) for line in out.read_bytes().splitlines()]
+    assert (row["doc"], row["text"]) == (name, text.strip())
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"query_id": "q", "doc": name, "start": 9, "end": 14}) + "\n")
+    done = command("labels", "resolve", gold, "--chunks", out, "--documents", tmp_path / name, "-o", tmp_path / "q")
+    assert (done.code, (tmp_path / "q").read_text()) == (0, f"q 1 {row['_id']} 1\n")
+
+
+def test_a_text_file_that_holds_a_corpus_is_a_corpus(tmp_path: Path, command: Callable[..., Outcome]) -> None:
+    path, out = tmp_path / "corpus.txt", tmp_path / "chunks.jsonl"
+    path.write_text('{"_id": "a", "text": "one"}\n{"_id": "b", "text": "two"}\n')
+    assert "2 chunks of 2 documents" in command("chunk", path, "-o", out).err
+    (tmp_path / "empty.md").write_text("")
+    done = command("chunk", tmp_path / "empty.md", "-o", out)
+    assert (done.code, f"{tmp_path / 'empty.md'}: file is empty" in done.err) == (2, True)
 
 
 def test_titles_that_a_corpus_keeps_apart_stay_with_every_chunk() -> None:

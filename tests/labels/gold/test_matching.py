@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
 from rankgauge.labels.gold.approximate import ApproximateMatcher
 from rankgauge.labels.gold.chunks import NormalizedChunk
 from rankgauge.labels.gold.edit_distance import best_distance
+from rankgauge.labels.gold.exact import ExactMatcher
 from rankgauge.labels.gold.matching import match_quotes
 from rankgauge.labels.gold.normalization import normalized
 from rankgauge.labels.gold.pieces import QuoteMatches, shortest_piece, splits_word
@@ -166,3 +171,63 @@ def test_progress_counts_chunks_in_both_passes() -> None:
     corpus = InMemoryCorpus({"a": "The first sentence is here.", "b": "The second one is there."})
     match_quotes(["This is in no chunk at all."], corpus, progress=lambda *report: reports.append(report))
     assert reports == [(2, None), (2, 2)]
+
+
+def test_a_quote_whose_parts_are_all_too_common_is_in_no_chunk() -> None:
+    assert match(["9" * 50], "some text").missing == [0]
+    assert parts(match(["9" * 50], "9" * 50)) == [(0, "9" * 50)]
+
+
+def near_misses(count: int) -> tuple[list[str], list[str]]:
+    """Quotes and chunks that differ in one number only."""
+    sentence = "The limit of plan {} is 500 requests per minute, and it can be raised on request."
+    numbers = [hashlib.sha256(str(number).encode()).hexdigest()[:12] for number in range(2 * count)]
+    texts = [sentence.format(number) for number in numbers]
+    return texts[:count], texts[count:]
+
+
+def test_near_misses_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+    piece = ExactMatcher._piece
+
+    def counted(self: ExactMatcher, *arguments: Any) -> Any:
+        compared.append(1)
+        return piece(self, *arguments)
+
+    monkeypatch.setattr(ExactMatcher, "_piece", counted)
+    work = {}
+    for count in (100, 400):
+        quotes, chunks = near_misses(count)
+        compared.clear()
+        assert len(match([*quotes, chunks[0]], *chunks, tolerance=0.0).missing) == count
+        work[count] = len(compared)
+    assert work[400] <= 400  # of 160,000 pairs
+
+
+def test_too_many_shared_places_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankgauge.labels.gold.seeds.MAX_PLACES", 100)
+    quotes = [f"{number} repeats itself again and again" for number in range(20)]
+    chunks = ["repeats itself again and again"] * 20  # the end of every quote
+    with pytest.raises(InputError, match="repeat the same words in too many combinations: 400 places to compare"):
+        match(quotes, *chunks)
+
+
+@pytest.mark.slow
+@given(st.integers(0, 2**32))
+def test_parts_at_edges_are_found_whatever_quotes_share(seed: int) -> None:
+    """Few words, so that quotes share beginnings and ends; chunks that are shorter than a quote lie within it."""
+    rng = random.Random(seed)
+    words = ["alpha beta", "gamma delta", "epsilon", "zeta eta"]
+    texts = [" ".join(rng.choices(words, k=rng.randrange(1, 9))) for _ in range(12)]
+    quotes, chunks = list(dict.fromkeys(texts[:6])), [text[rng.randrange(6) :] for text in texts[6:]]
+    chunks += [quote[rng.randrange(9) : len(quote) - rng.randrange(9)] for quote in quotes if len(quote) > 20]
+    documents = [CorpusDocument(str(number).encode(), "", chunk) for number, chunk in enumerate(chunks)]
+    matches = match_quotes(quotes, InMemoryCorpus(documents), 0.0)
+    for number, quote in enumerate(quotes):
+        for row, document in enumerate(documents):
+            found = {
+                (piece.start, piece.end, piece.place)
+                for piece in matches.pieces
+                if (piece.quote, piece.chunk) == (number, row)
+            }
+            assert found == brute_force(normalized(quote), document), (quote, document.text)

@@ -51,6 +51,8 @@ def test_quotes_spans_and_the_contexts_of_ragas_are_read_alike(tmp_path: Path) -
     [
         ({"query": "q", "gold": ["a", ""]}, "expected the text of a quote, found an empty one"),
         ({"query": "q", "gold": [" \n"]}, "expected the text of a quote"),
+        ({"query": "q", "gold": 5}, "expected a quote, a span, or a list of them as gold, found '5'"),
+        ({"query": "q", "gold": True}, "expected a quote, a span, or a list of them as gold, found 'True'"),
         ({"query": "q", "gold": [7]}, "expected a quote, or an object with doc, start and end, found '7'"),
         ({"query": "q", "golds": ["a"]}, "did you mean gold?"),
         ({"query": "q", "doc": "guide.md", "strat": 0, "end": 3}, "found 'doc', 'end'"),

@@ -19,7 +19,8 @@ class Hit(NamedTuple):
     score: float
 
 
-LABEL = "result 1 of query 'q'"
+def label() -> str:
+    return "result 1 of query 'q'"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ LABEL = "result 1 of query 'q'"
     ],
 )
 def test_an_id_is_found(item: Any, source: Any, expected: str) -> None:
-    assert id_of(item, source, "chunk", LABEL) == expected
+    assert id_of(item, source, "chunk", label) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,12 +64,12 @@ def test_an_id_is_found(item: Any, source: Any, expected: str) -> None:
     ],
 )
 def test_the_document_of_a_chunk_is_found(item: Any, expected: str) -> None:
-    assert id_of(item, None, "document", LABEL) == expected
+    assert id_of(item, None, "document", label) == expected
 
 
 def test_an_id_of_none_is_an_error_with_a_hint() -> None:
     with pytest.raises(InputError) as caught:
-        id_of(LangChainDocument("…", {"page": 3, "source": "a.md"}), None, "chunk", LABEL)
+        id_of(LangChainDocument("…", {"page": 3, "source": "a.md"}), None, "chunk", label)
     assert "id of result 1 of query 'q' is None" in str(caught.value)
     assert "id='metadata.source'" in str(caught.value)
 
@@ -88,7 +89,7 @@ def test_an_id_of_none_is_an_error_with_a_hint() -> None:
 )
 def test_a_value_that_is_not_an_id_is_an_error(item: Any, source: Any, unit: Unit, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
-        id_of(item, source, unit, LABEL)
+        id_of(item, source, unit, label)
 
 
 def test_relevant_ids_may_be_a_single_id_and_count_once() -> None:

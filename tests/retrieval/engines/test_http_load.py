@@ -81,7 +81,7 @@ class Server:
     def engine(self) -> HttpEngine:
         paths = {"results": "hits.hits", "id": "_id", "score": "_score", "require": {"timed_out": False}}
         body = {"query": "{query}", "k": "{k}"}
-        return HttpEngine({"url": f"http://127.0.0.1:{self.port}/", "body": body, "timeout": 10, **paths})
+        return HttpEngine({"url": f"http://127.0.0.1:{self.port}/", "body": body, **paths}, timeout=10)
 
 
 @pytest.fixture

@@ -172,6 +172,21 @@ def test_a_table_of_another_version_is_neither_changed_nor_searched(database: Da
     assert database.texts() == TEXTS
 
 
+@pytest.mark.parametrize(
+    "comment", ['{"schema": "rankgauge.index/1"}', '{"schema": "rankgauge.index/1", "language": 5}']
+)
+def test_a_table_with_a_damaged_record_is_neither_changed_nor_searched(database: Database, comment: str) -> None:
+    database.load(TEXTS)
+    database.rows(f"COMMENT ON TABLE documents IS '{comment}'")
+    message = "table documents: its comment is not a complete record of rankgauge index: expected a .* as language"
+    for rebuild in (False, True):
+        with pytest.raises(InputError, match=message):
+            database.load({"d1": "another text"}, rebuild=rebuild)
+    with pytest.raises(InputError, match=message):
+        PostgresEngine(database.section()).search("text", 3)
+    assert database.texts() == TEXTS
+
+
 def test_another_language_or_embedder_needs_a_rebuild(database: Database) -> None:
     database.load(TEXTS)
     with pytest.raises(UsageError, match="indexed with another language: 'english', now 'simple'"):

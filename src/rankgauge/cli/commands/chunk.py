@@ -11,7 +11,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import printable
 from rankgauge.io.corpus.chunking.chunks import ChunkedCorpus, write_chunks
 from rankgauge.io.corpus.chunking.options import SPLITTERS, Chunking
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.corpus.reading import read_documents
 
 
 @documented(
@@ -55,10 +55,10 @@ from rankgauge.io.corpus.reading import read_corpus
 def command(documents: str, out: str, chunking: Chunking) -> None:
     """Split documents into chunks.
 
-    DOCS is a folder of text or Markdown files, or any corpus. Each line of FILE has a chunk: its id, as
-    guide.md#120-310, its text, the document (doc), and the characters at which it starts and ends there. Code fences
-    and tables are not cut at headings, even if they are longer than N. FILE is a corpus for every command.
+    DOCS is a folder of text or Markdown files, one such file (.md, .txt), or any corpus. Each line of FILE has a chunk:
+    its id, as guide.md#120-310, its text, the document (doc), and the characters at which it starts and ends there.
+    Code fences and tables are not cut at headings, even if they are longer than N. FILE is a corpus for every command.
     """
-    counts = write_chunks(ChunkedCorpus(read_corpus(documents), chunking), out)
+    counts = write_chunks(ChunkedCorpus(read_documents(documents), chunking), out)
     text = f"{plural(counts.chunks, 'chunk')} of {plural(counts.documents, 'document')} ({chunking})"
     print_message(f"wrote {text} to {printable(out, None)}")

@@ -13,10 +13,11 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import CALL_OPTIONS, MAX_FAILURES, NO_CODE
-from rankgauge.cli.options.declared import is_given, option, option_group, out_option
+from rankgauge.cli.options.asking import MAX_FAILURES, NO_CODE
+from rankgauge.cli.options.declared import declared_options, is_given, option, option_group, out_option
 from rankgauge.cli.options.keys import QUIT, Keys, open_keys
 from rankgauge.cli.options.terminal import use_color_on
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
@@ -30,7 +31,8 @@ from rankgauge.render.text.judging import Screen, judging_screen, passage, summa
 if TYPE_CHECKING:
     from rankgauge.labels.machine import JudgingCost
 
-JUDGE_CALL_OPTIONS = CALL_OPTIONS[1:]  # all but the number of results to fetch
+# The file of a model has more.
+JUDGE_CALL_OPTIONS = declared_options(RetrieverCalls, "concurrency", "retries", common=("concurrency",))
 CLEAR = "\x1b[H\x1b[2J"
 
 
@@ -41,19 +43,20 @@ class MachineOptions:
     judge: str | None
     batch: int | None
     reuse: tuple[str, ...]
-    max_failures: int
+    limits: dict[str, Any]
     calls: dict[str, Any]
 
     @classmethod
-    def of(cls, judge: str | None, batch: int | None, reuse: tuple[str, ...], max_failures: int, **calls: Any) -> Any:
+    def of(cls, judge: str | None, batch: int | None, reuse: tuple[str, ...], **others: Any) -> Any:
         """From the values of the options; none of them is ignored silently."""
         if judge is None:
-            unused = next((name for name in ("batch", "reuse", "max_failures", *calls) if is_given(name)), None)
+            unused = next((name for name in ("batch", "reuse", *others) if is_given(name)), None)
             if unused is not None:
                 raise UsageError(
                     f"--{unused.replace('_', '-')} applies to a program that judges", hint="name it: --judge"
                 )
-        return cls(judge, batch, reuse, max_failures, calls)
+        limits = {name: others.pop(name) for name in ("max_failures", "max_calls", "max_tokens")}
+        return cls(judge, batch, reuse, limits, others)
 
 
 @documented(
@@ -107,6 +110,20 @@ class MachineOptions:
         multiple=True,
         metavar="FILE",
         help="Take grades of the same program for the same content from FILE, without a call; repeatable.",
+    ),
+    option(
+        "--max-calls",
+        section=Section.MACHINE,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Stop after N calls, retries included.",
+    ),
+    option(
+        "--max-tokens",
+        section=Section.MACHINE,
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Stop once the program has reported N tokens.",
     ),
     *JUDGE_CALL_OPTIONS,
     MAX_FAILURES,
@@ -175,9 +192,8 @@ def _user_name() -> str:
 def _judge_by_machine(
     items: Sequence[PoolItem], file: JudgmentFile, machine: MachineOptions, assessor: str | None, max_grade: int
 ) -> None:
-    from rankgauge.config.retriever_settings import RetrieverCalls
-    from rankgauge.labels.judges import judge_calls, open_judge
-    from rankgauge.labels.machine import judge_by_machine
+    from rankgauge.labels.judges import CODE_NOTE, is_code, judge_calls, open_judge
+    from rankgauge.labels.machine import JudgingLimits, judge_by_machine
 
     source = machine.judge or ""
     judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch)
@@ -187,10 +203,12 @@ def _judge_by_machine(
         file,
         judge,
         calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
-        max_failures=machine.max_failures,
+        limits=JudgingLimits(**machine.limits),
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
     )
     print_message(cost_line(cost))
+    if cost.reused and is_code(source):
+        print_message(f"note: {CODE_NOTE}")
 
 
 def cost_line(cost: JudgingCost) -> str:

@@ -1,4 +1,4 @@
-"""A folder of text or Markdown files, each a document named by its path."""
+"""A folder of text or Markdown files, or one such file: each is a document named by its path."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ SUFFIXES = (".txt", ".md", ".markdown")
 
 
 class FolderCorpus(Corpus):
-    """Every ``.txt`` and ``.md`` file below a folder, by path; the first heading of a Markdown file is its title."""
+    """Every ``.txt`` and ``.md`` file below a folder, by path; the first heading of a Markdown file is its title.
+
+    The path may also be that of one file, whose name is its id.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.source = str(path)
-        root = Path(path)
-        files = [file for file in root.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file()]
+        root = Path(path) if Path(path).is_dir() else Path(path).parent
+        found = root.rglob("*") if root == Path(path) else [Path(path)]
+        files = [file for file in found if file.suffix.lower() in SUFFIXES and file.is_file()]
         self._files = sorted(
             (file.relative_to(root).as_posix().encode("utf-8", "surrogateescape"), file) for file in files
         )

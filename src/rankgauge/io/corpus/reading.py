@@ -10,7 +10,7 @@ from rankgauge.errors import InputError, InputTypeError
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset
 from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.file import FileCorpus
-from rankgauge.io.corpus.folders import FolderCorpus
+from rankgauge.io.corpus.folders import SUFFIXES, FolderCorpus
 from rankgauge.io.corpus.lines import read_head
 from rankgauge.io.corpus.sgml import SgmlCorpus
 from rankgauge.io.corpus.tables import ArrowCorpus, DelimitedCorpus, JsonArrayCorpus, JsonLinesCorpus
@@ -39,6 +39,19 @@ def read_corpus(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> Corpus:
         file = first_file(path, CORPUS_FILE_NAMES)
         return FolderCorpus(path) if file is None else _open_file(file, limits)
     return _open_file(path, limits)
+
+
+def read_documents(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> Corpus:
+    """Open documents that are split, or that spans count in: a corpus, or one ``.md`` or ``.txt`` file as a document.
+
+    A ``.txt`` file that begins as JSON or SGML does is a corpus.
+    """
+    path = Path(source) if isinstance(source, (str, Path)) else None
+    if path is None or path.suffix.lower() not in SUFFIXES or not path.is_file():
+        return read_corpus(source, limits=limits)
+    corpus = _open_file(path, limits)
+    is_text = isinstance(corpus, DelimitedCorpus) or path.suffix.lower() != ".txt"
+    return FolderCorpus(path) if is_text else corpus
 
 
 def _open_file(path: Path, limits: Limits) -> FileCorpus:

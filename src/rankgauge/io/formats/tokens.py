@@ -91,10 +91,15 @@ class TokenLines:
     def _line_ends(self) -> Ints:
         return np.flatnonzero(self.buffer[: len(self.buffer) - PADDING] == NEWLINE)
 
+    def line_begin(self, line: int) -> int:
+        """Where a line begins in the buffer."""
+        line -= self.before
+        return 0 if line == 1 else int(self._line_ends[line - 2]) + 1
+
     def text(self, line: int) -> bytes:
         """The text of a line, for a message."""
+        begin = self.line_begin(line)
         line -= self.before
-        begin = 0 if line == 1 else int(self._line_ends[line - 2]) + 1
         is_ended = line - 1 < len(self._line_ends)
         end = int(self._line_ends[line - 1]) if is_ended else len(self.buffer) - PADDING
         return self.buffer[begin:end].tobytes().rstrip(b"\r")

@@ -89,6 +89,8 @@ def split_block(blocks: TextBlocks, end: int, columns: int, *, by_query: bool) -
     lines = split_columns(blocks.give(blocks.used, end), columns, before=blocks.line)
     if by_query and not blocks.is_last and len(begins := lines.query_begins):
         size = int(lines.query.start[begins[-1]])
+        if size and lines.buffer[size - 1] != ord("\n"):  # the line begins with white space, which a message shows
+            size = lines.line_begin(int(lines.line[begins[-1]]))
         lines = lines.head(int(begins[-1]))
     blocks.used += size
     blocks.line += lines.total
@@ -187,7 +189,7 @@ def report_wide_lines(
         lines.line[shifted_rows],
         expected=lambda at: (
             describe_columns(RUN_COLUMNS)
-            if lines.count[shifted_rows[at]] > usual_columns or usual_columns == len(RUN_COLUMNS)
+            if lines.count[shifted_rows[at]] >= usual_columns or usual_columns == len(RUN_COLUMNS)
             else f"{usual_columns} columns, as on the first line"
         ),
         found=lambda at: f"{lines.count[shifted_rows[at]]}: {shown(lines.text(int(lines.line[shifted_rows[at]])))}",

@@ -3,6 +3,7 @@
 labels         GoldPassage, GoldLabels; reading reads them, spans gives spans their text
 normalization  the form in which texts are compared, and the way back
 seeds          where quotes and chunks share a run of characters
+edges          the parts of quotes that the edges of chunks leave
 exact          quotes, or what a chunk's edges leave of them, character by character
 approximate    the same within an edit distance (edit_distance)
 matching       which chunk contains which part of which quote (pieces), over all chunks

@@ -15,7 +15,7 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.corpus.reading import read_corpus, read_documents
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import as_queries
 from rankgauge.io.read import as_run
@@ -68,7 +68,7 @@ class GoldInputs:
 
     def labels(self, reading: Reading) -> GoldLabels:
         """The labels, each with its text."""
-        documents = None if self.documents is None else read_corpus(self.documents, limits=reading.limits)
+        documents = None if self.documents is None else read_documents(self.documents, limits=reading.limits)
         return with_span_texts(read_gold(self.gold, limits=reading.limits), documents)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from rankgauge.io.corpus.chunking.chunks import Chunk
 from rankgauge.labels.gold.chunks import NormalizedChunk
+from rankgauge.labels.gold.edges import CutIndex
 from rankgauge.labels.gold.labels import GoldPassage
 from rankgauge.labels.gold.pieces import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
 from rankgauge.labels.gold.seeds import SeedIndex
@@ -19,41 +18,35 @@ CONTEXT = 24  # characters on each side by which occurrences are distinguished
 class ExactMatcher:
     """Finds quotes in blocks of chunks, and which of them occur at more than one place.
 
-    A whole quote contains its n-gram in the middle; a part of it that a chunk's edge cuts off is next to that edge. A
-    quote is not found inside another word. A span may begin or end there: it is found so in the chunks whose ids say
-    that they are from its place, and ``within_words`` has what other chunks contain of it so.
+    A whole quote contains the n-gram of it that the fewest quotes share; a part of it that a chunk's edge cuts off is
+    next to that edge. A quote is not found inside another word. A span may begin or end there: it is found so in the
+    chunks whose ids say that they are from its place, and ``within_words`` has what other chunks contain of it so.
     """
 
     def __init__(self, quotes: Sequence[str], spans: Mapping[int, GoldPassage] | None = None) -> None:
         self._quotes, self._spans = quotes, spans or {}
-        self._whole = SeedIndex(dict(enumerate(quotes)), largest=GRAM, only_middle=True)
-        long = {number: quote for number, quote in enumerate(quotes) if len(quote) >= MIN_SPLIT_QUOTE}
-        self._cut = SeedIndex(long, largest=GRAM)
+        self._whole = SeedIndex(dict(enumerate(quotes)), largest=GRAM)
+        long = [number for number, quote in enumerate(quotes) if len(quote) >= MIN_SPLIT_QUOTE]
+        self._cut = CutIndex(quotes, long, GRAM)
         self._contexts: dict[int, tuple[str, str]] = {}
         self.repeated: set[int] = set()
         self.within_words: list[Piece] = []
 
     def find(self, block: Sequence[NormalizedChunk]) -> Iterator[Piece]:
         """The pieces in a block of chunks, each once."""
-        seeds = self._whole.find([chunk.text for chunk in block])
-        places = set(zip(seeds.text.tolist(), seeds.quote.tolist(), seeds.diagonal.tolist(), strict=True))
+        texts = [chunk.text for chunk in block]
+        seeds = self._whole.find(texts)
+        cut = self._cut.find(texts, [chunk.edges for chunk in block])
+        places = {
+            *zip(seeds.text.tolist(), seeds.quote.tolist(), seeds.diagonal.tolist(), strict=True),
+            *zip(cut.text.tolist(), cut.quote.tolist(), cut.place.tolist(), strict=True),
+        }
         found: set[Piece] = set()
-        for text, quote, place in sorted(places | self._places_at_edges(block)):
+        for text, quote, place in sorted(places):
             piece = self._piece(block[text], quote, place)
             if piece is not None and piece not in found:
                 found.add(piece)
                 yield piece
-
-    def _places_at_edges(self, block: Sequence[NormalizedChunk]) -> set[tuple[int, int, int]]:
-        """The chunk, the quote, and where the quote would begin, if n-grams at the edges are in the quote."""
-        edges = [(row, edge) for row, chunk in enumerate(block) for edge in (*chunk.edges, len(chunk.text) - GRAM)]
-        edges = [(row, edge) for row, edge in edges if 0 <= edge <= len(block[row].text) - GRAM]
-        if not edges:
-            return set()
-        seeds = self._cut.find([block[row].text[edge : edge + GRAM] for row, edge in edges])
-        rows, offsets = np.array(edges, dtype=np.int64).T
-        columns = (rows[seeds.text], seeds.quote, offsets[seeds.text] + seeds.diagonal)
-        return set(zip(*(column.tolist() for column in columns), strict=True))
 
     def _piece(self, chunk: NormalizedChunk, number: int, place: int) -> Piece | None:
         """The part of a quote that a chunk contains if the quote would begin at a place in it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.normalization import normalized
 from rankgauge.labels.gold.options import GoldOptions, Tokenizer
 from rankgauge.labels.gold.pieces import QuoteMatches
-from rankgauge.labels.gold.positions import passage_positions
+from rankgauge.labels.gold.positions import GoldText
 from rankgauge.labels.gold.token_places import TokenPlaces
 
 
@@ -36,15 +36,22 @@ def gold_judgments(
     pairs = _Pairs.of(query, matches, runs)
     lengths = _chunk_lengths(corpus, pairs.docs, options.tokenizer)
     quotes = [TokenPlaces.of(text, options.tokenizer) for text in matches.quotes]
+    gold = GoldText.of(labels.passages, matches, quotes)
     qrels = build_passage_judgments(
         PassageRows(
             query,
             Ids.from_text(labels.passage_names(), "passage"),
             _units([(quote.characters, len(quote)) for quote in quotes]),
-            _units(passage_positions(labels.passages, quotes, options.tokenizer)),
+            gold.own_lengths(),
         ),
         ChunkRows(pairs.query, pairs.doc, _units([(lengths[doc].characters, len(lengths[doc])) for doc in pairs.doc])),
-        _piece_rows(matches, pairs, quotes, lengths),
+        PieceRows(
+            np.array([piece.quote for piece in matches.pieces], dtype=np.int64),
+            pairs.piece_rows,
+            np.array([piece.start for piece in matches.pieces], dtype=np.int64),
+            np.array([piece.end for piece in matches.pieces], dtype=np.int64),
+        ),
+        gold.parts(pairs.piece_rows, lengths),
         coverage=options.coverage,
         tolerance=options.tolerance,
         name=labels.name,
@@ -111,20 +118,6 @@ def _chunk_lengths(corpus: Corpus, docs: Ids, tokenizer: Tokenizer) -> dict[byte
             hint="name the chunks that the run was made from: --chunks CHUNKS",
         )
     return lengths
-
-
-def _piece_rows(
-    matches: QuoteMatches, pairs: _Pairs, quotes: Sequence[TokenPlaces], lengths: Mapping[bytes, TokenPlaces]
-) -> PieceRows:
-    starts, ends, places = [], [], []
-    for piece in matches.pieces:
-        chunk = lengths[matches.chunk_ids[piece.chunk]]
-        first, last = quotes[piece.quote].within(piece.start, piece.end)
-        starts.append((piece.start, first))
-        ends.append((piece.end, last))
-        places.append((piece.place, int(np.searchsorted(chunk.starts, piece.place))))
-    passage = np.array([piece.quote for piece in matches.pieces], dtype=np.int64)
-    return PieceRows(passage, pairs.piece_rows, _units(starts), _units(ends), _units(places))
 
 
 def _units(values: Sequence[tuple[int, int]]) -> dict[Unit, Ints]:

@@ -119,6 +119,9 @@ class _GoldReader:
             self._add(line, query, {key: record[key] for key in spans})
             return
         value = record[golds[0]]
+        if value is not None and not isinstance(value, (str, JsonPairs, list)):
+            self._fault(line, "a quote, a span, or a list of them as gold", describe_json(value))
+            return
         for item in [value] if isinstance(value, (str, JsonPairs)) else value or []:
             self._add(line, query, dict(item) if isinstance(item, JsonPairs) else item)
 

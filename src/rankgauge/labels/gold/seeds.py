@@ -1,7 +1,8 @@
 """Where quotes and chunks share a run of characters: hashed n-grams, found in one pass over all chunks.
 
 The index holds n-grams of the quotes, which are few; chunks stream past it, joined into blocks, and every n-gram of a
-block is hashed and looked up by NumPy. The time grows with the characters of chunks and quotes, not with their product.
+block is hashed and looked up by NumPy. The time grows with the characters of chunks and quotes, not with their product,
+unless quotes and chunks repeat the same words in every combination: then the number of places is limited.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ints
+from rankgauge.errors import InputError
 
 PAIR_BITS = 31
 GRAM_SIZES = (1, 2, 4, 8, 16)  # powers of two: the hash of one size is made from that of the next smaller one
+MAX_PLACES = 4 << 20  # that a block of chunks may share with quotes
 _FACTOR = np.uint32(0x9E3779B1)
+_BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so that it has an inverse modulo 2**64
+_BASE_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
 _SEPARATOR = "\0"  # normalized texts have none
 Hashes = NDArray[np.uint32]
 
@@ -92,20 +97,21 @@ class _GramTable:
         is_found = self.hashes[found] == hashes[rows]
         rows, found = rows[is_found], found[is_found]
         first, count = self.first[found], self.count[found]
+        check_places(int(count.sum()))
         begins = np.cumsum(count) - count
         entry = np.repeat(first - begins, count) + np.arange(int(count.sum()))
         return _FoundGrams(np.repeat(rows, count), self.quote[entry], self.position[entry])
 
 
 class SeedIndex:
-    """The n-grams of some quotes: all of them, the one in the middle, or those that at most ``most`` places share."""
+    """The n-grams of some quotes: the one of each that the fewest places share, or those that ``most`` places share."""
 
-    def __init__(self, quotes: Mapping[int, str], *, largest: int, only_middle: bool = False, most: int = 0) -> None:
+    def __init__(self, quotes: Mapping[int, str], *, largest: int, most: int | None = None) -> None:
         by_size: dict[int, list[tuple[int, str]]] = {}
         for number, quote in quotes.items():
             size = max(size for size in GRAM_SIZES if size <= min(len(quote), largest))
             by_size.setdefault(size, []).append((number, quote))
-        self._tables = [_table(size, members, only_middle, most) for size, members in by_size.items()]
+        self._tables = [_table(size, members, most) for size, members in by_size.items()]
 
     def positions(self) -> dict[int, Ints]:
         """Where the n-grams of each quote are that the index has, ascending."""
@@ -113,13 +119,13 @@ class SeedIndex:
         for table in self._tables:
             order = np.lexsort((table.position, table.quote))
             numbers, begins = np.unique(table.quote[order], return_index=True)
-            parts = np.split(table.position[order], begins[1:])
+            parts = np.split(table.position[order], begins[1:])[: len(numbers)]  # none if all n-grams are too common
             found.update(zip(numbers.tolist(), parts, strict=True))
         return found
 
     def find(self, texts: Sequence[str]) -> Seeds:
         """Every n-gram of the texts that the index has."""
-        block = _Block(texts)
+        block = TextBlock(texts)
         parts = []
         for table in self._tables:
             found = table.find(block.hashes(table.size))
@@ -129,29 +135,43 @@ class SeedIndex:
         return Seeds(*(np.concatenate(column) for column in columns))
 
 
-def _table(size: int, members: Sequence[tuple[int, str]], only_middle: bool, most: int) -> _GramTable:
-    block = _Block([quote for _, quote in members])
+def check_places(count: int, limit: int | None = None) -> None:
+    """Raise if quotes and chunks share so many places that comparing them would take too long."""
+    limit = MAX_PLACES if limit is None else limit
+    if count > limit:
+        raise InputError(
+            f"quotes and chunks repeat the same words in too many combinations: {count:,} places to compare in about a "
+            f"million characters of chunks, expected at most {limit:,}",
+            hint="split the labels into several files, or leave out text that most quotes share",
+        )
+
+
+def _table(size: int, members: Sequence[tuple[int, str]], most: int | None) -> _GramTable:
+    block = TextBlock([quote for _, quote in members])
     hashes = block.hashes(size)
     text, position, usable = block.places(np.arange(len(hashes)), size)
-    if only_middle:
-        middle = np.array([(len(quote) - size) // 2 for _, quote in members], dtype=np.int64)
-        usable &= position == middle[text]
     rows = np.flatnonzero(usable)
-    if most:
-        _, inverse, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
-        rows = rows[counts[inverse] <= most]
+    _, inverse, counts = np.unique(hashes[rows], return_inverse=True, return_counts=True)
+    shared = counts[inverse]
+    if most is not None:
+        rows = rows[shared <= most]
+    else:
+        middle = np.array([(len(quote) - size) // 2 for _, quote in members], dtype=np.int64)
+        order = np.lexsort((np.abs(position[rows] - middle[text[rows]]), shared, text[rows]))
+        rows = np.sort(rows[order[np.unique(text[rows][order], return_index=True)[1]]])
     numbers = np.array([number for number, _ in members], dtype=np.int64)
     return _GramTable.of(size, hashes[rows], numbers[text[rows]], position[rows])
 
 
-class _Block:
+class TextBlock:
     """Texts joined by separators, as code points."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         data = _SEPARATOR.join(texts).encode("utf-32-le", "surrogatepass")
         self._codes = np.frombuffer(data, dtype="<u4")
-        self._sizes = np.array([len(text) for text in texts], dtype=np.int64)
-        self._begins = np.cumsum(self._sizes + 1) - self._sizes - 1
+        self._sums: NDArray[np.uint64] | None = None
+        self.sizes = np.array([len(text) for text in texts], dtype=np.int64)
+        self.begins = np.cumsum(self.sizes + 1) - self.sizes - 1
 
     def hashes(self, size: int) -> Hashes:
         """The hash of the n-gram that begins at each character."""
@@ -164,6 +184,17 @@ class _Block:
 
     def places(self, rows: Ints, size: int) -> _GramPlaces:
         """Where n-grams are."""
-        text = np.searchsorted(self._begins, rows, side="right") - 1
-        position = rows - self._begins[text]
-        return _GramPlaces(text, position, position + size <= self._sizes[text])
+        text = np.searchsorted(self.begins, rows, side="right") - 1
+        position = rows - self.begins[text]
+        return _GramPlaces(text, position, position + size <= self.sizes[text])
+
+    def parts(self, begin: Ints, end: Ints) -> NDArray[np.uint64]:
+        """A hash of each part of the joined texts, the same for the same characters wherever they are."""
+        if self._sums is None:
+            powers = np.cumprod(np.full(len(self._codes), _BASE, dtype=np.uint64))
+            self._inverse = np.cumprod(np.full(len(self._codes) + 1, _BASE_INVERSE, dtype=np.uint64))
+            terms = (self._codes.astype(np.uint64) + np.uint64(1)) * powers
+            self._sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
+        sums = np.multiply(np.subtract(self._sums[end], self._sums[begin]), self._inverse[begin])
+        mixed: NDArray[np.uint64] = sums ^ ((end - begin).astype(np.uint64) * _BASE_INVERSE)
+        return mixed

@@ -31,3 +31,7 @@ class TokenPlaces:
         """The tokens that lie between two characters completely."""
         first = int(np.searchsorted(self.starts, start))
         return first, max(first, int(np.searchsorted(self.ends, end, side="right")))
+
+    def at(self, character: int) -> int:
+        """The token that has a character, or the last one before it."""
+        return max(int(np.searchsorted(self.starts, character, side="right")) - 1, 0)

@@ -1,14 +1,13 @@
 """Gold passages by tokens or characters: how much gold is in what was retrieved, and how much else.
 
-Gold counts once however often it is retrieved. Retrieved text counts each time, so that chunks that overlap lower
-precision and IoU. What computes the values is imported only if one of these measures is evaluated.
+Gold counts once, however many passages it belongs to and however often it is retrieved. Retrieved text counts each
+time, so that chunks that overlap lower precision and IoU. What computes the values is imported only if one of these
+measures is evaluated.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
 from rankgauge.core.ids import Ints
@@ -52,7 +51,7 @@ def token_precision(
     Reference: Smith and Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024
     """
     counts = _counts(hits, unit, cutoff, budget)
-    return divide(np.minimum(counts.retrieved_gold, counts.retrieved), counts.retrieved)
+    return divide(counts.retrieved_gold, counts.retrieved)
 
 
 @measure("TokenIoU", at="cutoff", judged_only=False)
@@ -66,8 +65,7 @@ def token_iou(hits: Hits, *, cutoff: int | None = None, budget: int | None = Non
     Reference: Smith and Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024
     """
     counts = _counts(hits, unit, cutoff, budget)
-    shared = np.minimum(counts.retrieved_gold, counts.retrieved)
-    return divide(shared, counts.gold + counts.retrieved - shared)
+    return divide(counts.retrieved_gold, counts.gold + counts.retrieved - counts.retrieved_gold)
 
 
 def _counts(hits: Hits, unit: Unit, cutoff: int | Ints | None, budget: int | None) -> TextCounts:

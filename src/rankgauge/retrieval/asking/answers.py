@@ -7,10 +7,9 @@ are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal, SupportsFloat, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -19,7 +18,8 @@ from rankgauge.core import ranking
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import checked_score
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.retrieval.asking.documents import IdSource, check_unit, document_ids, scores_of
+from rankgauge.retrieval.asking.columns import NUMBER_TYPES, DocumentColumns, only_type
+from rankgauge.retrieval.asking.documents import IdSource, check_unit
 from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
 from rankgauge.retrieval.asking.shapes import documents_in
 
@@ -28,14 +28,17 @@ ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contra
 
 @dataclass(frozen=True)
 class Answer:
-    """The documents that a retriever returned for one query; ``has_order`` if their order is the ranking."""
+    """The documents that a retriever returned for one query; ``has_order`` if their order is the ranking.
+
+    ``was_lazy`` if they may have been fetched only when they were read, as those of a generator are.
+    """
 
     documents: list[Any]
     has_order: bool = True
+    was_lazy: bool = False
 
 
-@dataclass(frozen=True)
-class RankedResults:
+class RankedResults(NamedTuple):
     """The ids of one ranking, best first, each once, and their scores, higher is better; None without scores.
 
     ``repeated`` is the number of repeats that were dropped. ``fault`` is how the given scores contradict the order.
@@ -45,6 +48,14 @@ class RankedResults:
     scores: tuple[float, ...] | None = None
     repeated: int = 0
     fault: ScoreFault | None = None
+
+
+class ReadAnswer(NamedTuple):
+    """The ranking of an answer; the id of each of its documents, in their own order; and where their texts are."""
+
+    ranking: RankedResults
+    ids: list[str]
+    columns: DocumentColumns
 
 
 @dataclass(frozen=True)
@@ -78,9 +89,16 @@ class AnswerRules:
 
     def rank(self, answer: Answer, query: str) -> RankedResults:
         """The ranking of one query's answer."""
-        ids = document_ids(answer.documents, self.id, self.unit, query)
-        scores = None if self.scores == "ignore" else self._scores(answer.documents, ids, query)
-        complete = _complete(scores)
+        return self.read(answer, query).ranking
+
+    def read(self, answer: Answer, query: str) -> ReadAnswer:
+        """One query's answer, read once."""
+        columns = DocumentColumns(answer.documents)
+        ids = columns.ids(self.id, self.unit, query)
+        return ReadAnswer(self._in_order(answer, ids, columns, query), ids, columns)
+
+    def _in_order(self, answer: Answer, ids: list[str], columns: DocumentColumns, query: str) -> RankedResults:
+        scores, complete = self._scores(columns, ids, query)
         if complete is None and (not answer.has_order or self.scores in ("similarity", "distance")) and len(ids) > 1:
             _check_order_is_known(answer, scores, query)
         elif complete is not None and not answer.has_order:
@@ -91,25 +109,44 @@ class AnswerRules:
             return _ranked([ids[row] for row in order], [complete[row] for row in order])
         return _ranked(ids, complete, _fault(scores, complete))
 
-    def _scores(self, documents: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None] | None:
-        """The score of each document, higher is better, None for one without; None if no document has a score."""
-        values, are_distances = scores_of(documents)
-        if all(value is None for value in values):
-            return None
+    def _scores(
+        self, columns: DocumentColumns, ids: Sequence[str], query: str
+    ) -> tuple[Sequence[float | None] | None, list[float] | None]:
+        """The score of each document, higher is better, None for one without; and again if every document has one.
+
+        The first is None if no document has a score.
+        """
+        if self.scores == "ignore":
+            return None, None
+        values, are_distances = columns.scores()
+        if values is None:
+            return None, None
         if self.scores is not None:
             are_distances = self.scores == "distance"
-        scores = _checked(values, ids, query)
-        return [None if score is None else -score for score in scores] if are_distances else scores
+        complete = _floats(values)
+        if complete is None or math.isnan(sum(complete)):  # also of infinities with both signs
+            scores = _checked(values, ids, query)
+            if None in scores:
+                return scores, None
+            complete = [score for score in scores if score is not None]
+        if are_distances:
+            complete = [-score for score in complete]
+        return complete, complete
 
 
 def answer_of(result: Any) -> Answer:
     """The documents in what a retriever returned: a list, ``{id: score}``, or an object that holds a list."""
+    if type(result) is list:
+        return Answer(result.copy())
+    if isinstance(result, Mapping) and _floats(result.values()) is not None:
+        return Answer(list(result.items()), has_order=False)
     documents = documents_in(result)
     if documents is None and isinstance(result, Mapping) and all(map(_is_number, result.values())):
         return Answer(list(result.items()), has_order=False)
     if documents is None:
         raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
-    return Answer(list(documents), has_order=not isinstance(documents, (set, frozenset)))
+    has_order = not isinstance(documents, (set, frozenset))
+    return Answer(list(documents), has_order, was_lazy=not isinstance(documents, (list, tuple, set, frozenset)))
 
 
 def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float]:
@@ -122,11 +159,21 @@ def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float
     return [float(number) for number in range(len(ids), 0, -1)]
 
 
+def _floats(values: Collection[Any]) -> list[float] | None:
+    """The values as floats; None if one is not of a type of plain numbers, or too large."""
+    if not values or only_type(values) is float:
+        return list(values)
+    try:
+        return list(map(float, values)) if set(map(type, values)) <= NUMBER_TYPES else None
+    except OverflowError:
+        return None
+
+
 def _checked(scores: Sequence[Any], ids: Sequence[str], query: str) -> list[float | None]:
     """Scores as numbers, None for one that is absent or not a number."""
     checked: list[float | None] = []
     for name, score in zip(ids, scores, strict=True):
-        if score is None or (isinstance(score, SupportsFloat) and math.isnan(float(score))):
+        if score is None or _is_nan(score):
             checked.append(None)
             continue
         try:
@@ -135,12 +182,6 @@ def _checked(scores: Sequence[Any], ids: Sequence[str], query: str) -> list[floa
             hint = "if it is not a score, use the order alone: scores='ignore', --scores ignore"
             raise InputTypeError(error.message, hint=hint) from None
     return checked
-
-
-def _complete(scores: Sequence[float | None] | None) -> list[float] | None:
-    """The scores if every document has one."""
-    known = [score for score in scores or () if score is not None]
-    return known if scores is not None and len(known) == len(scores) else None
 
 
 def _check_order_is_known(answer: Answer, scores: object, query: str) -> None:
@@ -160,18 +201,27 @@ def _fault(scores: Sequence[float | None] | None, complete: Sequence[float] | No
         return None
     if complete is None:
         return "incomplete"
-    if all(first >= second for first, second in pairwise(complete)):
+    if complete == sorted(complete, reverse=True):
         return None
-    return "ascending" if all(first <= second for first, second in pairwise(complete)) else "unsorted"
+    return "ascending" if complete == sorted(complete) else "unsorted"
 
 
 def _ranked(ids: Sequence[str], scores: Sequence[float] | None, fault: ScoreFault | None = None) -> RankedResults:
     """Each id once, at its first rank."""
+    if len(set(ids)) == len(ids):
+        return RankedResults(tuple(ids), None if scores is None else tuple(scores), 0, fault)
     first_rows: dict[str, int] = {}
     for row, name in enumerate(ids):
         first_rows.setdefault(name, row)
     kept = None if scores is None else tuple(scores[row] for row in first_rows.values())
     return RankedResults(tuple(first_rows), kept, len(ids) - len(first_rows), fault)
+
+
+def _is_nan(score: Any) -> bool:
+    try:
+        return hasattr(type(score), "__float__") and math.isnan(float(score))
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _is_number(value: Any) -> bool:

@@ -8,10 +8,13 @@ awaits what can be awaited and calls everything else in a thread of its own, whi
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,10 +23,10 @@ from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text
 from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
-from rankgauge.retrieval.asking.loops import run_in_thread, run_with_loop, run_without_loop
+from rankgauge.retrieval.asking.inbox import DirectInbox, Inbox
+from rankgauge.retrieval.asking.loops import run_in_thread, run_without_loop, start_in_loop
 from rankgauge.retrieval.asking.pauses import pause_before_retry
 
-TimedAnswer = tuple[Answer, float]
 CallHandler = Callable[[int, "CallResult"], None]
 
 
@@ -32,6 +35,22 @@ def check_k(k: object, name: str = "k") -> int:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"{name} must be a whole number of at least 1, found {k!r}")
     return int(k)
+
+
+def call_deadline() -> float | None:
+    """When the current call times out, as ``time.monotonic`` counts; None if it never does."""
+    return _DEADLINE.get()
+
+
+_DEADLINE: ContextVar[float | None] = ContextVar("rankgauge_call_deadline", default=None)
+
+
+class TimedAnswer(NamedTuple):
+    """An answer, when it arrived, and the seconds from the call to that moment."""
+
+    answer: Answer
+    arrived: float
+    latency: float
 
 
 @dataclass(frozen=True)
@@ -49,9 +68,9 @@ class CallResult:
     response: float | None = None
 
     @property
-    def waited(self) -> float:
-        """The part of the response time before the attempt that was answered."""
-        return 0.0 if self.response is None or self.latency is None else max(0.0, self.response - self.latency)
+    def result_count(self) -> int:
+        """The number of results in the answer."""
+        return 0 if self.answer is None else len(self.answer.documents)
 
 
 class NeedsEventLoop(Exception):
@@ -62,7 +81,7 @@ class Caller(Protocol):
     """Who calls the retriever."""
 
     async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
-        """Return the answer, and the seconds that the call took."""
+        """Return the answer, and how long it took to arrive."""
 
     async def pause(self, seconds: float) -> None:
         """Wait before the next attempt."""
@@ -80,7 +99,7 @@ class InlineCaller:
             if close is not None:
                 close()  # a coroutine has not started, and will be called again
             raise NeedsEventLoop
-        return answer_of(result), time.perf_counter() - begin
+        return _timed(result, begin)
 
     async def pause(self, seconds: float) -> None:
         """Sleep."""
@@ -92,41 +111,58 @@ class LoopCaller:
 
     async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
         """Call, and give up after the timeout."""
-        return await asyncio.wait_for(self._call(retriever, query, k), timeout)
+        if timeout is None:
+            return await self._call(retriever, query, k)
+        token = _DEADLINE.set(time.monotonic() + timeout)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._call(retriever, query, k)
+        finally:
+            _DEADLINE.reset(token)
 
     async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedAnswer:
         begin = time.perf_counter()
         if retriever.is_async:
-            return answer_of(await retriever(query, k)), time.perf_counter() - begin
-
-        def timed_call() -> tuple[Any, float]:
-            started = time.perf_counter()
-            result = retriever(query, k)
-            # A generator does its work while it is read, so reading it is part of the call.
-            answer = result if is_awaitable(result) else answer_of(result)
-            return answer, time.perf_counter() - started
-
-        result, seconds = await run_in_thread(timed_call)
-        if is_awaitable(result):
-            return answer_of(await result), time.perf_counter() - begin
-        return result, seconds
+            return _timed(await retriever(query, k), begin)
+        result = await run_in_thread(partial(_call_in_thread, retriever, query, k))
+        return result if isinstance(result, TimedAnswer) else _timed(await result, begin)
 
     async def pause(self, seconds: float) -> None:
         """Sleep, while other calls go on."""
         await asyncio.sleep(seconds)
 
 
+def _timed(result: Any, begin: float) -> TimedAnswer:
+    """The answer that has just arrived. A generator does its work while it is read, so that is part of the call."""
+    arrived = time.perf_counter()
+    answer = answer_of(result)
+    if answer.was_lazy:
+        arrived = time.perf_counter()
+    return TimedAnswer(answer, arrived, arrived - begin)
+
+
+def _call_in_thread(retriever: RetrieverFunction, query: str, k: int) -> Any:
+    """The answer, timed here, where nothing has to wait for the event loop; or what must be awaited in it."""
+    begin = time.perf_counter()
+    result = retriever(query, k)
+    return result if is_awaitable(result) else _timed(result, begin)
+
+
 async def call_with_retries(
-    caller: Caller, retriever: RetrieverFunction, query: str, k: int, calls: RetrieverCalls
+    caller: Caller, retriever: RetrieverFunction, query: str, k: int, calls: RetrieverCalls, due: float
 ) -> CallResult:
     """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
     for attempt in range(1, calls.retries + 2):
         try:
-            answer, seconds = await caller.call(retriever, query, k, calls.timeout)
-            return CallResult(answer, attempt, seconds)
+            timed = await caller.call(retriever, query, k, calls.timeout)
+            retriever.refusals.end()
+            return CallResult(timed.answer, attempt, timed.latency, response=timed.arrived - due)
         except (NeedsEventLoop, RankgaugeError):
             raise  # a wrong option or input is not a failure of the retriever
         except Exception as error:
+            refused = retriever.refusals.add(retriever.name, error)
+            if refused is not None:
+                raise refused from None
             reason = failure_text(error)
             pause = pause_before_retry(query, attempt, error)
         if pause is None:
@@ -136,34 +172,41 @@ async def call_with_retries(
     return CallResult(None, attempt, error=reason)
 
 
-async def call_for_all(
+async def _send_queries(
     caller: Caller,
+    retriever: RetrieverFunction,
+    queries: Iterator[tuple[int, tuple[str, int]]],
+    calls: RetrieverCalls,
+    start: float,
+    inbox: Inbox[CallResult] | DirectInbox[CallResult],
+) -> None:
+    """Send one query after the other, and put in each result with the index of its query."""
+    for index, (query, k) in queries:
+        due = start + index / (calls.rate or math.inf)
+        if due > time.perf_counter():
+            await caller.pause(due - time.perf_counter())
+        await inbox.begin()
+        if calls.rate is None:
+            due = time.perf_counter()
+        inbox.put(index, await call_with_retries(caller, retriever, query, k, calls, due))
+
+
+async def _send_in_loop(
     retriever: RetrieverFunction,
     queries: Sequence[tuple[str, int]],
     calls: RetrieverCalls,
-    handle: CallHandler,
+    inbox: Inbox[CallResult],
 ) -> None:
-    """Send every query, and pass on each result with the index of its query; at most ``calls.in_flight`` at once."""
-    waiting = iter(enumerate(queries))
-    start = time.perf_counter()
-
-    async def work() -> None:
-        for index, (query, k) in waiting:
-            due = time.perf_counter() if calls.rate is None else start + index / calls.rate
-            if due > time.perf_counter():
-                await caller.pause(due - time.perf_counter())
-            result = await call_with_retries(caller, retriever, query, k, calls)
-            if result.answer is not None:
-                result = replace(result, response=time.perf_counter() - due)
-            handle(index, result)
-
-    if isinstance(caller, InlineCaller):
-        await work()
-        return
-    workers = [asyncio.ensure_future(work()) for _ in range(min(calls.in_flight, len(queries)))]
+    """Send every query in the running event loop, at most ``calls.in_flight`` at once."""
+    caller, waiting, start = LoopCaller(), iter(enumerate(queries)), time.perf_counter()
+    workers = [
+        asyncio.ensure_future(_send_queries(caller, retriever, waiting, calls, start, inbox))
+        for _ in range(min(calls.in_flight, len(queries)))
+    ]
     try:
         await asyncio.gather(*workers)
     finally:
+        inbox.close()
         for worker in workers:
             worker.cancel()
 
@@ -171,7 +214,10 @@ async def call_for_all(
 def ask_all(
     retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
-    """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one."""
+    """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one.
+
+    In both cases ``handle`` is called in this thread.
+    """
     unanswered = dict(enumerate(queries))
 
     def handle_once(index: int, call: CallResult) -> None:
@@ -179,15 +225,37 @@ def ask_all(
         handle(index, call)
 
     if calls.in_flight == 1 and calls.timeout is None and not retriever.is_async:
+        inbox, start = DirectInbox(handle_once), time.perf_counter()
         try:
-            run_without_loop(call_for_all(InlineCaller(), retriever, queries, calls, handle_once))
+            run_without_loop(_send_queries(InlineCaller(), retriever, iter(enumerate(queries)), calls, start, inbox))
             return
         except NeedsEventLoop:
             pass  # a plain function that returns an awaitable
+    rest, handle_rest = _rest(unanswered, handle)
+    received = Inbox(handle_rest, calls.in_flight, in_threads=not retriever.is_async)
+    future = start_in_loop(_send_in_loop(retriever, rest, calls, received))
+    try:
+        received.read()
+        future.result()
+    finally:
+        future.cancel()  # an interrupt ends the calls too
+
+
+async def ask_all_async(
+    retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
+) -> None:
+    """Send every query in the running event loop; ``handle`` is called in another thread."""
+    inbox = Inbox(handle, calls.in_flight, in_threads=not retriever.is_async)
+    sending = asyncio.ensure_future(_send_in_loop(retriever, queries, calls, inbox))
+    try:
+        await run_in_thread(inbox.read)
+        await sending
+    finally:
+        inbox.stop()
+        sending.cancel()
+
+
+def _rest(unanswered: Mapping[int, tuple[str, int]], handle: CallHandler) -> tuple[list[tuple[str, int]], CallHandler]:
+    """The queries that have no answer yet, and a handler that knows their indexes."""
     indexes = list(unanswered)
-
-    def handle_rest(row: int, call: CallResult) -> None:
-        handle(indexes[row], call)
-
-    rest = [queries[index] for index in indexes]
-    run_with_loop(call_for_all(LoopCaller(), retriever, rest, calls, handle_rest))
+    return list(unanswered.values()), lambda row, call: handle(indexes[row], call)

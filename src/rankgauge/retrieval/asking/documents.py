@@ -1,10 +1,11 @@
-"""Documents as retrievers return them, and where their ids and scores are found."""
+"""A document as retrievers return it, and where its id, score and text are found."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, SupportsIndex, get_args
+from typing import Any, get_args
 from uuid import UUID
 
 from rankgauge.config.retriever_settings import Unit
@@ -21,7 +22,6 @@ METADATA_ID_NAMES = (*DOCUMENT_ID_NAMES, "source_id", "source")
 TEXT_FIELD_NAMES = ("text", "page_content", "content", "raw_text", "contents", "body", "document", "passage")
 METADATA_NAMES = ("metadata", "meta", "payload")  # Haystack's documents have meta, Qdrant's points a payload
 WRAPPERS = ("node", "document")  # NodeWithScore has a node, a reranker's result a document
-ID_TYPES = (str, bytes, SupportsIndex, UUID)
 ABSENT = object()
 SHOWN_KEYS = 12
 
@@ -35,72 +35,68 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def document_ids(documents: Sequence[Any], source: IdSource, unit: Unit, query: str) -> list[str]:
-    """The id of each document that a retriever returned for a query."""
-    return [
-        id_of(item, source, unit, f"result {number} of query {shown(query)}")
-        for number, item in enumerate(documents, 1)
-    ]
-
-
-def scores_of(items: Sequence[Any]) -> tuple[list[Any], bool]:
-    """The score that comes with each document, of any type, None without one; and whether these are distances.
-
-    A field ``distance`` counts if no document has a ``score``.
-    """
-    scores = [_number_of(item, "score") for item in items]
-    if any(score is not None for score in scores):
-        return scores, False
-    return [_number_of(item, "distance") for item in items], True
-
-
-def _number_of(item: Any, field_name: str) -> Any:
+def number_of(item: Any, field_name: str) -> Any:
     """The second of a pair, or the field of an object; None without one."""
     if is_pair(item):
         return item[1]
-    value = None if isinstance(item, ID_TYPES) else _attribute(item, field_name)
+    value = None if is_id_type(type(item)) else _attribute(item, field_name)
     return None if value is ABSENT or callable(value) else value
 
 
-def id_of(item: Any, source: IdSource, unit: Unit, label: str) -> str:
+def id_of(item: Any, source: IdSource, unit: Unit, label: Callable[[], str]) -> str:
     """The id of one document: what ``source`` names or returns, or the first attribute with a known name."""
     if callable(source):
-        return id_text(source(item), f"the return value of id= for {label}")
+        return id_text(source(item), lambda: f"the return value of id= for {label()}")
     item = item[0] if is_pair(item) else item
-    if source is not None:
-        return id_text(_follow_path(item, source, label), f"{source} of {label}", item)
-    if isinstance(item, ID_TYPES):
+    if source is None and is_id_type(type(item)):
         return id_text(item, label)
+    value, place = _find_id(item, unit, label) if source is None else (_follow_path(item, source, label), source)
+    return id_text(value, lambda: f"{place} of {label()}", item)
+
+
+def _find_id(item: Any, unit: Unit, label: Callable[[], str]) -> tuple[Any, str]:
+    """The first attribute with a known name, and that name."""
     names = CHUNK_ID_NAMES if unit == "chunk" else DOCUMENT_ID_NAMES
     for holder in _holders(item):
         for name in names:
             if (value := _attribute(holder, name)) is not ABSENT:
-                return id_text(value, f"{name} of {label}", item)
+                return value, name
         for place, metadata in _metadata(holder) if unit == "document" else ():
             for name in METADATA_ID_NAMES:
                 if (value := _attribute(metadata, name)) is not ABSENT:
-                    return id_text(value, f"{place}.{name} of {label}", item)
+                    return value, f"{place}.{name}"
     kind = "id" if unit == "chunk" else "id of its source document"
     raise InputError(
-        f"{label}, of type {type(item).__name__}, has no {kind}: none of {', '.join(names)}", hint=_id_hint(item)
+        f"{label()}, of type {type(item).__name__}, has no {kind}: none of {', '.join(names)}", hint=_id_hint(item)
     )
 
 
-def id_text(value: object, label: str, item: Any = None) -> str:
-    """An id as text: strings as they are, whole numbers as digits, UUIDs in their usual form."""
-    if value is None:
-        raise InputError(f"{label} is None, which does not identify a document", hint=_id_hint(item))
+def id_text(value: object, label: str | Callable[[], str], item: Any = None) -> str:
+    """An id as text: strings as they are, whole numbers as digits, UUIDs in their usual form.
+
+    The label, which only an error shows, may be a function that makes it.
+    """
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        return str(value.__index__())
-    return encode_id(value, label).decode("utf-8", "surrogateescape")
+    if hasattr(type(value), "__index__") and not isinstance(value, bool):
+        return str(operator.index(value))  # type: ignore[arg-type]  # it has __index__
+    if isinstance(value, str) and value.isascii() and value and "\0" not in value:
+        return str(value)
+    name = label if isinstance(label, str) else label()
+    if value is None:
+        raise InputError(f"{name} is None, which does not identify a document", hint=_id_hint(item))
+    return encode_id(value, name).decode("utf-8", "surrogateescape")
+
+
+def is_id_type(kind: type) -> bool:
+    """Whether a value of this type is an id, and not a document that has one."""
+    return issubclass(kind, (str, bytes, UUID)) or hasattr(kind, "__index__")
 
 
 def text_of(item: Any) -> str | None:
     """The text that comes with a document, in the document or in its metadata; None without one."""
     item = item[0] if is_pair(item) else item
-    if isinstance(item, ID_TYPES):
+    if is_id_type(type(item)):
         return None
     holders = _holders(item)
     metadata = [values for holder in holders for _, values in _metadata(holder)]
@@ -114,7 +110,7 @@ def text_of(item: Any) -> str | None:
 def relevant_ids(ids: object, query: str) -> tuple[str, ...]:
     """The relevant ids of a query, each once; a single id needs no list."""
     label = f"a relevant id of query {shown(query)}"
-    if isinstance(ids, ID_TYPES):
+    if is_id_type(type(ids)):
         return (id_text(ids, label),)
     if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
         raise InputTypeError(f"relevant ids of query {shown(query)} must be a list, found {type(ids).__name__}")
@@ -148,7 +144,7 @@ def _attribute(item: Any, name: str) -> Any:
     return item.get(name, ABSENT) if isinstance(item, Mapping) else getattr(item, name, ABSENT)
 
 
-def _follow_path(item: Any, path: str, label: str) -> Any:
+def _follow_path(item: Any, path: str, label: Callable[[], str]) -> Any:
     """The value at the end of a dotted path of attributes and keys."""
     for holder in _holders(item):
         value = holder
@@ -158,7 +154,7 @@ def _follow_path(item: Any, path: str, label: str) -> Any:
                 break
         else:
             return value
-    raise InputError(f"{label}, of type {type(item).__name__}, has no {path}", hint=_id_hint(item))
+    raise InputError(f"{label()}, of type {type(item).__name__}, has no {path}", hint=_id_hint(item))
 
 
 def _id_hint(item: Any) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from rankgauge.core.run import Status
 from rankgauge.errors import InputTypeError
-from rankgauge.retrieval.asking.failures import NoAnswer, recorded_answers
+from rankgauge.retrieval.asking.failures import NoAnswer, Refusals, recorded_answers
 from rankgauge.retrieval.asking.libraries.haystack import haystack_call
 from rankgauge.retrieval.asking.libraries.langchain import langchain_call
 from rankgauge.retrieval.asking.libraries.llama_index import llama_index_call
@@ -29,7 +29,8 @@ K_PARAMETERS = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", 
 class RetrieverFunction:
     """A function from a query and k to documents, or to an awaitable of them.
 
-    ``uses_k`` is false if it takes k only to have the same parameters as others.
+    ``uses_k`` is false if it takes k only to have the same parameters as others. ``refusals`` counts the calls in a row
+    that a server refused.
     """
 
     name: str
@@ -37,13 +38,14 @@ class RetrieverFunction:
     k_parameter: str | None = None
     k_is_second: bool = False
     uses_k: bool = True
+    refusals: Refusals = field(default_factory=Refusals, compare=False, repr=False)
 
     @property
     def passes_k(self) -> bool:
         """Whether the retriever knows how many results are wanted."""
         return self.uses_k and (self.k_parameter is not None or self.k_is_second)
 
-    @property
+    @cached_property
     def is_async(self) -> bool:
         """Whether it is known before a call that the result must be awaited."""
         call = getattr(self.function, "__call__", None)  # noqa: B004 - the method is inspected, not called

@@ -6,21 +6,25 @@ import asyncio
 import contextlib
 import contextvars
 import os
+import queue
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 WAIT_SECONDS = 0.5  # between two looks for an interrupt, which a longer wait would not notice on every system
+IDLE_SECONDS = 5.0  # after which a thread without a job ends
 _LOCK = threading.Lock()
-_LOOPS: dict[int, asyncio.AbstractEventLoop] = {}  # by process
+_LOOPS: dict[int, asyncio.AbstractEventLoop] = {}  # by process: a forked process has none of its parent's threads
+_IDLE: dict[int, list[_Worker]] = {}  # threads without a job, by process
 
 
 async def run_in_thread(function: Callable[[], Result]) -> Result:
-    """Run a function in a daemon thread of its own.
+    """Run a function in a daemon thread, which no other function shares before it has returned.
 
-    Not in a pool: a call that never returns would occupy a worker of the pool, and keep the program from ending.
+    Threads are reused, but not as in a pool of a fixed size: a call that never returns would occupy one of its workers,
+    and keep the program from ending.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
@@ -45,8 +49,41 @@ async def run_in_thread(function: Callable[[], Result]) -> Result:
         with contextlib.suppress(RuntimeError):  # the loop has ended: nothing waits for an abandoned call
             loop.call_soon_threadsafe(settle, result, error)
 
-    threading.Thread(target=run, daemon=True, name="rankgauge-retriever").start()
+    _idle_worker().jobs.put(run)
     return await future
+
+
+class _Worker(threading.Thread):
+    """A thread that runs one job after the other, and ends if there is none for a while."""
+
+    def __init__(self, idle: list[_Worker]) -> None:
+        super().__init__(daemon=True, name="rankgauge-retriever")
+        self.jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._idle = idle
+
+    def run(self) -> None:
+        while True:
+            try:
+                self.jobs.get(timeout=IDLE_SECONDS)()
+            except queue.Empty:
+                with _LOCK:
+                    if self in self._idle:
+                        self._idle.remove(self)
+                        return
+                continue  # a job is on its way
+            with _LOCK:
+                self._idle.append(self)
+
+
+def _idle_worker() -> _Worker:
+    """A thread without a job, or a new one."""
+    with _LOCK:
+        idle = _IDLE.setdefault(os.getpid(), [])
+        if idle:
+            return idle.pop()
+    worker = _Worker(idle)
+    worker.start()
+    return worker
 
 
 def run_without_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -67,11 +104,7 @@ def run_with_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
     A client that belongs to its loop, as most asynchronous ones do, then works in every call, also from a notebook,
     whose thread already runs a loop.
     """
-    loop = _shared_loop()
-    with contextlib.suppress(RuntimeError):  # no loop runs in this thread
-        if asyncio.get_running_loop() is loop:  # a retriever that evaluates another one: waiting would never end
-            loop = _start_loop()
-    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    future = start_in_loop(coroutine)
     try:
         while not future.done():
             wait([future], timeout=WAIT_SECONDS)
@@ -80,9 +113,18 @@ def run_with_loop(coroutine: Coroutine[Any, Any, Result]) -> Result:
         future.cancel()  # an interrupt ends the calls too
 
 
+def start_in_loop(coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+    """Start a coroutine in the event loop that all calls share."""
+    loop = _shared_loop()
+    with contextlib.suppress(RuntimeError):  # no loop runs in this thread
+        if asyncio.get_running_loop() is loop:  # a retriever that evaluates another one: waiting would never end
+            loop = _start_loop()
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+
 def _shared_loop() -> asyncio.AbstractEventLoop:
     with _LOCK:
-        process = os.getpid()  # a forked process has none of its parent's threads
+        process = os.getpid()
         if process not in _LOOPS:
             _LOOPS[process] = _start_loop()
         return _LOOPS[process]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import math
+import ssl
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from rankgauge.errors import printable
+
+MAX_CAUSES = 8  # errors that an error may come from, one from the other
 FIRST_PAUSE = 0.1  # seconds before the first retry; each further pause is twice as long
 LONGEST_PAUSE = 5.0
 LONGEST_RETRY_AFTER = 60.0  # a server that asks for more is not asked again
@@ -33,12 +37,31 @@ def pause_before_retry(query: str, attempt: int, error: BaseException) -> float 
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Whether an error or its response has a status of HTTP that says that the same request fails again."""
+    """Whether the same request would fail again: the error, its status of HTTP or a certificate says so."""
+    if getattr(error, "is_final", False) is True:
+        return True
+    status = status_of(error)
+    return (status is not None and status not in TEMPORARY_STATUSES) or certificate_fault(error) is not None
+
+
+def status_of(error: BaseException) -> int | None:
+    """The status of HTTP from 400 to 499 that an error or its response has."""
     for holder in _holders(error):
         for status in (getattr(holder, "status_code", None), getattr(holder, "status", None)):
             if isinstance(status, int) and 400 <= status < 500:
-                return status not in TEMPORARY_STATUSES
-    return False
+                return status
+    return None
+
+
+def certificate_fault(error: BaseException | None) -> str | None:
+    """Why the certificate of a server was not accepted, if that is what an error comes from."""
+    for _ in range(MAX_CAUSES):
+        if error is None:
+            return None
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return printable(error.verify_message)
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def retry_after(error: BaseException) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
-from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.core.tables import frozen
 from rankgauge.errors import InputError, UsageError
@@ -67,16 +68,20 @@ class CallableRetriever:
 
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
-        names = queries.ids.to_text()
-        rankings = [RankedResults()] * len(queries)
-        failed = np.zeros(len(queries), dtype=bool)
+        rankings, all_facts = [RankedResults()] * len(queries), [AnswerFacts()] * len(queries)
 
         def keep(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
-            rankings[row], failed[row] = ranking, facts.error is not None
-            record_answer(names[row], facts)
+            rankings[row], all_facts[row] = ranking, facts
 
+        begin = time.perf_counter()
         self.retrieve_each(queries, k, keep)
-        return ranked_results_run(self.name, queries.ids, rankings, failed, k)
+        failed = np.array([facts.error is not None for facts in all_facts], dtype=bool)
+        run = ranked_results_run(self.name, queries.ids, rankings, failed, k)
+        seconds = time.perf_counter() - begin
+        for name, facts in zip(queries.ids.to_text(), all_facts, strict=True):
+            overhead = 0.0 if facts.latency is None or len(queries) > 1 else seconds - facts.latency
+            record_answer(name, replace(facts, overhead=overhead))
+        return run
 
     def retrieve_each(self, queries: QueryBatch, k: int, handle: AnswerHandler) -> None:
         """Answer every query, and pass on each answer when it arrives."""
@@ -85,7 +90,7 @@ class CallableRetriever:
         def handle_call(row: int, call: CallResult) -> None:
             ranking = RankedResults() if call.answer is None else self._rules.rank(call.answer, names[row])
             short_of = self._rules.short_of(ranking, k, passes_k=self._function.passes_k)
-            handle(row, ranking, replace(self._rules.facts(ranking, call.error, short_of), waited=call.waited))
+            handle(row, ranking, replace(self._rules.facts(ranking, call.error, short_of), latency=call.latency))
 
         requests = [(text, self._calls.fetch or k) for text in queries.texts]
         ask_all(self._function, requests, self._calls, handle_call)
@@ -108,7 +113,7 @@ def ranked_results_run(
         name=name,
         queries=queries,
         offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-        docs=Ids.from_bytes([encode_id(doc, "document id") for ids, _ in results for doc in ids]),
+        docs=Ids.from_text([doc for ids, _ in results for doc in ids], "document id"),
         scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
     )

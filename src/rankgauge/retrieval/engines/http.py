@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import threading
 import time
 import weakref
@@ -16,14 +18,28 @@ from rankgauge.config.reading import load_section
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
+from rankgauge.retrieval.asking.calls import call_deadline
+from rankgauge.retrieval.asking.pauses import certificate_fault
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.base import identity_of
 from rankgauge.retrieval.embedders.named import embedder
 from rankgauge.retrieval.engines.http_answers import AnswerReader
+from rankgauge.retrieval.engines.http_exchange import (
+    ACCEPTED_ENCODINGS,
+    DeadlinePassed,
+    Deadlines,
+    NotDecoded,
+    TooLarge,
+    decoded,
+)
 from rankgauge.secrets import error_text, first_line, mask_secrets
 
 SHOWN_BODY = 200  # characters of an answer in an error
 ANSWER_KEYS = ("method", "url", "headers", "params", "body", "results", "id", "score", "text", "require")
+DEFAULT_TIMEOUT = 30.0  # seconds
+MAX_REDIRECTS = 10
+DEFAULT_PORTS = {"http": 80, "https": 443}
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SAMPLE_VALUES = {"query": "", "k": 1, "vector": [0.0]}
 
 
@@ -50,22 +66,30 @@ class _JsonAnswer(NamedTuple):
 class HttpEngine:
     """Ask a search server over HTTP. It is safe in threads, which share its connections.
 
-    ``section`` has the request and the paths of the answer: an ``HttpSection``, or a mapping of its keys.
+    ``section`` has the request and the paths of the answer: an ``HttpSection``, or a mapping of its keys. An exchange
+    may take as long as the call that it belongs to (``RetrieverCalls.timeout``); without such a limit, ``timeout``
+    seconds, 30 by default.
     """
 
-    def __init__(self, section: HttpSection | Mapping[str, Any], *, name: str | None = None) -> None:
+    def __init__(
+        self, section: HttpSection | Mapping[str, Any], *, name: str | None = None, timeout: float | None = None
+    ) -> None:
         given = section if isinstance(section, HttpSection) else load_section(HttpSection, section)
         self.name = name or given.template or "http"
         self.section = given.resolved()
         self.method = self.section.method or ("GET" if self.section.body is None else "POST")
         self._request = RequestTemplate({"params": self.section.params or {}, "body": self.section.body}, expand)
         self._url = RequestTemplate(self.section.url, expand)
+        self._timeout = DEFAULT_TIMEOUT if timeout is None else timeout
+        self._deadlines = Deadlines()
+        self._has_secret_body = "${" in json.dumps(self.section.body)
         self._headers = {name: _header(name, text) for name, text in (self.section.headers or {}).items()}
         self._reader = AnswerReader(self.section)
         self._embedder = None if self.section.embedder is None else embedder(self.section.embedder)
         self._embedder_lock = threading.Lock()
         self._check_request()
         self._client = _open_client(self.section, self._headers)
+        self._deadlines.apply_to(self._client)
         self.close = weakref.finalize(self, self._client.close)  # also if nobody calls it
 
     def identity(self) -> Identity:
@@ -109,35 +133,53 @@ class HttpEngine:
         """The response and its content, whatever its status."""
         import httpx
 
-        seconds = self.section.timeout
-        deadline = time.monotonic() + seconds
+        now = time.monotonic()
+        deadline = call_deadline() or now + self._timeout
+        seconds = deadline - now
         headers = None if content is None else {"Content-Type": "application/json"}
         try:
-            with self._client.stream(self.method, url, content=content, headers=headers) as response:
-                return response, self._read(response, place, deadline)
+            with self._deadlines.until(deadline):
+                options = {"content": content, "headers": headers, "timeout": self._deadlines.left(None)}
+                request = self._client.build_request(self.method, url, **options)
+                for _ in range(MAX_REDIRECTS + 1):
+                    with contextlib.closing(self._client.send(request, stream=True)) as response:
+                        if not self.section.redirects or response.next_request is None:
+                            return response, self._read(response, place)
+                        request = self._redirected(request, response.next_request, place)
+            raise HttpFailure(f"{place}: more than {MAX_REDIRECTS} redirects")
         except httpx.PoolTimeout:
             count = self.section.max_connections
             raise HttpTimeout(f"{place}: none of {count} connections (max_connections) was free") from None
-        except httpx.TimeoutException as error:
-            raise HttpTimeout(f"{place}: no answer within {seconds:g} s ({type(error).__name__})") from None
+        except (DeadlinePassed, httpx.TimeoutException):
+            raise HttpTimeout(f"{place}: no complete answer within {seconds:.3g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if (reason := certificate_fault(error)) is not None:
+                raise HttpFailure(f"{place}: the certificate of the server is not valid: {reason}") from error
             reason = printable(str(error), SHOWN_BODY) or "no reason given"
             raise HttpFailure(f"{place}: {type(error).__name__}: {reason}") from error
 
-    def _read(self, response: Any, place: str, deadline: float) -> bytes:
-        """The content of a response; an error if it is too large, or arrives too slowly."""
+    def _redirected(self, request: Any, following: Any, place: str) -> Any:
+        """The request that a redirect leads to, without anything that another origin must not get."""
+        if _origin(request.url) == _origin(following.url):
+            return following
+        if self._has_secret_body and following.method == request.method:
+            target = shown_url(str(following.url))
+            raise HttpFailure(f"{place}: redirected to another origin, {target}, but the body has a secret (${{NAME}})")
+        for name in (*self._headers, "Authorization", "Cookie"):
+            if name.lower() != "host":  # which is that of the other origin already
+                following.headers.pop(name, None)
+        return following
+
+    def _read(self, response: Any, place: str) -> bytes:
+        """The content of a response; an error if it is too large, or cannot be decoded."""
         limit = self.section.max_response_bytes
-        chunks: list[bytes] = []
-        size = 0
-        for chunk in response.iter_bytes():
-            size += len(chunk)
-            if size > limit:
-                message = f"{place}: the answer has more than {limit:,} bytes (max_response_bytes)"
-                raise HttpFailure(message, response)
-            if time.monotonic() > deadline:
-                raise HttpTimeout(f"{place}: no complete answer within {self.section.timeout:g} s")
-            chunks.append(chunk)
-        return b"".join(chunks)
+        try:
+            return decoded(response.iter_raw(), response.headers.get("content-encoding", ""), limit)
+        except TooLarge:
+            message = f"{place}: the answer has more than {limit:,} bytes (max_response_bytes)"
+            raise HttpFailure(message, response) from None
+        except NotDecoded as error:
+            raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
 
     def _fill_url(self, values: Mapping[str, Any], params: Mapping[str, Any]) -> str:
         """The URL of a query."""
@@ -148,7 +190,13 @@ class HttpEngine:
 
     def _check_request(self) -> None:
         """Raise unless the request can be sent: a URL that is one, a body that is JSON."""
-        url = urlsplit(self._fill_url(SAMPLE_VALUES, {}))
+        address = self._fill_url(SAMPLE_VALUES, {})
+        if not address.isprintable() or " " in address:
+            raise UsageError(
+                f"url {shown(self.section.url or '')} has a line break, a space or another character that no URL has",
+                hint="check the environment variables in it",
+            )
+        url = urlsplit(address)
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UsageError(f"url must be http://… or https://…, found {shown(self.section.url or '')}")
         try:
@@ -161,11 +209,14 @@ def post_json(url: str, content: bytes, *, timeout: float, purpose: str) -> int:
     """Send JSON once, and return the status of the answer; redirects are not followed. Errors do not show the URL."""
     httpx = _import_httpx(purpose)
     headers = {"Content-Type": "application/json", "User-Agent": "rankgauge"}
+    deadlines = Deadlines()
     try:
-        with httpx.stream("POST", url, content=content, headers=headers, timeout=timeout) as response:
-            return int(response.status_code)
-    except httpx.TimeoutException as error:
-        raise HttpTimeout(f"no answer within {timeout:g} s ({type(error).__name__})") from None
+        with httpx.Client(timeout=timeout) as client, deadlines.until(time.monotonic() + timeout):
+            deadlines.apply_to(client)
+            with client.stream("POST", url, content=content, headers=headers) as response:
+                return int(response.status_code)
+    except (DeadlinePassed, httpx.TimeoutException):
+        raise HttpTimeout(f"no answer within {timeout:g} s") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise HttpFailure(error_text(error)) from None
 
@@ -179,10 +230,19 @@ def shown_url(url: str) -> str:
 
 def _header(name: str, text: str) -> str:
     """The value of a header; an error, without the value, if HTTP does not allow it."""
+    if not HEADER_NAME.fullmatch(name):
+        raise UsageError(f"headers: {shown(name)} is not the name of a header")
     value = expand(text)
-    if not (name.isascii() and value.isascii() and value.isprintable()):
-        raise UsageError(f"headers: the value of {shown(name)} has characters other than printable ASCII")
+    if not (value.isascii() and value.isprintable() and value == value.strip()):
+        raise UsageError(
+            f"headers: the value of {shown(name)} has characters other than printable ASCII, or spaces around it",
+            hint="check the environment variables in it: a line break at the end is a common mistake",
+        )
     return value
+
+
+def _origin(url: Any) -> str:
+    return f"{url.scheme}://{url.host}:{url.port or DEFAULT_PORTS.get(url.scheme)}"
 
 
 def _as_text(value: Any) -> str:
@@ -216,10 +276,8 @@ def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
             path = printable(section.verify, None)
             raise UsageError(f"verify: cannot read {path}: {error.strerror or error}") from None
     return httpx.Client(
-        headers={"User-Agent": "rankgauge", **headers},
-        timeout=section.timeout,
+        headers={"User-Agent": "rankgauge", "Accept-Encoding": ACCEPTED_ENCODINGS, **headers},
         verify=verify,
-        follow_redirects=section.redirects,
         limits=httpx.Limits(max_connections=count, max_keepalive_connections=count),
     )
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.postgres import PostgresSection
-from rankgauge.errors import UsageError, nearest, other_version, printable, shown, warn_user
+from rankgauge.errors import InputError, UsageError, nearest, other_version, printable, shown, warn_user
+from rankgauge.io.shapes import Maybe, first_misfit
 from rankgauge.retrieval.base import Identity
 from rankgauge.retrieval.embedders.base import unhashed_note
 from rankgauge.retrieval.engines.postgres_client import compose
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from rankgauge.retrieval.engines.postgres_client import Connection
 
 INDEX_SCHEMA = "rankgauge.index/1"
+RECORD_SHAPE = {
+    "language": str,
+    "embedder": Maybe(dict),
+    "dimensions": Maybe(int),
+    "corpus": Maybe(str),
+    "documents": Maybe(int),
+}
 VECTOR_TYPE = re.compile(r"(?:.*\.)?(vector|halfvec)(?:\((\d+)\))?")
 OPERATOR_CLASSES = {"cosine": "cosine_ops", "l2": "l2_ops", "inner-product": "ip_ops"}
 COLUMNS = """
@@ -144,6 +152,13 @@ def table_record(connection: Connection[Any], section: PostgresSection, table: i
     if found_version != version:
         action = "drop the table and index again, or name another one"
         raise other_version(f"table {section.table}", "an index", found_version, version, action)
+    misfit = first_misfit(record, RECORD_SHAPE)
+    if misfit is not None:
+        raise InputError(
+            f"table {printable(section.table)}: its comment is not a complete record of rankgauge index: "
+            f"expected {misfit.expected} as {misfit.path}, found {misfit.found}",
+            hint="the table is not changed: drop it and index again, or name another one",
+        )
     return dict(record)
 
 

@@ -1,7 +1,7 @@
 """Latency: single queries timed one at a time, after a warm-up, never derived from a batch; and its percentiles.
 
-Latency is the time of one attempt: the one that was answered. What a query waits for besides it, such as failed
-attempts and pauses, is part of its response time.
+Latency is the time of one attempt: the one that was answered, until the answer arrives. What a query waits for besides
+it, such as failed attempts and pauses, is part of its response time; reading the answer is part of neither.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def measure_latency(
             run = retrieve_run(retriever, query, k)
             seconds = time.perf_counter() - start
         if not (run.status == Status.FAILED).any():
-            milliseconds.append((seconds - sum(answer.waited for answer in facts.values())) * 1000)
+            milliseconds.append((seconds - sum(answer.overhead for answer in facts.values())) * 1000)
     if not milliseconds:
         raise RetrieverError(f"none of {plural(calls, 'call')} was answered")
     return Latency(len(milliseconds), **latency_percentiles(milliseconds))

@@ -24,11 +24,13 @@ def section_spans(text: str, size: int | None, overlap: int) -> Iterator[Span]:
 def _sections(text: str) -> Iterator[list[MarkdownBlock]]:
     """The blocks of each section. A heading without a text of its own stays with the section that follows."""
     section: list[MarkdownBlock] = []
+    has_text = False
     for block in markdown_blocks(text):
-        if block.kind == "heading" and any(earlier.kind != "heading" for earlier in section):
+        if block.kind == "heading" and has_text:
             yield section
-            section = []
+            section, has_text = [], False
         section.append(block)
+        has_text |= block.kind != "heading"
     if section:
         yield section
 

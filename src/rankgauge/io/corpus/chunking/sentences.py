@@ -61,6 +61,6 @@ def _is_abbreviated(text: str, stop: int) -> bool:
         start -= 1
     word = text[start:stop]
     if word.isdigit():
-        line = text.rfind("\n", 0, start) + 1
+        line = text.rfind("\n", max(0, start - LONGEST_TITLE - 1), start) + 1  # further back it would be too far
         return start - line <= LONGEST_TITLE and not text[line:start].strip()
     return (len(word) == 1 and word.isalpha()) or word.lower() in TITLES

@@ -1,0 +1,210 @@
+"""The bytes of one exchange over HTTP: until a deadline, and within a budget of decompressed bytes.
+
+httpx limits single operations on a connection, so that a server which sends a byte now and then keeps a client for as
+long as it likes. Here every operation gets the time that is left until the deadline of the thread that waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from rankgauge.errors import MissingExtraError, shown
+from rankgauge.io.byte_streams import zstd_reader
+
+ENCODINGS = ("gzip", "deflate", "zstd")
+ACCEPTED_ENCODINGS = "gzip, deflate"  # what is asked for; zstd is decoded if it comes and its library is there
+MAX_ENCODINGS = 3
+READ_BYTES = 1 << 16
+MAX_ZSTD_WINDOW = 8 << 20  # what RFC 9659 allows for HTTP
+
+
+class DeadlinePassed(Exception):
+    """The exchange took too long."""
+
+
+class TooLarge(Exception):
+    """An answer has more bytes than it may have."""
+
+
+class NotDecoded(Exception):
+    """The content of a response cannot be decoded; the message says why."""
+
+
+class Deadlines:
+    """The deadline of each thread that waits for a server."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    @contextlib.contextmanager
+    def until(self, deadline: float) -> Iterator[None]:
+        """Operations of this thread end at a moment of ``time.monotonic``."""
+        self._local.deadline = deadline
+        try:
+            yield
+        finally:
+            self._local.deadline = None
+
+    def left(self, timeout: float | None) -> float | None:
+        """The seconds that an operation of this thread may take."""
+        deadline: float | None = getattr(self._local, "deadline", None)
+        if deadline is None:
+            return timeout
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise DeadlinePassed
+        return seconds if timeout is None else min(seconds, timeout)
+
+    def apply_to(self, client: Any) -> None:
+        """Make all connections of an httpx client end their operations in time, also those of proxies.
+
+        httpx passes no setting on to httpcore, whose interface of a network backend this is.
+        """
+        for transport in (client._transport, *client._mounts.values()):
+            if transport is not None:
+                transport._pool._network_backend = _Backend(transport._pool._network_backend, self)
+
+
+class _Backend:
+    """A network backend of httpcore whose streams keep to the deadline."""
+
+    def __init__(self, backend: Any, deadlines: Deadlines) -> None:
+        self._backend, self._deadlines = backend, deadlines
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _Stream:
+        stream = self._backend.connect_tcp(host, port, timeout=self._deadlines.left(timeout), **options)
+        return _Stream(stream, self._deadlines)
+
+    def sleep(self, seconds: float) -> None:
+        self._backend.sleep(seconds)
+
+
+class _Stream:
+    """A connection; each of its operations ends at the deadline."""
+
+    def __init__(self, stream: Any, deadlines: Deadlines) -> None:
+        self._stream, self._deadlines = stream, deadlines
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data: bytes = self._stream.read(max_bytes, timeout=self._deadlines.left(timeout))
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        for begin in range(0, len(buffer), READ_BYTES):
+            self._stream.write(buffer[begin : begin + READ_BYTES], timeout=self._deadlines.left(timeout))
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
+        left = self._deadlines.left(timeout)
+        stream = self._stream.start_tls(ssl_context, server_hostname=server_hostname, timeout=left)
+        return _Stream(stream, self._deadlines)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _ByteSource(Protocol):
+    def read(self, size: int, /) -> bytes:
+        """Up to ``size`` bytes; nothing at the end."""
+
+
+def decoded(chunks: Iterable[bytes], encodings: str, limit: int) -> bytes:
+    """The content of a response as it was before its server encoded it.
+
+    At no step may there be more bytes than the limit, and never are more than a few kilobytes decoded at once.
+    """
+    names = [name for part in encodings.lower().split(",") if (name := part.strip()) not in ("", "identity")]
+    unknown = next((name for name in names if name.removeprefix("x-") not in ENCODINGS), None)
+    if unknown is not None or len(names) > MAX_ENCODINGS:
+        expected = f"expected {', '.join(ENCODINGS)}, at most {MAX_ENCODINGS} of them"
+        raise NotDecoded(f"content encoding {shown(encodings)}: {expected}")
+    stream: _ByteSource = _Limited(_Chunks(chunks), limit)
+    try:
+        for name in reversed(names):
+            stream = _Limited(_decoder(stream, name), limit)
+        parts = iter(lambda: stream.read(READ_BYTES), b"")
+        return b"".join(parts)
+    except MissingExtraError as error:
+        raise NotDecoded(error.message) from None
+    except (DeadlinePassed, TooLarge, OSError):
+        raise
+    except Exception as error:
+        if not names or _is_of_connection(error):
+            raise
+        raise NotDecoded(f"content encoding {shown(encodings)}: {error}") from None
+
+
+def _decoder(stream: _ByteSource, encoding: str) -> _ByteSource:
+    if encoding.endswith("zstd"):
+        decoder: _ByteSource = zstd_reader(stream, "the answer", MAX_ZSTD_WINDOW)
+        return decoder
+    return _Inflated(stream, is_gzip=encoding != "deflate")
+
+
+def _is_of_connection(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in ("httpx", "httpcore")
+
+
+class _Chunks(io.RawIOBase):
+    """The chunks of a response as a stream."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks, self._rest = iter(chunks), b""
+
+    def read(self, size: int = READ_BYTES, /) -> bytes:
+        """Up to ``size`` bytes."""
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return b""
+            self._rest = chunk
+        data, self._rest = self._rest[:size], self._rest[size:]
+        return data
+
+
+class _Limited:
+    """A stream that may not have more bytes than a limit."""
+
+    def __init__(self, stream: _ByteSource, limit: int) -> None:
+        self._stream, self._left = stream, limit
+
+    def read(self, size: int = READ_BYTES, /) -> bytes:
+        """Up to ``size`` bytes; an error if the stream has more than it may have."""
+        data = self._stream.read(min(size, self._left + 1))
+        self._left -= len(data)
+        if self._left < 0:
+            raise TooLarge
+        return data
+
+
+class _Inflated:
+    """A stream of gzip, or of deflate: with the header of zlib or without it, as servers send both."""
+
+    def __init__(self, stream: _ByteSource, *, is_gzip: bool) -> None:
+        self._stream = stream
+        self._waiting = b"" if is_gzip else stream.read(1) + stream.read(1)
+        has_zlib_header = self._waiting[:1] == b"\x78" and int.from_bytes(self._waiting, "big") % 31 == 0
+        window = zlib.MAX_WBITS if has_zlib_header else -zlib.MAX_WBITS
+        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS if is_gzip else window)
+        self._is_empty = True
+
+    def read(self, size: int, /) -> bytes:
+        """Up to ``size`` bytes."""
+        while not self._inflate.eof:
+            data = self._waiting or self._stream.read(READ_BYTES)
+            found = self._inflate.decompress(data, size)
+            self._waiting = self._inflate.unconsumed_tail
+            self._is_empty = self._is_empty and not data
+            if found or self._is_empty:
+                return found
+            if not data:
+                raise EOFError("it ends early")
+        return b""
