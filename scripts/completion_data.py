@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from rankgauge.cli.group import cli
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup, cli
 from rankgauge.cli.options.declared import DeclaredValue
 from rankgauge.config.bands.presets import presets
 from rankgauge.errors import MeasureError

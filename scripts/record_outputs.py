@@ -38,8 +38,7 @@ from typing import Any
 import click
 
 from rankgauge._version import __version__
-from rankgauge.cli.group import cli
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup, cli
 from rankgauge.cli.main import run
 from scripts.api_page import NAMESPACES, public_names
 from scripts.examples import WIDTH

@@ -11,8 +11,7 @@ import click
 from pydantic import BaseModel
 
 from rankgauge.cli.documented import DocumentedCommand, is_common
-from rankgauge.cli.group import cli
-from rankgauge.cli.lazy import Commands, LazyGroup
+from rankgauge.cli.group import Commands, LazyGroup, cli
 from rankgauge.config.reading import nested_types, section_types
 from rankgauge.config.schema import Config
 from rankgauge.core.settings import declared

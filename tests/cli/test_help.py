@@ -12,8 +12,7 @@ import click
 import pytest
 
 from rankgauge.cli.documented import MAX_IN_ONE_SECTION, DocumentedCommand, is_common
-from rankgauge.cli.group import TASKS, cli
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import TASKS, LazyGroup, cli
 from rankgauge.core.settings import Section
 from tests.cli.example_files import BEFORE, NOT_RUN, write_example_files
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -198,29 +197,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("format", ["table", "json", "csv", "jsonl", "markdown", "latex"])
 def test_the_commands_show_every_format(files: Path, capsys: pytest.CaptureFixture[str], format: str) -> None:
-    agree = ["labels", "agree", "human.txt", "machine.txt", "--run", "one.run", "--run", "two.run", "--by", "kind"]
+    agree = ["labels", "agree", "human.txt", "machine.txt", "--by", "kind"]
     assert run_command([*agree, "--queries", "queries.jsonl", "--format", format]) == 0
     assert "kappa" in capsys.readouterr().out
     estimate = ["labels", "estimate", "human.txt", "one.run", "two.run", "--machine", "machine.txt", "-m", "nDCG@5"]
     assert run_command([*estimate, "--format", format]) == 0
     assert "nDCG@5" in capsys.readouterr().out
-
-
-def test_json_has_the_order_of_the_runs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = [
-        "labels",
-        "agree",
-        "human.txt",
-        "machine.txt",
-        "--run",
-        "one.run",
-        "--run",
-        "two.run",
-        "--format",
-        "json",
-    ]
-    assert run_command(command) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert data["order"]["measures"][0]["tau"] in (1.0, -1.0)
-    assert set(data["agreement"][0]["values"]) == {"agreement", "kappa", "linear", "quadratic", "alpha"}
-    assert run_command(["labels", "agree", "human.txt", "machine.txt", "one.run"]) == 64

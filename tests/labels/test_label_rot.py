@@ -87,7 +87,7 @@ def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, c
     done = command("labels", "check", folder / "plain.txt", "--corpus", folder / "400.jsonl")
     assert done.code == 0
     assert "20 labels without a text hash cannot be verified" in done.out
-    assert "labels stamp" in done.err
+    assert "--stamp FILE" in done.err
     check = check_labels(folder / "plain.txt", {"short0-0": "x"})
     assert check.counts == {"gone": 19, "unverified": 1}
 
@@ -222,7 +222,7 @@ def test_a_corpus_of_other_documents_and_a_hash_that_is_none_are_refused(
 ) -> None:
     (tmp_path / "q").write_text("q 0 a 1\n")
     (tmp_path / "c.jsonl").write_text('{"_id": "other", "text": "x"}\n')
-    done = command("labels", "stamp", tmp_path / "q", "--corpus", tmp_path / "c.jsonl", "-o", tmp_path / "o.jsonl")
+    done = command("labels", "check", tmp_path / "q", "--corpus", tmp_path / "c.jsonl", "--stamp", tmp_path / "o.jsonl")
     assert done.code == 2
     assert "no labeled document is in the corpus: 'a' for example" in done.err
     assert not (tmp_path / "o.jsonl").exists()

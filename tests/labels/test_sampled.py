@@ -87,14 +87,14 @@ def test_a_uniform_sample_becomes_qrels_for_inferred_ap(
     for item in read_pool("pool"):
         if item.sampled:
             file.add(judgment("q", item.doc, GRADES[item.doc], inclusion=item.inclusion))
-    assert run_command(["labels", "qrels", "j", "--pool", "pool", "-o", "q.txt"]) == 0
+    assert run_command(["convert", "j", "q.txt", "--pool", "pool"]) == 0
     rows = [line.split() for line in Path("q.txt").read_text().splitlines()]
     assert sorted(row[2] for row in rows) == RANKING
     assert sum(row[3] == "-1" for row in rows) == 4
     assert run_command(["evaluate", "q.txt", "a.run", "-m", "infAP"]) == 0
     assert run_command(["pool", "a.run", "-o", "other", "--strategy", "move-to-front"]) == 0
     capsys.readouterr()
-    assert run_command(["labels", "qrels", "j", "--pool", "other", "-o", "q2.txt"]) == 2
+    assert run_command(["convert", "j", "q2.txt", "--pool", "other"]) == 2
     assert "this pool is move-to-front" in capsys.readouterr().err
     assert not Path("q2.txt").exists()
 

@@ -365,7 +365,7 @@ def test_wrong_options_are_errors_before_any_call(wrong: dict[str, Any], message
 
 @pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"timeout": 0}, {"retries": -1}, {"fetch": 0}])
 def test_wrong_call_settings_are_errors(wrong: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(wrong))} must be"):
+    with pytest.raises(UsageError, match=f"{next(iter(wrong))}: expected a"):
         RetrieverCalls(**wrong)
 
 

@@ -130,7 +130,7 @@ def test_a_retriever_that_cannot_be_made(folder: Path, content: str, message: st
         ("mode: lexical\ncall: a:b\n", "mine.yaml:2: expected one of mode, call, http, postgres, found mode and call"),
         ("params: {a: 1}\n", "mine.yaml:1: expected params together with call, found params alone"),
         ("sweep:\n  k2: [1]\n", "mine.yaml:2: expected a key of the retriever (k1?), found k2"),
-        ("sweep:\n  k1: [1.0, x]\n", """mine.yaml:2: expected a valid number as k1, found 'x'"""),
+        ("sweep:\n  k1: [1.0, x]\n", """mine.yaml:2: expected a number of at least 0 as k1, found 'x'"""),
         ("sweep:\n  k1: []\n", "expected at least one value"),
     ],
 )

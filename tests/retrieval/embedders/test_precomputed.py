@@ -119,7 +119,8 @@ def test_the_command_line_does_not_give_a_shuffled_corpus_wrong_vectors(tmp_path
     (tmp_path / "d.ids.sha256").write_text(hashlib.sha256(b"d0\nd1\nd2\nd3\n").hexdigest())
     arguments: list[Any] = ["runs", "fetch", "--mode", "vector", "--corpus", tmp_path / "c.jsonl", "-o", tmp_path / "r"]
     arguments += ["--queries", tmp_path / "q.jsonl", "--k", 1]
-    arguments += ["--vectors", tmp_path / "d.npy", "--query-vectors", tmp_path / "qv.jsonl"]
+    arguments += ["--set", f"retriever.vectors={tmp_path / 'd.npy'}"]
+    arguments += ["--set", f"retriever.query_vectors={tmp_path / 'qv.jsonl'}"]
     (tmp_path / "c.jsonl").write_text("".join(rows))
     assert command(*arguments).code == 0
     assert (tmp_path / "r").read_text().split()[2] == "d0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup
 
 BENCHMARK_COMMANDS = {"run": "Run retrievers on the same queries and show which is best."}
 

@@ -195,8 +195,8 @@ def command(
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
-    A required value that is missed fails. Against a baseline, only a drop that is significant (paired over queries,
-    one-sided, corrected over all gated measures) and at least the margin fails. If the judgments have no relevant
+    A required value that is missed fails. With a baseline, only a drop fails that is significant (paired over queries,
+    one-sided, corrected over all gated measures) and at least the margin. If the judgments have no relevant
     document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a baseline
     that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup
 
 HISTORY_COMMANDS = {
     "list": "List the entries of the history.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup
 
 QRELS_COMMANDS = {"validate": "Find faults in judgments, line by line."}
 

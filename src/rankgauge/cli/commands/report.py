@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup
 
 REPORT_COMMANDS = {
     "html": "Write the HTML report of a benchmark, or the page of a history.",

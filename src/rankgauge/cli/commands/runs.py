@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.lazy import LazyGroup
+from rankgauge.cli.group import LazyGroup
 
 RUNS_COMMANDS = {
     "fetch": "Make a run by asking a retriever every query.",

@@ -13,13 +13,13 @@ from rankgauge.cli.options.declared import CONFIG_OPTIONS, Option, is_given, opt
 from rankgauge.cli.options.reading import READING_OPTIONS
 from rankgauge.cli.options.settings import CONVENTION_OPTIONS
 from rankgauge.cli.options.view import QUERIES
+from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from rankgauge.cli.options.gold import LabelSources
-    from rankgauge.config.retriever_settings import RetrieverCalls
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,6 @@ def live_options(function: Callable[..., Any]) -> Callable[..., Any]:
                     f"--{unused.replace('_', '-')} applies to a live retriever", hint="name it: --retriever"
                 )
             return function(*args, live=None, **options)
-        from rankgauge.config.retriever_settings import RetrieverCalls
         from rankgauge.retrieval.named import asking_options
 
         given = {name: value for name, value in {**calls, **results}.items() if is_given(name)}
