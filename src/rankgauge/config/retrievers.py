@@ -98,7 +98,10 @@ class RetrieverSection(ConfigSection):
             try:
                 self._changed({key: value})
             except ValidationError as error:
-                expected = error.errors()[0]["msg"].removeprefix("Input should be ")
+                fault = error.errors()[0]
+                expected = fault["msg"].removeprefix("Input should be ")
+                if fault["type"] == "setting":
+                    expected = fault["ctx"]["expected"]
                 raise section_fault(("sweep", key), f"{expected} as {key}", printable(repr(value))) from None
 
 

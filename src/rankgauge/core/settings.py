@@ -38,7 +38,7 @@ LIMITS = {
 }
 SIZE = re.compile(r"([0-9]+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)  # 512M, 2 GiB; units are powers of 1024
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DECIMAL_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class Section(Enum):

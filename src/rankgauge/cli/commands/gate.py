@@ -101,7 +101,7 @@ class GateRequest:
         section=Section.GATE,
         type=click.Path(allow_dash=True),
         metavar="FILE",
-        help="Compare with a baseline written by --write-baseline, with a run, or with the saved results of a branch "
+        help="Compare with a baseline written by --write-baseline, a run, or the saved results of a branch "
         "(history:main): no gated measure may drop.",
     ),
     measure_option(
@@ -198,7 +198,7 @@ def command(
     A required value that is missed fails. With a baseline, only a drop fails that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin. If the judgments have no relevant
     document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a baseline
-    that cannot be compared, 64 usage error. With --gold, the only file is the RUN.
+    that cannot be compared. With --gold, the only file is the RUN.
     """
     sources.check()
     if (run is None) == (sources.gold is None):
