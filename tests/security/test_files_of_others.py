@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pytest
 
 from rankgauge import InputError
-from rankgauge.io.owned import LOCK_FILE, TEMPORARY_SUFFIX, _swept, lock_folder, sweep, temporary_folder
+from rankgauge.io import owned
+from rankgauge.io.owned import LOCK_FILE, TEMPORARY_SUFFIX, _swept, lock_folder, open_locked, sweep, temporary_folder
 from rankgauge.io.writing import write_atomically
 from rankgauge.retrieval.fetch.journal import JOURNAL_MAGIC, Journal
 from rankgauge.retrieval.store import load_arrays, save_arrays
@@ -214,3 +215,36 @@ def test_files_of_the_same_name_that_are_not_leftovers_of_ours_are_not_swept(tmp
     os.mkfifo(tmp_path / f"pipe{TEMPORARY_SUFFIX}")
     assert len(swept(tmp_path)) == 3
     assert (tmp_path / "target").read_bytes() == PRECIOUS
+
+
+def test_a_folder_that_another_process_sweeps_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between making a folder and locking it, a sweep of another process takes it for a leftover."""
+    swept: list[Path] = []
+
+    def open_after_sweep(path: Path, magic: bytes, kind: str) -> IO[bytes]:
+        if not swept:
+            path.touch()
+            owned._remove_leftover(path.parent, is_folder=True)
+            swept.append(path.parent)
+            assert not path.parent.exists()
+        return open_locked(path, magic, kind)
+
+    monkeypatch.setattr(owned, "open_locked", open_after_sweep)
+    with temporary_folder(tmp_path / "x") as folder:
+        assert folder.is_dir()
+        assert folder not in swept
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_locked_is_an_error_after_a_few_attempts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, magic: bytes, kind: str) -> IO[bytes]:
+        raise InputError.at(path, None, "cannot write")
+
+    monkeypatch.setattr(owned, "open_locked", refuse)
+    with pytest.raises(InputError, match="cannot write"), temporary_folder(tmp_path / "x"):
+        raise AssertionError
+    assert list(tmp_path.iterdir()) == []

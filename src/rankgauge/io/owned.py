@@ -20,6 +20,7 @@ TEMPORARY_SUFFIX = ".rankgauge.tmp"
 LOCK_FILE = ".rankgauge.lock"  # in a folder of ours
 LOCK_MAGIC = b"rankgauge lock\n"
 MAX_NAME_BYTES = 100  # of the target's name, in the name of its temporary file
+ATTEMPTS = 5  # at a folder that another process takes for a leftover
 OPEN_FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _swept: set[tuple[int, str]] = set()  # process and folder
 
@@ -56,14 +57,22 @@ def temporary_folder(target: Path | None = None) -> Iterator[Path]:
     is_private = target is None
     target = target or Path(tempfile.gettempdir()) / "rankgauge"
     sweep(target.parent)
-    path = _temporary_name(target)
-    path.mkdir(mode=0o700 if is_private else 0o777)
-    try:
-        with lock_folder(path):
-            yield path
-    finally:
-        with suppress(OSError):
-            shutil.rmtree(path)
+    for attempts_left in reversed(range(ATTEMPTS)):
+        path = _temporary_name(target)
+        path.mkdir(mode=0o700 if is_private else 0o777)
+        is_locked = False
+        try:
+            with lock_folder(path):
+                is_locked = True
+                yield path
+                return
+        except InputError:
+            if is_locked or not attempts_left:
+                raise
+            # Otherwise another process may have taken it for a leftover before it was locked.
+        finally:
+            with suppress(OSError):
+                shutil.rmtree(path)
 
 
 def nameless_file() -> IO[bytes]:
