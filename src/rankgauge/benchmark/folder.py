@@ -253,7 +253,7 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
-    settings = _settings(manifest)
+    settings = settings_of(manifest)
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(
             _judgments_of_queries(labels.qrels, queries),
@@ -277,7 +277,8 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
     )
 
 
-def _settings(manifest: Mapping[str, Any]) -> Settings:
+def settings_of(manifest: Mapping[str, Any]) -> Settings:
+    """The settings in a manifest; raises if they are not settings."""
     try:
         return Settings.from_dict(manifest["settings"])
     except TypeError as error:  # a name that is not a setting
@@ -317,7 +318,7 @@ def _snippets(file: LoadedFile) -> dict[str, str]:
 
 
 def rendered(report: Report) -> dict[str, bytes]:
-    """The content of the files that show results, by their path in the folder."""
+    """The content of the files that show results, by their path in the folder, without the page."""
     report_text, evaluations = json_texts(report)
     texts = {REPORT: report_text, COMPARISON: as_markdown(report)}
     texts |= {evaluation_path(system): text for system, text in evaluations.items()}

@@ -5,15 +5,11 @@ from __future__ import annotations
 from rankgauge.core.run import Status
 from rankgauge.history.names import ENTRY_NAME
 from rankgauge.io.shapes import AtMost, MapOf, Matching, Maybe
+from rankgauge.report.manifest_shape import COST_SHAPE
 
 MAX_COUNT = 2**53
 SHA256 = Matching("a SHA-256", lambda text: len(text) == 64 and not set(text) - set("0123456789abcdef"))
 TIME = Matching("a time as in 2026-11-02T10:11:12Z", lambda text: len(text) == 20 and text.endswith("Z"))
-COST_SHAPE = {
-    "calls": AtMost(MAX_COUNT),
-    **dict.fromkeys(("p50", "p95", "p99", "index_seconds", "max"), Maybe(float)),
-    "index_bytes": Maybe(AtMost(MAX_COUNT)),
-}
 FACTS_SHAPE = {
     "git": {"commit": Maybe(str), "branch": Maybe(str), "dirty": Maybe(bool)},
     "run_sha256": Maybe(str),
