@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rankgauge.benchmark.json_fields import FieldDifference
 
@@ -28,28 +27,22 @@ _DECIMAL = re.compile(r"([+−-]?[0-9][0-9,]{0,30}\.[0-9]+)")  # bounded: a text
 _SIGNS = "+−-"
 
 
-def derived_values(data: Any) -> Iterator[float]:
-    """All derived statistics in JSON."""
-    if isinstance(data, dict):
-        yield from (value for key, value in data.items() if key in DERIVED_FIELDS and isinstance(value, float))
-    for inner in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
-        yield from derived_values(inner)
-
-
-def within_tolerance(field: FieldDifference, derived: Iterable[float]) -> bool:
-    """Whether two values of a field in JSON differ only as versions of SciPy may.
-
-    ``derived`` are all recomputed statistics, which a sentence may show.
-    """
+def is_close(field: FieldDifference) -> bool:
+    """Whether two values of a derived statistic in JSON differ only as versions of SciPy may."""
     stored, recomputed = field.stored, field.recomputed
-    if field.key in DERIVED_FIELDS and isinstance(stored, float) and isinstance(recomputed, float):
-        # An end of an interval is a difference of two larger numbers, so its error is relative to the whole interval.
-        scales = [field.beside.get(end) for end in INTERVAL_ENDS] if field.key in INTERVAL_ENDS else []
-        scale = max((abs(end) for end in scales if isinstance(end, float)), default=0.0)
-        return math.isclose(stored, recomputed, rel_tol=RELATIVE_TOLERANCE, abs_tol=_absolute(scale))
-    if field.key in SENTENCE_FIELDS and isinstance(stored, str) and isinstance(recomputed, str):
-        return same_but_for_rounding(stored, recomputed, tuple(derived))
-    return False
+    if field.key not in DERIVED_FIELDS or not isinstance(stored, float) or not isinstance(recomputed, float):
+        return False
+    # An end of an interval is a difference of two larger numbers, so its error is relative to the whole interval.
+    scales = [field.beside.get(end) for end in INTERVAL_ENDS] if field.key in INTERVAL_ENDS else []
+    scale = max((abs(end) for end in scales if isinstance(end, float)), default=0.0)
+    return math.isclose(stored, recomputed, rel_tol=RELATIVE_TOLERANCE, abs_tol=_absolute(scale))
+
+
+def within_tolerance(field: FieldDifference, derived: Sequence[float]) -> bool:
+    """Whether a field in JSON differs only as it may; ``derived`` are the statistics that do, which sentences show."""
+    if field.key in SENTENCE_FIELDS and isinstance(field.stored, str) and isinstance(field.recomputed, str):
+        return same_but_for_rounding(field.stored, field.recomputed, derived)
+    return is_close(field)
 
 
 def same_but_for_rounding(stored: str, recomputed: str, derived: Sequence[float]) -> bool:

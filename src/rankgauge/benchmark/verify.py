@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -25,7 +25,7 @@ from rankgauge.benchmark.folder import (
 from rankgauge.benchmark.gold import BenchmarkGold, resolved_labels
 from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
 from rankgauge.benchmark.record import recomputed_manifest, recorded_files
-from rankgauge.benchmark.tolerance import derived_values, same_but_for_rounding, within_tolerance
+from rankgauge.benchmark.tolerance import is_close, same_but_for_rounding, within_tolerance
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
 from rankgauge.io.records import parse_object
@@ -153,7 +153,8 @@ def regenerate(root: Path, manifest: Mapping[str, Any]) -> GeneratedFiles:
     }
     versions = manifest["platform"]["software"]["libraries"]["python"]
     writer = next((name for name in versions if name.startswith("rankgauge==")), "another version of rankgauge")
-    return GeneratedFiles(report, files, None if writer == f"rankgauge=={__version__}" else writer)
+    stored_report = (root / REPORT).read_bytes() if (root / REPORT).is_file() else b""
+    return GeneratedFiles(report, files, stored_report, None if writer == f"rankgauge=={__version__}" else writer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +163,7 @@ class GeneratedFiles:
 
     report: Report
     files: Mapping[str, bytes]  # by their path in the folder
+    stored_report: bytes  # the JSON report as it is in the folder
     writer: str | None  # the version of rankgauge that wrote the folder, if it is another one
 
     def compare(self, name: str, stored: bytes) -> tuple[FileChange | None, list[FileChange]]:
@@ -182,8 +184,13 @@ class GeneratedFiles:
 
     @cached_property
     def derived(self) -> tuple[float, ...]:
-        """The derived statistics of the report, which texts show rounded."""
-        return tuple(set(derived_values(json.loads(self.files[REPORT]))))
+        """The derived statistics that differ within the tolerance: only these may be rounded differently in texts."""
+        try:
+            stored = parse_object(REPORT, self.stored_report)
+        except InputError:
+            return ()
+        fields = differing_fields(stored, json.loads(self.files[REPORT]))
+        return tuple(field.recomputed for field in fields if is_close(field))
 
     @cached_property
     def page_contents(self) -> frozenset[bytes]:
@@ -200,11 +207,11 @@ class GeneratedFiles:
             yield FileChange(name, None, message), False
         elif name == PAGE:
             old, new = (split_data(_text(content)) for content in (stored, recomputed))
-            yield from self._text_differences(name, _bytes(old[0]), _bytes(new[0]))
+            yield from _text_differences(name, _bytes(old[0]), _bytes(new[0]), self.derived)
             if old[1] != new[1]:
                 yield self._data_difference(old[1], new[1])
         else:
-            yield from self._text_differences(name, stored, recomputed)
+            yield from _text_differences(name, stored, recomputed, self.derived)
 
     def _json_differences(self, name: str, stored: bytes, recomputed: bytes) -> Iterator[tuple[FileChange, bool]]:
         try:
@@ -218,22 +225,7 @@ class GeneratedFiles:
                 yield FileChange(name, field.path, f"{field.message} ({LAST_DIGITS})"), True
             elif self.writer is None or field.path != "rankgauge":
                 yield FileChange(name, field.path or None, field.message), False
-        yield from self._text_differences(name, stored, _bytes(dumped(old)))  # the same values, written in another way
-
-    def _text_differences(self, name: str, stored: bytes, recomputed: bytes) -> Iterator[tuple[FileChange, bool]]:
-        """The lines that differ, up to the first that differs in more than the rounding of a derived number."""
-        lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
-        for number, (old, new) in enumerate(lines, start=1):
-            if old == new:
-                continue
-            start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
-            part = slice(start, start + MAX_VALUE_LENGTH)
-            message = mismatch(*(None if line is None else line[part] for line in (old, new)))
-            is_rounding = old and new and same_but_for_rounding(_text(old), _text(new), self.derived)
-            yield (
-                FileChange(name, f"line {number}", f"{message} ({ROUNDING})" if is_rounding else message),
-                bool(is_rounding),
-            )
+        yield from _text_differences(name, stored, _bytes(dumped(old)), ())  # the same values, written in another way
 
     def _data_difference(self, stored: str, recomputed: str) -> tuple[FileChange, bool]:
         """The difference of the data of a page, which are compressed."""
@@ -246,6 +238,24 @@ class GeneratedFiles:
             return FileChange(PAGE, "data", COMPRESSION), True
         field = next(_payload_differences(old, new), None)
         return FileChange(PAGE, "data", "a column of numbers or ids differs" if field is None else field), False
+
+
+def _text_differences(
+    name: str, stored: bytes, recomputed: bytes, derived: Sequence[float]
+) -> Iterator[tuple[FileChange, bool]]:
+    """The lines that differ, up to the first that differs in more than the rounding of a derived number."""
+    lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
+    for number, (old, new) in enumerate(lines, start=1):
+        if old == new:
+            continue
+        start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
+        part = slice(start, start + MAX_VALUE_LENGTH)
+        message = mismatch(*(None if line is None else line[part] for line in (old, new)))
+        is_rounding = old and new and same_but_for_rounding(_text(old), _text(new), derived)
+        yield (
+            FileChange(name, f"line {number}", f"{message} ({ROUNDING})" if is_rounding else message),
+            bool(is_rounding),
+        )
 
 
 def _payload_differences(stored: bytes, recomputed: bytes) -> Iterator[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rankgauge.errors import InputError, other_version, printable
+from rankgauge.errors import InputError, other_version, printable, shown
 
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
@@ -105,11 +106,23 @@ class OwnedDatabase:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != self.kind.version:
             raise other_version(self.path, self.kind.name, version, self.kind.version, self.kind.other_version)
+        self._check_schema(connection)
         if self.kind.durable:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             with suppress(sqlite3.OperationalError):  # another process is opening it too, or the disk cannot
                 connection.execute("PRAGMA journal_mode = WAL")
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file with anything that we did not create: a trigger or a view would change what is stored."""
+        expected, found = _schema_of_tables(self.kind.tables), _schema(connection)
+        for name in sorted({*expected, *found}):
+            if name not in expected:
+                raise self.broken(f"it has the {found[name].kind} {shown(name)}, which rankgauge did not create")
+            if name not in found:
+                raise self.broken(f"it lacks the {expected[name].kind} {shown(name)}")
+            if found[name] != expected[name]:
+                raise self.broken(f"its {found[name].kind} {shown(name)} is not the one that rankgauge creates")
 
     def _create(self, connection: sqlite3.Connection) -> None:
         owner = self._owner(connection)
@@ -133,6 +146,30 @@ class OwnedDatabase:
 
     def __del__(self) -> None:
         self.close()
+
+
+class _SchemaPart(NamedTuple):
+    """A table, an index, a trigger or a view, and the statement that creates it."""
+
+    kind: str
+    table: str
+    statement: str
+
+
+def _schema(connection: sqlite3.Connection) -> dict[str, _SchemaPart]:
+    """What a file contains, by name."""
+    rows = connection.execute("SELECT name, type, tbl_name, coalesce(sql, '') FROM sqlite_master").fetchall()
+    texts = ([str(value, "utf-8", "replace") for value in row] for row in rows)
+    return {name: _SchemaPart(kind, table, " ".join(statement.split())) for name, kind, table, statement in texts}
+
+
+@cache
+def _schema_of_tables(statements: tuple[str, ...]) -> dict[str, _SchemaPart]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.text_factory = bytes
+        for statement in statements:
+            connection.execute(statement)
+        return _schema(connection)
 
 
 @contextmanager
