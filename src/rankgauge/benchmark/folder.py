@@ -15,7 +15,7 @@ import numpy as np
 from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
 from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
@@ -68,13 +68,12 @@ def claim(folder: Path) -> Iterator[Path]:
     _check_only(target, _benchmark_files(target))
     work = target.with_name(f"{target.name}.partial")
     _check_work_folder(work)
-    try:
+    with write_errors(work):
         work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError.at(work, None, f"cannot write: {error.strerror}") from None
     with lock_folder(work):
         for name in SUBFOLDERS:
-            (work / name).mkdir(exist_ok=True)
+            with write_errors(work / name):
+                (work / name).mkdir(exist_ok=True)
         yield work
 
 
@@ -135,9 +134,7 @@ def install(work: Path, folder: Path) -> None:
         if old.exists():
             shutil.rmtree(old)
     except OSError as error:
-        raise InputError.at(
-            folder, None, f"cannot write: {error.strerror}", hint=f"the results are in {work.name}"
-        ) from None
+        raise write_error(folder, error, hint=f"the results are in {work.name}") from None
 
 
 def _restore_replaced(target: Path) -> None:
@@ -146,13 +143,11 @@ def _restore_replaced(target: Path) -> None:
     if old.is_symlink() or not (old / MANIFEST).is_file():
         return
     _check_only(old, _benchmark_files(old))
-    try:
+    with write_errors(old):
         if target.exists():
             shutil.rmtree(old)
         else:
             old.rename(target)
-    except OSError as error:
-        raise InputError.at(old, None, f"cannot write: {error.strerror}") from None
 
 
 def run_path(system: str) -> str:

@@ -45,7 +45,7 @@ from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
 from rankgauge.core.secrets import error_text
-from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
+from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.byte_streams import LoadedFile, load_file
 from rankgauge.io.corpus.corpus import Corpus
@@ -146,6 +146,8 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
     for name, system in runner.plan.systems.items():
         try:
             results[name] = runner.run(name, system)
+        except StorageError:
+            raise  # the others could not be stored either
         except RankgaugeError as error:
             failed[name] = error
         except (Exception, SystemExit) as error:  # whatever an engine raises, the others go on

@@ -14,7 +14,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.process import discard_stdout
-from rankgauge.errors import RankgaugeError, printable
+from rankgauge.errors import RankgaugeError, printable, write_error
 
 EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_SYSTEM = 2, 64, 70, 71
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
@@ -69,7 +69,7 @@ def _report(error: BaseException) -> int:
         case OSError():
             # Commands report errors of their own files, so this is standard output: a full disk, for example.
             discard_stdout()
-            return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
+            return _report(write_error(error.filename or "standard output", error))
         case MemoryError():
             return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)
         case ImportError() if not (error.name or "").startswith("rankgauge"):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_errors
 from rankgauge.history import packing
 from rankgauge.history.entries import SavedEntry, check_consistency
 from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
@@ -41,10 +41,8 @@ class ImportedEntries:
 def export_entries(history: History, folder: Path, names: Sequence[str] = ()) -> list[Path]:
     """Write entries; files that are there already with the same content stay untouched."""
     chosen = [history.summary(name).name for name in names] or [entry.name for entry in history.entries()]
-    try:
+    with write_errors(folder):
         (folder / LABELS_FOLDER).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError.at(folder, None, f"cannot create the folder: {error.strerror}") from None
     written: list[Path] = []
     exported: set[str] = set()
     homes = {uid: path for path in sorted(folder.glob(f"*{SUFFIX}")) if (uid := _uid_in(path)) is not None}

@@ -6,6 +6,7 @@ says what to do. Writers wait for each other; each transaction is written comple
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -15,9 +16,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rankgauge.errors import InputError, other_version, printable, shown
+from rankgauge.errors import (
+    InputError,
+    RankgaugeError,
+    other_version,
+    printable,
+    shown,
+    write_error,
+    write_errors,
+)
 
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
+STORAGE_ERRORS = {"database or disk is full": errno.ENOSPC, "disk I/O error": errno.EIO}
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 
 
@@ -71,21 +81,21 @@ class OwnedDatabase:
             self._connection.close()
         self._connection = None
 
-    def broken(self, error: Exception | str) -> InputError:
+    def broken(self, error: Exception | str) -> RankgaugeError:
         """The error for a file that cannot be used."""
         self.close()
         name = printable(str(self.path), None)
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             message = f"{name} is in use: another process has been writing for {LOCK_TIMEOUT:g} seconds"
             return InputError(message, hint="try again when it has finished")
+        if isinstance(error, sqlite3.OperationalError) and str(error) in STORAGE_ERRORS:
+            return write_error(self.path, OSError(STORAGE_ERRORS[str(error)], str(error)))
         return InputError(f"cannot use {name} as {self.kind.name}: {error}", hint=self.kind.hint)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None or self._process != os.getpid():
-            try:
+            with write_errors(self.path.parent):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from error
             self._connection = sqlite3.connect(
                 self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
@@ -180,6 +190,7 @@ def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with suppress(sqlite3.Error):  # a connection that was closed, or will be, rolls back by itself
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise
