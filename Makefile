@@ -145,9 +145,10 @@ else
 endif
 	@touch $(BASE) $(TEST)
 
+# With what builds the package: hatchling needs editables for `pip install -e`.
 lock: | $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check uv
-	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" | \
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], 'editables', sep='\n')" | \
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	  --extra test pyproject.toml - -o $(LOCK)
 
