@@ -12,17 +12,18 @@ from rankgauge.io.shapes import AtMost, Between, MapOf, Matching, Maybe
 from rankgauge.report.manifest_shape import COST_SHAPE
 
 MAX_COUNT = 2**53
+HEXADECIMAL = re.compile("[0-9a-f]+")
 MAX_CHARACTERS = 1 << 20  # of a name, a command or a note
 
 
-def _hexadecimal(*lengths: int) -> re.Pattern[str]:
-    return re.compile("|".join(f"[0-9a-f]{{{length}}}" for length in lengths))
+def _is_hexadecimal(text: str, *lengths: int) -> bool:
+    return len(text) in lengths and HEXADECIMAL.fullmatch(text) is not None
 
 
 TEXT = Matching(f"a text of at most {MAX_CHARACTERS} characters", lambda text: len(text) <= MAX_CHARACTERS)
-SHA256 = Matching("a SHA-256", lambda text: _hexadecimal(64).fullmatch(text) is not None)
-COMMIT = Matching("the hash of a commit", lambda text: _hexadecimal(40, 64).fullmatch(text) is not None)
-UID = Matching("32 hexadecimal digits", lambda text: _hexadecimal(32).fullmatch(text) is not None)
+SHA256 = Matching("a SHA-256", lambda text: _is_hexadecimal(text, 64))
+COMMIT = Matching("the hash of a commit", lambda text: _is_hexadecimal(text, 40, 64))
+UID = Matching("32 hexadecimal digits", lambda text: _is_hexadecimal(text, 32))
 TIME = Matching("a time as in 2026-11-02T10:11:12Z", is_saved_time)
 FINITE = Between(-sys.float_info.max, sys.float_info.max)
 SHARE = Between(0, 1)
