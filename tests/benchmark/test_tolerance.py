@@ -240,6 +240,15 @@ def test_a_falsified_page_is_found_although_the_manifest_is_sealed_again(copy: P
     assert "0.9" + value[0][3:] in change.message
 
 
+def test_a_changed_run_is_found_although_it_changes_no_result(copy: Path) -> None:
+    run = copy / "runs/vector.trec"
+    run.write_bytes(run.read_bytes().replace(b" vector\n", b" other\n", 1))
+    seal(copy)
+    (change,) = verify_benchmark(copy).changes
+    assert change.file == "runs/vector.trec"
+    assert change.message.startswith("has changed: its sha256 is ")
+
+
 @pytest.mark.slow
 def test_every_digit_of_every_file_counts_although_the_manifest_is_sealed_again(copy: Path) -> None:
     manifest = json.loads((copy / MANIFEST).read_bytes())
